@@ -773,255 +773,533 @@ func @setup() -> (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !
 
 // The scores of images.
 func @infer(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %blas: !tfrt_cuda.blas_handle, %dnn: !tfrt_cuda.dnn_handle, %relu: !tfrt_cuda.dnn_activation_descriptor, %identity: !tfrt_cuda.dnn_activation_descriptor, %add_bias: !tfrt_cuda.function, %t1x224x224x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x112x112x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x7x7x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %conv7s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x64: !tfrt_cuda.dnn_tensor_descriptor, %max_pool: !tfrt_cuda.dnn_pooling_descriptor, %t1x56x56x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %conv1s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x3x3x64: !tfrt_cuda.dnn_tensor_descriptor, %conv3s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %conv1s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x3x3x128: !tfrt_cuda.dnn_tensor_descriptor, %conv3s2: !tfrt_cuda.dnn_convolution_descriptor, %t512x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x3x3x256: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x2048: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x3x3x512: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %average_pool: !tfrt_cuda.dnn_pooling_descriptor, %w0: !tfrt_cuda.buffer, %bias0: !tfrt_cuda.buffer, %w1: !tfrt_cuda.buffer, %bias1: !tfrt_cuda.buffer, %w2: !tfrt_cuda.buffer, %bias2: !tfrt_cuda.buffer, %w3: !tfrt_cuda.buffer, %bias3: !tfrt_cuda.buffer, %w4: !tfrt_cuda.buffer, %bias4: !tfrt_cuda.buffer, %w5: !tfrt_cuda.buffer, %bias5: !tfrt_cuda.buffer, %w6: !tfrt_cuda.buffer, %bias6: !tfrt_cuda.buffer, %w7: !tfrt_cuda.buffer, %bias7: !tfrt_cuda.buffer, %w8: !tfrt_cuda.buffer, %bias8: !tfrt_cuda.buffer, %w9: !tfrt_cuda.buffer, %bias9: !tfrt_cuda.buffer, %w10: !tfrt_cuda.buffer, %bias10: !tfrt_cuda.buffer, %w11: !tfrt_cuda.buffer, %bias11: !tfrt_cuda.buffer, %w12: !tfrt_cuda.buffer, %bias12: !tfrt_cuda.buffer, %w13: !tfrt_cuda.buffer, %bias13: !tfrt_cuda.buffer, %w14: !tfrt_cuda.buffer, %bias14: !tfrt_cuda.buffer, %w15: !tfrt_cuda.buffer, %bias15: !tfrt_cuda.buffer, %w16: !tfrt_cuda.buffer, %bias16: !tfrt_cuda.buffer, %w17: !tfrt_cuda.buffer, %bias17: !tfrt_cuda.buffer, %w18: !tfrt_cuda.buffer, %bias18: !tfrt_cuda.buffer, %w19: !tfrt_cuda.buffer, %bias19: !tfrt_cuda.buffer, %w20: !tfrt_cuda.buffer, %bias20: !tfrt_cuda.buffer, %w21: !tfrt_cuda.buffer, %bias21: !tfrt_cuda.buffer, %w22: !tfrt_cuda.buffer, %bias22: !tfrt_cuda.buffer, %w23: !tfrt_cuda.buffer, %bias23: !tfrt_cuda.buffer, %w24: !tfrt_cuda.buffer, %bias24: !tfrt_cuda.buffer, %w25: !tfrt_cuda.buffer, %bias25: !tfrt_cuda.buffer, %w26: !tfrt_cuda.buffer, %bias26: !tfrt_cuda.buffer, %w27: !tfrt_cuda.buffer, %bias27: !tfrt_cuda.buffer, %w28: !tfrt_cuda.buffer, %bias28: !tfrt_cuda.buffer, %w29: !tfrt_cuda.buffer, %bias29: !tfrt_cuda.buffer, %w30: !tfrt_cuda.buffer, %bias30: !tfrt_cuda.buffer, %w31: !tfrt_cuda.buffer, %bias31: !tfrt_cuda.buffer, %w32: !tfrt_cuda.buffer, %bias32: !tfrt_cuda.buffer, %w33: !tfrt_cuda.buffer, %bias33: !tfrt_cuda.buffer, %w34: !tfrt_cuda.buffer, %bias34: !tfrt_cuda.buffer, %w35: !tfrt_cuda.buffer, %bias35: !tfrt_cuda.buffer, %w36: !tfrt_cuda.buffer, %bias36: !tfrt_cuda.buffer, %w37: !tfrt_cuda.buffer, %bias37: !tfrt_cuda.buffer, %w38: !tfrt_cuda.buffer, %bias38: !tfrt_cuda.buffer, %w39: !tfrt_cuda.buffer, %bias39: !tfrt_cuda.buffer, %w40: !tfrt_cuda.buffer, %bias40: !tfrt_cuda.buffer, %w41: !tfrt_cuda.buffer, %bias41: !tfrt_cuda.buffer, %w42: !tfrt_cuda.buffer, %bias42: !tfrt_cuda.buffer, %w43: !tfrt_cuda.buffer, %bias43: !tfrt_cuda.buffer, %w44: !tfrt_cuda.buffer, %bias44: !tfrt_cuda.buffer, %w45: !tfrt_cuda.buffer, %bias45: !tfrt_cuda.buffer, %w46: !tfrt_cuda.buffer, %bias46: !tfrt_cuda.buffer, %w47: !tfrt_cuda.buffer, %bias47: !tfrt_cuda.buffer, %w48: !tfrt_cuda.buffer, %bias48: !tfrt_cuda.buffer, %w49: !tfrt_cuda.buffer, %bias49: !tfrt_cuda.buffer, %w50: !tfrt_cuda.buffer, %bias50: !tfrt_cuda.buffer, %w51: !tfrt_cuda.buffer, %bias51: !tfrt_cuda.buffer, %w52: !tfrt_cuda.buffer, %bias52: !tfrt_cuda.buffer, %w53: !tfrt_cuda.buffer, %bias53: !tfrt_cuda.buffer, %ready: !tfrt.chain, %images: !t.tensor) -> (!t.tensor, !tfrt.chain) {
+  %x, %c1 = tfrt.call @upload(%context, %allocator, %stream, %blas, %dnn, %relu, %identity, %add_bias, %t1x224x224x3, %t1x112x112x64, %t64x7x7x3, %t1x1x1x64, %conv7s2, %t1x56x56x64, %max_pool, %t1x56x56x256, %t256x1x1x64, %t1x1x1x256, %conv1s1, %t64x1x1x64, %t64x3x3x64, %conv3s1, %t64x1x1x256, %t1x28x28x512, %t512x1x1x256, %t1x1x1x512, %conv1s2, %t1x56x56x128, %t128x1x1x256, %t1x1x1x128, %t1x28x28x128, %t128x3x3x128, %conv3s2, %t512x1x1x128, %t128x1x1x512, %t1x14x14x1024, %t1024x1x1x512, %t1x1x1x1024, %t1x28x28x256, %t256x1x1x512, %t1x14x14x256, %t256x3x3x256, %t1024x1x1x256, %t256x1x1x1024, %t1x7x7x2048, %t2048x1x1x1024, %t1x1x1x2048, %t1x14x14x512, %t512x1x1x1024, %t1x7x7x512, %t512x3x3x512, %t2048x1x1x512, %t512x1x1x2048, %average_pool, %w0, %bias0, %w1, %bias1, %w2, %bias2, %w3, %bias3, %w4, %bias4, %w5, %bias5, %w6, %bias6, %w7, %bias7, %w8, %bias8, %w9, %bias9, %w10, %bias10, %w11, %bias11, %w12, %bias12, %w13, %bias13, %w14, %bias14, %w15, %bias15, %w16, %bias16, %w17, %bias17, %w18, %bias18, %w19, %bias19, %w20, %bias20, %w21, %bias21, %w22, %bias22, %w23, %bias23, %w24, %bias24, %w25, %bias25, %w26, %bias26, %w27, %bias27, %w28, %bias28, %w29, %bias29, %w30, %bias30, %w31, %bias31, %w32, %bias32, %w33, %bias33, %w34, %bias34, %w35, %bias35, %w36, %bias36, %w37, %bias37, %w38, %bias38, %w39, %bias39, %w40, %bias40, %w41, %bias41, %w42, %bias42, %w43, %bias43, %w44, %bias44, %w45, %bias45, %w46, %bias46, %w47, %bias47, %w48, %bias48, %w49, %bias49, %w50, %bias50, %w51, %bias51, %w52, %bias52, %w53, %bias53, %ready, %images) : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt_cuda.blas_handle, !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.function, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_pooling_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_pooling_descriptor, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain, !t.tensor) -> (!tfrt_cuda.buffer, !tfrt.chain)
+  %y, %c2 = tfrt.call @compute(%context, %allocator, %stream, %blas, %dnn, %relu, %identity, %add_bias, %t1x224x224x3, %t1x112x112x64, %t64x7x7x3, %t1x1x1x64, %conv7s2, %t1x56x56x64, %max_pool, %t1x56x56x256, %t256x1x1x64, %t1x1x1x256, %conv1s1, %t64x1x1x64, %t64x3x3x64, %conv3s1, %t64x1x1x256, %t1x28x28x512, %t512x1x1x256, %t1x1x1x512, %conv1s2, %t1x56x56x128, %t128x1x1x256, %t1x1x1x128, %t1x28x28x128, %t128x3x3x128, %conv3s2, %t512x1x1x128, %t128x1x1x512, %t1x14x14x1024, %t1024x1x1x512, %t1x1x1x1024, %t1x28x28x256, %t256x1x1x512, %t1x14x14x256, %t256x3x3x256, %t1024x1x1x256, %t256x1x1x1024, %t1x7x7x2048, %t2048x1x1x1024, %t1x1x1x2048, %t1x14x14x512, %t512x1x1x1024, %t1x7x7x512, %t512x3x3x512, %t2048x1x1x512, %t512x1x1x2048, %average_pool, %w0, %bias0, %w1, %bias1, %w2, %bias2, %w3, %bias3, %w4, %bias4, %w5, %bias5, %w6, %bias6, %w7, %bias7, %w8, %bias8, %w9, %bias9, %w10, %bias10, %w11, %bias11, %w12, %bias12, %w13, %bias13, %w14, %bias14, %w15, %bias15, %w16, %bias16, %w17, %bias17, %w18, %bias18, %w19, %bias19, %w20, %bias20, %w21, %bias21, %w22, %bias22, %w23, %bias23, %w24, %bias24, %w25, %bias25, %w26, %bias26, %w27, %bias27, %w28, %bias28, %w29, %bias29, %w30, %bias30, %w31, %bias31, %w32, %bias32, %w33, %bias33, %w34, %bias34, %w35, %bias35, %w36, %bias36, %w37, %bias37, %w38, %bias38, %w39, %bias39, %w40, %bias40, %w41, %bias41, %w42, %bias42, %w43, %bias43, %w44, %bias44, %w45, %bias45, %w46, %bias46, %w47, %bias47, %w48, %bias48, %w49, %bias49, %w50, %bias50, %w51, %bias51, %w52, %bias52, %w53, %bias53, %ready, %x, %c1) : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt_cuda.blas_handle, !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.function, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_pooling_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_pooling_descriptor, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain, !tfrt_cuda.buffer, !tfrt.chain) -> (!tfrt_cuda.buffer, !tfrt.chain)
+  %scores, %c3 = tfrt.call @download(%context, %allocator, %stream, %blas, %dnn, %relu, %identity, %add_bias, %t1x224x224x3, %t1x112x112x64, %t64x7x7x3, %t1x1x1x64, %conv7s2, %t1x56x56x64, %max_pool, %t1x56x56x256, %t256x1x1x64, %t1x1x1x256, %conv1s1, %t64x1x1x64, %t64x3x3x64, %conv3s1, %t64x1x1x256, %t1x28x28x512, %t512x1x1x256, %t1x1x1x512, %conv1s2, %t1x56x56x128, %t128x1x1x256, %t1x1x1x128, %t1x28x28x128, %t128x3x3x128, %conv3s2, %t512x1x1x128, %t128x1x1x512, %t1x14x14x1024, %t1024x1x1x512, %t1x1x1x1024, %t1x28x28x256, %t256x1x1x512, %t1x14x14x256, %t256x3x3x256, %t1024x1x1x256, %t256x1x1x1024, %t1x7x7x2048, %t2048x1x1x1024, %t1x1x1x2048, %t1x14x14x512, %t512x1x1x1024, %t1x7x7x512, %t512x3x3x512, %t2048x1x1x512, %t512x1x1x2048, %average_pool, %w0, %bias0, %w1, %bias1, %w2, %bias2, %w3, %bias3, %w4, %bias4, %w5, %bias5, %w6, %bias6, %w7, %bias7, %w8, %bias8, %w9, %bias9, %w10, %bias10, %w11, %bias11, %w12, %bias12, %w13, %bias13, %w14, %bias14, %w15, %bias15, %w16, %bias16, %w17, %bias17, %w18, %bias18, %w19, %bias19, %w20, %bias20, %w21, %bias21, %w22, %bias22, %w23, %bias23, %w24, %bias24, %w25, %bias25, %w26, %bias26, %w27, %bias27, %w28, %bias28, %w29, %bias29, %w30, %bias30, %w31, %bias31, %w32, %bias32, %w33, %bias33, %w34, %bias34, %w35, %bias35, %w36, %bias36, %w37, %bias37, %w38, %bias38, %w39, %bias39, %w40, %bias40, %w41, %bias41, %w42, %bias42, %w43, %bias43, %w44, %bias44, %w45, %bias45, %w46, %bias46, %w47, %bias47, %w48, %bias48, %w49, %bias49, %w50, %bias50, %w51, %bias51, %w52, %bias52, %w53, %bias53, %ready, %y, %c2) : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt_cuda.blas_handle, !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.function, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_pooling_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_convolution_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_pooling_descriptor, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain, !tfrt_cuda.buffer, !tfrt.chain) -> (!t.tensor, !tfrt.chain)
+  tfrt.return %scores, %c3 : !t.tensor, !tfrt.chain
+}
+
+// Copies images to the device.
+func @upload(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %blas: !tfrt_cuda.blas_handle, %dnn: !tfrt_cuda.dnn_handle, %relu: !tfrt_cuda.dnn_activation_descriptor, %identity: !tfrt_cuda.dnn_activation_descriptor, %add_bias: !tfrt_cuda.function, %t1x224x224x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x112x112x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x7x7x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %conv7s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x64: !tfrt_cuda.dnn_tensor_descriptor, %max_pool: !tfrt_cuda.dnn_pooling_descriptor, %t1x56x56x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %conv1s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x3x3x64: !tfrt_cuda.dnn_tensor_descriptor, %conv3s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %conv1s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x3x3x128: !tfrt_cuda.dnn_tensor_descriptor, %conv3s2: !tfrt_cuda.dnn_convolution_descriptor, %t512x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x3x3x256: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x2048: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x3x3x512: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %average_pool: !tfrt_cuda.dnn_pooling_descriptor, %w0: !tfrt_cuda.buffer, %bias0: !tfrt_cuda.buffer, %w1: !tfrt_cuda.buffer, %bias1: !tfrt_cuda.buffer, %w2: !tfrt_cuda.buffer, %bias2: !tfrt_cuda.buffer, %w3: !tfrt_cuda.buffer, %bias3: !tfrt_cuda.buffer, %w4: !tfrt_cuda.buffer, %bias4: !tfrt_cuda.buffer, %w5: !tfrt_cuda.buffer, %bias5: !tfrt_cuda.buffer, %w6: !tfrt_cuda.buffer, %bias6: !tfrt_cuda.buffer, %w7: !tfrt_cuda.buffer, %bias7: !tfrt_cuda.buffer, %w8: !tfrt_cuda.buffer, %bias8: !tfrt_cuda.buffer, %w9: !tfrt_cuda.buffer, %bias9: !tfrt_cuda.buffer, %w10: !tfrt_cuda.buffer, %bias10: !tfrt_cuda.buffer, %w11: !tfrt_cuda.buffer, %bias11: !tfrt_cuda.buffer, %w12: !tfrt_cuda.buffer, %bias12: !tfrt_cuda.buffer, %w13: !tfrt_cuda.buffer, %bias13: !tfrt_cuda.buffer, %w14: !tfrt_cuda.buffer, %bias14: !tfrt_cuda.buffer, %w15: !tfrt_cuda.buffer, %bias15: !tfrt_cuda.buffer, %w16: !tfrt_cuda.buffer, %bias16: !tfrt_cuda.buffer, %w17: !tfrt_cuda.buffer, %bias17: !tfrt_cuda.buffer, %w18: !tfrt_cuda.buffer, %bias18: !tfrt_cuda.buffer, %w19: !tfrt_cuda.buffer, %bias19: !tfrt_cuda.buffer, %w20: !tfrt_cuda.buffer, %bias20: !tfrt_cuda.buffer, %w21: !tfrt_cuda.buffer, %bias21: !tfrt_cuda.buffer, %w22: !tfrt_cuda.buffer, %bias22: !tfrt_cuda.buffer, %w23: !tfrt_cuda.buffer, %bias23: !tfrt_cuda.buffer, %w24: !tfrt_cuda.buffer, %bias24: !tfrt_cuda.buffer, %w25: !tfrt_cuda.buffer, %bias25: !tfrt_cuda.buffer, %w26: !tfrt_cuda.buffer, %bias26: !tfrt_cuda.buffer, %w27: !tfrt_cuda.buffer, %bias27: !tfrt_cuda.buffer, %w28: !tfrt_cuda.buffer, %bias28: !tfrt_cuda.buffer, %w29: !tfrt_cuda.buffer, %bias29: !tfrt_cuda.buffer, %w30: !tfrt_cuda.buffer, %bias30: !tfrt_cuda.buffer, %w31: !tfrt_cuda.buffer, %bias31: !tfrt_cuda.buffer, %w32: !tfrt_cuda.buffer, %bias32: !tfrt_cuda.buffer, %w33: !tfrt_cuda.buffer, %bias33: !tfrt_cuda.buffer, %w34: !tfrt_cuda.buffer, %bias34: !tfrt_cuda.buffer, %w35: !tfrt_cuda.buffer, %bias35: !tfrt_cuda.buffer, %w36: !tfrt_cuda.buffer, %bias36: !tfrt_cuda.buffer, %w37: !tfrt_cuda.buffer, %bias37: !tfrt_cuda.buffer, %w38: !tfrt_cuda.buffer, %bias38: !tfrt_cuda.buffer, %w39: !tfrt_cuda.buffer, %bias39: !tfrt_cuda.buffer, %w40: !tfrt_cuda.buffer, %bias40: !tfrt_cuda.buffer, %w41: !tfrt_cuda.buffer, %bias41: !tfrt_cuda.buffer, %w42: !tfrt_cuda.buffer, %bias42: !tfrt_cuda.buffer, %w43: !tfrt_cuda.buffer, %bias43: !tfrt_cuda.buffer, %w44: !tfrt_cuda.buffer, %bias44: !tfrt_cuda.buffer, %w45: !tfrt_cuda.buffer, %bias45: !tfrt_cuda.buffer, %w46: !tfrt_cuda.buffer, %bias46: !tfrt_cuda.buffer, %w47: !tfrt_cuda.buffer, %bias47: !tfrt_cuda.buffer, %w48: !tfrt_cuda.buffer, %bias48: !tfrt_cuda.buffer, %w49: !tfrt_cuda.buffer, %bias49: !tfrt_cuda.buffer, %w50: !tfrt_cuda.buffer, %bias50: !tfrt_cuda.buffer, %w51: !tfrt_cuda.buffer, %bias51: !tfrt_cuda.buffer, %w52: !tfrt_cuda.buffer, %bias52: !tfrt_cuda.buffer, %w53: !tfrt_cuda.buffer, %bias53: !tfrt_cuda.buffer, %ready: !tfrt.chain, %images: !t.tensor) -> (!tfrt_cuda.buffer, !tfrt.chain) {
   %c0 = tfrt.merge.chains %ready
-  %one = tfrt.constant.f32 1.0
-  %zero = tfrt.constant.f32 0.0
-  %plain = tfrt.constant.i32 0
-  %single = tfrt.constant.ui32 1
-  %nothing = tfrt.constant.ui32 0
-  %threads = tfrt.constant.ui32 256
   %checked = "tfrt_resnet50.check_images"(%images) { shape = [1 : i64, 224 : i64, 224 : i64, 3 : i64] } : (!t.tensor) -> !t.tensor
   %x_bytes = tfrt.constant.i64 602112
   %x, %c1 = tfrt_cuda.mem.allocate %allocator, %stream, %x_bytes, %c0
   %x_host, %c2 = tfrt_dht.get_buffer %checked, %c1
   %c3 = tfrt_cuda.mem.copy_host_to_device %context, %x, %x_host, %x_bytes, %stream, %c2
+  tfrt.return %x, %c3 : !tfrt_cuda.buffer, !tfrt.chain
+}
+
+// Queues the scores of images that are on the device.
+func @compute(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %blas: !tfrt_cuda.blas_handle, %dnn: !tfrt_cuda.dnn_handle, %relu: !tfrt_cuda.dnn_activation_descriptor, %identity: !tfrt_cuda.dnn_activation_descriptor, %add_bias: !tfrt_cuda.function, %t1x224x224x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x112x112x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x7x7x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %conv7s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x64: !tfrt_cuda.dnn_tensor_descriptor, %max_pool: !tfrt_cuda.dnn_pooling_descriptor, %t1x56x56x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %conv1s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x3x3x64: !tfrt_cuda.dnn_tensor_descriptor, %conv3s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %conv1s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x3x3x128: !tfrt_cuda.dnn_tensor_descriptor, %conv3s2: !tfrt_cuda.dnn_convolution_descriptor, %t512x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x3x3x256: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x2048: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x3x3x512: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %average_pool: !tfrt_cuda.dnn_pooling_descriptor, %w0: !tfrt_cuda.buffer, %bias0: !tfrt_cuda.buffer, %w1: !tfrt_cuda.buffer, %bias1: !tfrt_cuda.buffer, %w2: !tfrt_cuda.buffer, %bias2: !tfrt_cuda.buffer, %w3: !tfrt_cuda.buffer, %bias3: !tfrt_cuda.buffer, %w4: !tfrt_cuda.buffer, %bias4: !tfrt_cuda.buffer, %w5: !tfrt_cuda.buffer, %bias5: !tfrt_cuda.buffer, %w6: !tfrt_cuda.buffer, %bias6: !tfrt_cuda.buffer, %w7: !tfrt_cuda.buffer, %bias7: !tfrt_cuda.buffer, %w8: !tfrt_cuda.buffer, %bias8: !tfrt_cuda.buffer, %w9: !tfrt_cuda.buffer, %bias9: !tfrt_cuda.buffer, %w10: !tfrt_cuda.buffer, %bias10: !tfrt_cuda.buffer, %w11: !tfrt_cuda.buffer, %bias11: !tfrt_cuda.buffer, %w12: !tfrt_cuda.buffer, %bias12: !tfrt_cuda.buffer, %w13: !tfrt_cuda.buffer, %bias13: !tfrt_cuda.buffer, %w14: !tfrt_cuda.buffer, %bias14: !tfrt_cuda.buffer, %w15: !tfrt_cuda.buffer, %bias15: !tfrt_cuda.buffer, %w16: !tfrt_cuda.buffer, %bias16: !tfrt_cuda.buffer, %w17: !tfrt_cuda.buffer, %bias17: !tfrt_cuda.buffer, %w18: !tfrt_cuda.buffer, %bias18: !tfrt_cuda.buffer, %w19: !tfrt_cuda.buffer, %bias19: !tfrt_cuda.buffer, %w20: !tfrt_cuda.buffer, %bias20: !tfrt_cuda.buffer, %w21: !tfrt_cuda.buffer, %bias21: !tfrt_cuda.buffer, %w22: !tfrt_cuda.buffer, %bias22: !tfrt_cuda.buffer, %w23: !tfrt_cuda.buffer, %bias23: !tfrt_cuda.buffer, %w24: !tfrt_cuda.buffer, %bias24: !tfrt_cuda.buffer, %w25: !tfrt_cuda.buffer, %bias25: !tfrt_cuda.buffer, %w26: !tfrt_cuda.buffer, %bias26: !tfrt_cuda.buffer, %w27: !tfrt_cuda.buffer, %bias27: !tfrt_cuda.buffer, %w28: !tfrt_cuda.buffer, %bias28: !tfrt_cuda.buffer, %w29: !tfrt_cuda.buffer, %bias29: !tfrt_cuda.buffer, %w30: !tfrt_cuda.buffer, %bias30: !tfrt_cuda.buffer, %w31: !tfrt_cuda.buffer, %bias31: !tfrt_cuda.buffer, %w32: !tfrt_cuda.buffer, %bias32: !tfrt_cuda.buffer, %w33: !tfrt_cuda.buffer, %bias33: !tfrt_cuda.buffer, %w34: !tfrt_cuda.buffer, %bias34: !tfrt_cuda.buffer, %w35: !tfrt_cuda.buffer, %bias35: !tfrt_cuda.buffer, %w36: !tfrt_cuda.buffer, %bias36: !tfrt_cuda.buffer, %w37: !tfrt_cuda.buffer, %bias37: !tfrt_cuda.buffer, %w38: !tfrt_cuda.buffer, %bias38: !tfrt_cuda.buffer, %w39: !tfrt_cuda.buffer, %bias39: !tfrt_cuda.buffer, %w40: !tfrt_cuda.buffer, %bias40: !tfrt_cuda.buffer, %w41: !tfrt_cuda.buffer, %bias41: !tfrt_cuda.buffer, %w42: !tfrt_cuda.buffer, %bias42: !tfrt_cuda.buffer, %w43: !tfrt_cuda.buffer, %bias43: !tfrt_cuda.buffer, %w44: !tfrt_cuda.buffer, %bias44: !tfrt_cuda.buffer, %w45: !tfrt_cuda.buffer, %bias45: !tfrt_cuda.buffer, %w46: !tfrt_cuda.buffer, %bias46: !tfrt_cuda.buffer, %w47: !tfrt_cuda.buffer, %bias47: !tfrt_cuda.buffer, %w48: !tfrt_cuda.buffer, %bias48: !tfrt_cuda.buffer, %w49: !tfrt_cuda.buffer, %bias49: !tfrt_cuda.buffer, %w50: !tfrt_cuda.buffer, %bias50: !tfrt_cuda.buffer, %w51: !tfrt_cuda.buffer, %bias51: !tfrt_cuda.buffer, %w52: !tfrt_cuda.buffer, %bias52: !tfrt_cuda.buffer, %w53: !tfrt_cuda.buffer, %bias53: !tfrt_cuda.buffer, %ready: !tfrt.chain, %x: !tfrt_cuda.buffer, %c0: !tfrt.chain) -> (!tfrt_cuda.buffer, !tfrt.chain) {
+  %single = tfrt.constant.ui32 1
+  %nothing = tfrt.constant.ui32 0
+  %threads = tfrt.constant.ui32 256
+  %one = tfrt.constant.f32 1.0
+  %zero = tfrt.constant.f32 0.0
+  %plain = tfrt.constant.i32 0
   // conv1
   %y0_bytes = tfrt.constant.i64 3211264
-  %y0, %c4 = tfrt_cuda.mem.allocate %allocator, %stream, %y0_bytes, %c3
-  %c5 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv7s2, %one, %t1x224x224x3, %x, %t64x7x7x3, %w0, %zero, %t1x112x112x64, %y0, %t1x1x1x64, %bias0, %relu, %t1x112x112x64, %y0, %c4
+  %y0, %c1 = tfrt_cuda.mem.allocate %allocator, %stream, %y0_bytes, %c0
+  %c2 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv7s2, %one, %t1x224x224x3, %x, %t64x7x7x3, %w0, %zero, %t1x112x112x64, %y0, %t1x1x1x64, %bias0, %relu, %t1x112x112x64, %y0, %c1
   %pooled_bytes = tfrt.constant.i64 802816
-  %pooled, %c6 = tfrt_cuda.mem.allocate %allocator, %stream, %pooled_bytes, %c5
-  %c7 = tfrt_cuda.dnn.pooling_forward %context, %dnn, %max_pool, %one, %t1x112x112x64, %y0, %zero, %t1x56x56x64, %pooled, %c6
+  %pooled, %c3 = tfrt_cuda.mem.allocate %allocator, %stream, %pooled_bytes, %c2
+  %c4 = tfrt_cuda.dnn.pooling_forward %context, %dnn, %max_pool, %one, %t1x112x112x64, %y0, %zero, %t1x56x56x64, %pooled, %c3
   // layer1.0.downsample.0
   %y1_bytes = tfrt.constant.i64 3211264
-  %y1, %c8 = tfrt_cuda.mem.allocate %allocator, %stream, %y1_bytes, %c7
-  %c9 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %pooled, %t256x1x1x64, %w1, %zero, %t1x56x56x256, %y1, %t1x1x1x256, %bias1, %identity, %t1x56x56x256, %y1, %c8
+  %y1, %c5 = tfrt_cuda.mem.allocate %allocator, %stream, %y1_bytes, %c4
+  %c6 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %pooled, %t256x1x1x64, %w1, %zero, %t1x56x56x256, %y1, %t1x1x1x256, %bias1, %identity, %t1x56x56x256, %y1, %c5
   // layer1.0.conv1
   %y2_bytes = tfrt.constant.i64 802816
-  %y2, %c10 = tfrt_cuda.mem.allocate %allocator, %stream, %y2_bytes, %c9
-  %c11 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %pooled, %t64x1x1x64, %w2, %zero, %t1x56x56x64, %y2, %t1x1x1x64, %bias2, %relu, %t1x56x56x64, %y2, %c10
+  %y2, %c7 = tfrt_cuda.mem.allocate %allocator, %stream, %y2_bytes, %c6
+  %c8 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %pooled, %t64x1x1x64, %w2, %zero, %t1x56x56x64, %y2, %t1x1x1x64, %bias2, %relu, %t1x56x56x64, %y2, %c7
   // layer1.0.conv2
   %y3_bytes = tfrt.constant.i64 802816
-  %y3, %c12 = tfrt_cuda.mem.allocate %allocator, %stream, %y3_bytes, %c11
-  %c13 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y2, %t64x3x3x64, %w3, %zero, %t1x56x56x64, %y3, %t1x1x1x64, %bias3, %relu, %t1x56x56x64, %y3, %c12
+  %y3, %c9 = tfrt_cuda.mem.allocate %allocator, %stream, %y3_bytes, %c8
+  %c10 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y2, %t64x3x3x64, %w3, %zero, %t1x56x56x64, %y3, %t1x1x1x64, %bias3, %relu, %t1x56x56x64, %y3, %c9
   // layer1.0.conv3
   %y4_bytes = tfrt.constant.i64 3211264
-  %y4, %c14 = tfrt_cuda.mem.allocate %allocator, %stream, %y4_bytes, %c13
-  %c15 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y3, %t256x1x1x64, %w4, %one, %t1x56x56x256, %y1, %t1x1x1x256, %bias4, %relu, %t1x56x56x256, %y4, %c14
+  %y4, %c11 = tfrt_cuda.mem.allocate %allocator, %stream, %y4_bytes, %c10
+  %c12 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y3, %t256x1x1x64, %w4, %one, %t1x56x56x256, %y1, %t1x1x1x256, %bias4, %relu, %t1x56x56x256, %y4, %c11
   // layer1.1.conv1
   %y5_bytes = tfrt.constant.i64 802816
-  %y5, %c16 = tfrt_cuda.mem.allocate %allocator, %stream, %y5_bytes, %c15
-  %c17 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y4, %t64x1x1x256, %w5, %zero, %t1x56x56x64, %y5, %t1x1x1x64, %bias5, %relu, %t1x56x56x64, %y5, %c16
+  %y5, %c13 = tfrt_cuda.mem.allocate %allocator, %stream, %y5_bytes, %c12
+  %c14 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y4, %t64x1x1x256, %w5, %zero, %t1x56x56x64, %y5, %t1x1x1x64, %bias5, %relu, %t1x56x56x64, %y5, %c13
   // layer1.1.conv2
   %y6_bytes = tfrt.constant.i64 802816
-  %y6, %c18 = tfrt_cuda.mem.allocate %allocator, %stream, %y6_bytes, %c17
-  %c19 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y5, %t64x3x3x64, %w6, %zero, %t1x56x56x64, %y6, %t1x1x1x64, %bias6, %relu, %t1x56x56x64, %y6, %c18
+  %y6, %c15 = tfrt_cuda.mem.allocate %allocator, %stream, %y6_bytes, %c14
+  %c16 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y5, %t64x3x3x64, %w6, %zero, %t1x56x56x64, %y6, %t1x1x1x64, %bias6, %relu, %t1x56x56x64, %y6, %c15
   // layer1.1.conv3
   %y7_bytes = tfrt.constant.i64 3211264
-  %y7, %c20 = tfrt_cuda.mem.allocate %allocator, %stream, %y7_bytes, %c19
-  %c21 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y6, %t256x1x1x64, %w7, %one, %t1x56x56x256, %y4, %t1x1x1x256, %bias7, %relu, %t1x56x56x256, %y7, %c20
+  %y7, %c17 = tfrt_cuda.mem.allocate %allocator, %stream, %y7_bytes, %c16
+  %c18 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y6, %t256x1x1x64, %w7, %one, %t1x56x56x256, %y4, %t1x1x1x256, %bias7, %relu, %t1x56x56x256, %y7, %c17
   // layer1.2.conv1
   %y8_bytes = tfrt.constant.i64 802816
-  %y8, %c22 = tfrt_cuda.mem.allocate %allocator, %stream, %y8_bytes, %c21
-  %c23 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y7, %t64x1x1x256, %w8, %zero, %t1x56x56x64, %y8, %t1x1x1x64, %bias8, %relu, %t1x56x56x64, %y8, %c22
+  %y8, %c19 = tfrt_cuda.mem.allocate %allocator, %stream, %y8_bytes, %c18
+  %c20 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y7, %t64x1x1x256, %w8, %zero, %t1x56x56x64, %y8, %t1x1x1x64, %bias8, %relu, %t1x56x56x64, %y8, %c19
   // layer1.2.conv2
   %y9_bytes = tfrt.constant.i64 802816
-  %y9, %c24 = tfrt_cuda.mem.allocate %allocator, %stream, %y9_bytes, %c23
-  %c25 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y8, %t64x3x3x64, %w9, %zero, %t1x56x56x64, %y9, %t1x1x1x64, %bias9, %relu, %t1x56x56x64, %y9, %c24
+  %y9, %c21 = tfrt_cuda.mem.allocate %allocator, %stream, %y9_bytes, %c20
+  %c22 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y8, %t64x3x3x64, %w9, %zero, %t1x56x56x64, %y9, %t1x1x1x64, %bias9, %relu, %t1x56x56x64, %y9, %c21
   // layer1.2.conv3
   %y10_bytes = tfrt.constant.i64 3211264
-  %y10, %c26 = tfrt_cuda.mem.allocate %allocator, %stream, %y10_bytes, %c25
-  %c27 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y9, %t256x1x1x64, %w10, %one, %t1x56x56x256, %y7, %t1x1x1x256, %bias10, %relu, %t1x56x56x256, %y10, %c26
+  %y10, %c23 = tfrt_cuda.mem.allocate %allocator, %stream, %y10_bytes, %c22
+  %c24 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y9, %t256x1x1x64, %w10, %one, %t1x56x56x256, %y7, %t1x1x1x256, %bias10, %relu, %t1x56x56x256, %y10, %c23
   // layer2.0.downsample.0
   %y11_bytes = tfrt.constant.i64 1605632
-  %y11, %c28 = tfrt_cuda.mem.allocate %allocator, %stream, %y11_bytes, %c27
-  %c29 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x56x56x256, %y10, %t512x1x1x256, %w11, %zero, %t1x28x28x512, %y11, %t1x1x1x512, %bias11, %identity, %t1x28x28x512, %y11, %c28
+  %y11, %c25 = tfrt_cuda.mem.allocate %allocator, %stream, %y11_bytes, %c24
+  %c26 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x56x56x256, %y10, %t512x1x1x256, %w11, %zero, %t1x28x28x512, %y11, %t1x1x1x512, %bias11, %identity, %t1x28x28x512, %y11, %c25
   // layer2.0.conv1
   %y12_bytes = tfrt.constant.i64 1605632
-  %y12, %c30 = tfrt_cuda.mem.allocate %allocator, %stream, %y12_bytes, %c29
-  %c31 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y10, %t128x1x1x256, %w12, %zero, %t1x56x56x128, %y12, %t1x1x1x128, %bias12, %relu, %t1x56x56x128, %y12, %c30
+  %y12, %c27 = tfrt_cuda.mem.allocate %allocator, %stream, %y12_bytes, %c26
+  %c28 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y10, %t128x1x1x256, %w12, %zero, %t1x56x56x128, %y12, %t1x1x1x128, %bias12, %relu, %t1x56x56x128, %y12, %c27
   // layer2.0.conv2
   %y13_bytes = tfrt.constant.i64 401408
-  %y13, %c32 = tfrt_cuda.mem.allocate %allocator, %stream, %y13_bytes, %c31
-  %c33 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x56x56x128, %y12, %t128x3x3x128, %w13, %zero, %t1x28x28x128, %y13, %t1x1x1x128, %bias13, %relu, %t1x28x28x128, %y13, %c32
+  %y13, %c29 = tfrt_cuda.mem.allocate %allocator, %stream, %y13_bytes, %c28
+  %c30 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x56x56x128, %y12, %t128x3x3x128, %w13, %zero, %t1x28x28x128, %y13, %t1x1x1x128, %bias13, %relu, %t1x28x28x128, %y13, %c29
   // layer2.0.conv3
   %y14_bytes = tfrt.constant.i64 1605632
-  %y14, %c34 = tfrt_cuda.mem.allocate %allocator, %stream, %y14_bytes, %c33
-  %c35 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y13, %t512x1x1x128, %w14, %one, %t1x28x28x512, %y11, %t1x1x1x512, %bias14, %relu, %t1x28x28x512, %y14, %c34
+  %y14, %c31 = tfrt_cuda.mem.allocate %allocator, %stream, %y14_bytes, %c30
+  %c32 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y13, %t512x1x1x128, %w14, %one, %t1x28x28x512, %y11, %t1x1x1x512, %bias14, %relu, %t1x28x28x512, %y14, %c31
   // layer2.1.conv1
   %y15_bytes = tfrt.constant.i64 401408
-  %y15, %c36 = tfrt_cuda.mem.allocate %allocator, %stream, %y15_bytes, %c35
-  %c37 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y14, %t128x1x1x512, %w15, %zero, %t1x28x28x128, %y15, %t1x1x1x128, %bias15, %relu, %t1x28x28x128, %y15, %c36
+  %y15, %c33 = tfrt_cuda.mem.allocate %allocator, %stream, %y15_bytes, %c32
+  %c34 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y14, %t128x1x1x512, %w15, %zero, %t1x28x28x128, %y15, %t1x1x1x128, %bias15, %relu, %t1x28x28x128, %y15, %c33
   // layer2.1.conv2
   %y16_bytes = tfrt.constant.i64 401408
-  %y16, %c38 = tfrt_cuda.mem.allocate %allocator, %stream, %y16_bytes, %c37
-  %c39 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y15, %t128x3x3x128, %w16, %zero, %t1x28x28x128, %y16, %t1x1x1x128, %bias16, %relu, %t1x28x28x128, %y16, %c38
+  %y16, %c35 = tfrt_cuda.mem.allocate %allocator, %stream, %y16_bytes, %c34
+  %c36 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y15, %t128x3x3x128, %w16, %zero, %t1x28x28x128, %y16, %t1x1x1x128, %bias16, %relu, %t1x28x28x128, %y16, %c35
   // layer2.1.conv3
   %y17_bytes = tfrt.constant.i64 1605632
-  %y17, %c40 = tfrt_cuda.mem.allocate %allocator, %stream, %y17_bytes, %c39
-  %c41 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y16, %t512x1x1x128, %w17, %one, %t1x28x28x512, %y14, %t1x1x1x512, %bias17, %relu, %t1x28x28x512, %y17, %c40
+  %y17, %c37 = tfrt_cuda.mem.allocate %allocator, %stream, %y17_bytes, %c36
+  %c38 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y16, %t512x1x1x128, %w17, %one, %t1x28x28x512, %y14, %t1x1x1x512, %bias17, %relu, %t1x28x28x512, %y17, %c37
   // layer2.2.conv1
   %y18_bytes = tfrt.constant.i64 401408
-  %y18, %c42 = tfrt_cuda.mem.allocate %allocator, %stream, %y18_bytes, %c41
-  %c43 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y17, %t128x1x1x512, %w18, %zero, %t1x28x28x128, %y18, %t1x1x1x128, %bias18, %relu, %t1x28x28x128, %y18, %c42
+  %y18, %c39 = tfrt_cuda.mem.allocate %allocator, %stream, %y18_bytes, %c38
+  %c40 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y17, %t128x1x1x512, %w18, %zero, %t1x28x28x128, %y18, %t1x1x1x128, %bias18, %relu, %t1x28x28x128, %y18, %c39
   // layer2.2.conv2
   %y19_bytes = tfrt.constant.i64 401408
-  %y19, %c44 = tfrt_cuda.mem.allocate %allocator, %stream, %y19_bytes, %c43
-  %c45 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y18, %t128x3x3x128, %w19, %zero, %t1x28x28x128, %y19, %t1x1x1x128, %bias19, %relu, %t1x28x28x128, %y19, %c44
+  %y19, %c41 = tfrt_cuda.mem.allocate %allocator, %stream, %y19_bytes, %c40
+  %c42 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y18, %t128x3x3x128, %w19, %zero, %t1x28x28x128, %y19, %t1x1x1x128, %bias19, %relu, %t1x28x28x128, %y19, %c41
   // layer2.2.conv3
   %y20_bytes = tfrt.constant.i64 1605632
-  %y20, %c46 = tfrt_cuda.mem.allocate %allocator, %stream, %y20_bytes, %c45
-  %c47 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y19, %t512x1x1x128, %w20, %one, %t1x28x28x512, %y17, %t1x1x1x512, %bias20, %relu, %t1x28x28x512, %y20, %c46
+  %y20, %c43 = tfrt_cuda.mem.allocate %allocator, %stream, %y20_bytes, %c42
+  %c44 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y19, %t512x1x1x128, %w20, %one, %t1x28x28x512, %y17, %t1x1x1x512, %bias20, %relu, %t1x28x28x512, %y20, %c43
   // layer2.3.conv1
   %y21_bytes = tfrt.constant.i64 401408
-  %y21, %c48 = tfrt_cuda.mem.allocate %allocator, %stream, %y21_bytes, %c47
-  %c49 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y20, %t128x1x1x512, %w21, %zero, %t1x28x28x128, %y21, %t1x1x1x128, %bias21, %relu, %t1x28x28x128, %y21, %c48
+  %y21, %c45 = tfrt_cuda.mem.allocate %allocator, %stream, %y21_bytes, %c44
+  %c46 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y20, %t128x1x1x512, %w21, %zero, %t1x28x28x128, %y21, %t1x1x1x128, %bias21, %relu, %t1x28x28x128, %y21, %c45
   // layer2.3.conv2
   %y22_bytes = tfrt.constant.i64 401408
-  %y22, %c50 = tfrt_cuda.mem.allocate %allocator, %stream, %y22_bytes, %c49
-  %c51 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y21, %t128x3x3x128, %w22, %zero, %t1x28x28x128, %y22, %t1x1x1x128, %bias22, %relu, %t1x28x28x128, %y22, %c50
+  %y22, %c47 = tfrt_cuda.mem.allocate %allocator, %stream, %y22_bytes, %c46
+  %c48 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y21, %t128x3x3x128, %w22, %zero, %t1x28x28x128, %y22, %t1x1x1x128, %bias22, %relu, %t1x28x28x128, %y22, %c47
   // layer2.3.conv3
   %y23_bytes = tfrt.constant.i64 1605632
-  %y23, %c52 = tfrt_cuda.mem.allocate %allocator, %stream, %y23_bytes, %c51
-  %c53 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y22, %t512x1x1x128, %w23, %one, %t1x28x28x512, %y20, %t1x1x1x512, %bias23, %relu, %t1x28x28x512, %y23, %c52
+  %y23, %c49 = tfrt_cuda.mem.allocate %allocator, %stream, %y23_bytes, %c48
+  %c50 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y22, %t512x1x1x128, %w23, %one, %t1x28x28x512, %y20, %t1x1x1x512, %bias23, %relu, %t1x28x28x512, %y23, %c49
   // layer3.0.downsample.0
   %y24_bytes = tfrt.constant.i64 802816
-  %y24, %c54 = tfrt_cuda.mem.allocate %allocator, %stream, %y24_bytes, %c53
-  %c55 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x28x28x512, %y23, %t1024x1x1x512, %w24, %zero, %t1x14x14x1024, %y24, %t1x1x1x1024, %bias24, %identity, %t1x14x14x1024, %y24, %c54
+  %y24, %c51 = tfrt_cuda.mem.allocate %allocator, %stream, %y24_bytes, %c50
+  %c52 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x28x28x512, %y23, %t1024x1x1x512, %w24, %zero, %t1x14x14x1024, %y24, %t1x1x1x1024, %bias24, %identity, %t1x14x14x1024, %y24, %c51
   // layer3.0.conv1
   %y25_bytes = tfrt.constant.i64 802816
-  %y25, %c56 = tfrt_cuda.mem.allocate %allocator, %stream, %y25_bytes, %c55
-  %c57 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y23, %t256x1x1x512, %w25, %zero, %t1x28x28x256, %y25, %t1x1x1x256, %bias25, %relu, %t1x28x28x256, %y25, %c56
+  %y25, %c53 = tfrt_cuda.mem.allocate %allocator, %stream, %y25_bytes, %c52
+  %c54 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y23, %t256x1x1x512, %w25, %zero, %t1x28x28x256, %y25, %t1x1x1x256, %bias25, %relu, %t1x28x28x256, %y25, %c53
   // layer3.0.conv2
   %y26_bytes = tfrt.constant.i64 200704
-  %y26, %c58 = tfrt_cuda.mem.allocate %allocator, %stream, %y26_bytes, %c57
-  %c59 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x28x28x256, %y25, %t256x3x3x256, %w26, %zero, %t1x14x14x256, %y26, %t1x1x1x256, %bias26, %relu, %t1x14x14x256, %y26, %c58
+  %y26, %c55 = tfrt_cuda.mem.allocate %allocator, %stream, %y26_bytes, %c54
+  %c56 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x28x28x256, %y25, %t256x3x3x256, %w26, %zero, %t1x14x14x256, %y26, %t1x1x1x256, %bias26, %relu, %t1x14x14x256, %y26, %c55
   // layer3.0.conv3
   %y27_bytes = tfrt.constant.i64 802816
-  %y27, %c60 = tfrt_cuda.mem.allocate %allocator, %stream, %y27_bytes, %c59
-  %c61 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y26, %t1024x1x1x256, %w27, %one, %t1x14x14x1024, %y24, %t1x1x1x1024, %bias27, %relu, %t1x14x14x1024, %y27, %c60
+  %y27, %c57 = tfrt_cuda.mem.allocate %allocator, %stream, %y27_bytes, %c56
+  %c58 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y26, %t1024x1x1x256, %w27, %one, %t1x14x14x1024, %y24, %t1x1x1x1024, %bias27, %relu, %t1x14x14x1024, %y27, %c57
   // layer3.1.conv1
   %y28_bytes = tfrt.constant.i64 200704
-  %y28, %c62 = tfrt_cuda.mem.allocate %allocator, %stream, %y28_bytes, %c61
-  %c63 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y27, %t256x1x1x1024, %w28, %zero, %t1x14x14x256, %y28, %t1x1x1x256, %bias28, %relu, %t1x14x14x256, %y28, %c62
+  %y28, %c59 = tfrt_cuda.mem.allocate %allocator, %stream, %y28_bytes, %c58
+  %c60 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y27, %t256x1x1x1024, %w28, %zero, %t1x14x14x256, %y28, %t1x1x1x256, %bias28, %relu, %t1x14x14x256, %y28, %c59
   // layer3.1.conv2
   %y29_bytes = tfrt.constant.i64 200704
-  %y29, %c64 = tfrt_cuda.mem.allocate %allocator, %stream, %y29_bytes, %c63
-  %c65 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y28, %t256x3x3x256, %w29, %zero, %t1x14x14x256, %y29, %t1x1x1x256, %bias29, %relu, %t1x14x14x256, %y29, %c64
+  %y29, %c61 = tfrt_cuda.mem.allocate %allocator, %stream, %y29_bytes, %c60
+  %c62 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y28, %t256x3x3x256, %w29, %zero, %t1x14x14x256, %y29, %t1x1x1x256, %bias29, %relu, %t1x14x14x256, %y29, %c61
   // layer3.1.conv3
   %y30_bytes = tfrt.constant.i64 802816
-  %y30, %c66 = tfrt_cuda.mem.allocate %allocator, %stream, %y30_bytes, %c65
-  %c67 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y29, %t1024x1x1x256, %w30, %one, %t1x14x14x1024, %y27, %t1x1x1x1024, %bias30, %relu, %t1x14x14x1024, %y30, %c66
+  %y30, %c63 = tfrt_cuda.mem.allocate %allocator, %stream, %y30_bytes, %c62
+  %c64 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y29, %t1024x1x1x256, %w30, %one, %t1x14x14x1024, %y27, %t1x1x1x1024, %bias30, %relu, %t1x14x14x1024, %y30, %c63
   // layer3.2.conv1
   %y31_bytes = tfrt.constant.i64 200704
-  %y31, %c68 = tfrt_cuda.mem.allocate %allocator, %stream, %y31_bytes, %c67
-  %c69 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y30, %t256x1x1x1024, %w31, %zero, %t1x14x14x256, %y31, %t1x1x1x256, %bias31, %relu, %t1x14x14x256, %y31, %c68
+  %y31, %c65 = tfrt_cuda.mem.allocate %allocator, %stream, %y31_bytes, %c64
+  %c66 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y30, %t256x1x1x1024, %w31, %zero, %t1x14x14x256, %y31, %t1x1x1x256, %bias31, %relu, %t1x14x14x256, %y31, %c65
   // layer3.2.conv2
   %y32_bytes = tfrt.constant.i64 200704
-  %y32, %c70 = tfrt_cuda.mem.allocate %allocator, %stream, %y32_bytes, %c69
-  %c71 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y31, %t256x3x3x256, %w32, %zero, %t1x14x14x256, %y32, %t1x1x1x256, %bias32, %relu, %t1x14x14x256, %y32, %c70
+  %y32, %c67 = tfrt_cuda.mem.allocate %allocator, %stream, %y32_bytes, %c66
+  %c68 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y31, %t256x3x3x256, %w32, %zero, %t1x14x14x256, %y32, %t1x1x1x256, %bias32, %relu, %t1x14x14x256, %y32, %c67
   // layer3.2.conv3
   %y33_bytes = tfrt.constant.i64 802816
-  %y33, %c72 = tfrt_cuda.mem.allocate %allocator, %stream, %y33_bytes, %c71
-  %c73 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y32, %t1024x1x1x256, %w33, %one, %t1x14x14x1024, %y30, %t1x1x1x1024, %bias33, %relu, %t1x14x14x1024, %y33, %c72
+  %y33, %c69 = tfrt_cuda.mem.allocate %allocator, %stream, %y33_bytes, %c68
+  %c70 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y32, %t1024x1x1x256, %w33, %one, %t1x14x14x1024, %y30, %t1x1x1x1024, %bias33, %relu, %t1x14x14x1024, %y33, %c69
   // layer3.3.conv1
   %y34_bytes = tfrt.constant.i64 200704
-  %y34, %c74 = tfrt_cuda.mem.allocate %allocator, %stream, %y34_bytes, %c73
-  %c75 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y33, %t256x1x1x1024, %w34, %zero, %t1x14x14x256, %y34, %t1x1x1x256, %bias34, %relu, %t1x14x14x256, %y34, %c74
+  %y34, %c71 = tfrt_cuda.mem.allocate %allocator, %stream, %y34_bytes, %c70
+  %c72 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y33, %t256x1x1x1024, %w34, %zero, %t1x14x14x256, %y34, %t1x1x1x256, %bias34, %relu, %t1x14x14x256, %y34, %c71
   // layer3.3.conv2
   %y35_bytes = tfrt.constant.i64 200704
-  %y35, %c76 = tfrt_cuda.mem.allocate %allocator, %stream, %y35_bytes, %c75
-  %c77 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y34, %t256x3x3x256, %w35, %zero, %t1x14x14x256, %y35, %t1x1x1x256, %bias35, %relu, %t1x14x14x256, %y35, %c76
+  %y35, %c73 = tfrt_cuda.mem.allocate %allocator, %stream, %y35_bytes, %c72
+  %c74 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y34, %t256x3x3x256, %w35, %zero, %t1x14x14x256, %y35, %t1x1x1x256, %bias35, %relu, %t1x14x14x256, %y35, %c73
   // layer3.3.conv3
   %y36_bytes = tfrt.constant.i64 802816
-  %y36, %c78 = tfrt_cuda.mem.allocate %allocator, %stream, %y36_bytes, %c77
-  %c79 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y35, %t1024x1x1x256, %w36, %one, %t1x14x14x1024, %y33, %t1x1x1x1024, %bias36, %relu, %t1x14x14x1024, %y36, %c78
+  %y36, %c75 = tfrt_cuda.mem.allocate %allocator, %stream, %y36_bytes, %c74
+  %c76 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y35, %t1024x1x1x256, %w36, %one, %t1x14x14x1024, %y33, %t1x1x1x1024, %bias36, %relu, %t1x14x14x1024, %y36, %c75
   // layer3.4.conv1
   %y37_bytes = tfrt.constant.i64 200704
-  %y37, %c80 = tfrt_cuda.mem.allocate %allocator, %stream, %y37_bytes, %c79
-  %c81 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y36, %t256x1x1x1024, %w37, %zero, %t1x14x14x256, %y37, %t1x1x1x256, %bias37, %relu, %t1x14x14x256, %y37, %c80
+  %y37, %c77 = tfrt_cuda.mem.allocate %allocator, %stream, %y37_bytes, %c76
+  %c78 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y36, %t256x1x1x1024, %w37, %zero, %t1x14x14x256, %y37, %t1x1x1x256, %bias37, %relu, %t1x14x14x256, %y37, %c77
   // layer3.4.conv2
   %y38_bytes = tfrt.constant.i64 200704
-  %y38, %c82 = tfrt_cuda.mem.allocate %allocator, %stream, %y38_bytes, %c81
-  %c83 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y37, %t256x3x3x256, %w38, %zero, %t1x14x14x256, %y38, %t1x1x1x256, %bias38, %relu, %t1x14x14x256, %y38, %c82
+  %y38, %c79 = tfrt_cuda.mem.allocate %allocator, %stream, %y38_bytes, %c78
+  %c80 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y37, %t256x3x3x256, %w38, %zero, %t1x14x14x256, %y38, %t1x1x1x256, %bias38, %relu, %t1x14x14x256, %y38, %c79
   // layer3.4.conv3
   %y39_bytes = tfrt.constant.i64 802816
-  %y39, %c84 = tfrt_cuda.mem.allocate %allocator, %stream, %y39_bytes, %c83
-  %c85 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y38, %t1024x1x1x256, %w39, %one, %t1x14x14x1024, %y36, %t1x1x1x1024, %bias39, %relu, %t1x14x14x1024, %y39, %c84
+  %y39, %c81 = tfrt_cuda.mem.allocate %allocator, %stream, %y39_bytes, %c80
+  %c82 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y38, %t1024x1x1x256, %w39, %one, %t1x14x14x1024, %y36, %t1x1x1x1024, %bias39, %relu, %t1x14x14x1024, %y39, %c81
   // layer3.5.conv1
   %y40_bytes = tfrt.constant.i64 200704
-  %y40, %c86 = tfrt_cuda.mem.allocate %allocator, %stream, %y40_bytes, %c85
-  %c87 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y39, %t256x1x1x1024, %w40, %zero, %t1x14x14x256, %y40, %t1x1x1x256, %bias40, %relu, %t1x14x14x256, %y40, %c86
+  %y40, %c83 = tfrt_cuda.mem.allocate %allocator, %stream, %y40_bytes, %c82
+  %c84 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y39, %t256x1x1x1024, %w40, %zero, %t1x14x14x256, %y40, %t1x1x1x256, %bias40, %relu, %t1x14x14x256, %y40, %c83
   // layer3.5.conv2
   %y41_bytes = tfrt.constant.i64 200704
-  %y41, %c88 = tfrt_cuda.mem.allocate %allocator, %stream, %y41_bytes, %c87
-  %c89 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y40, %t256x3x3x256, %w41, %zero, %t1x14x14x256, %y41, %t1x1x1x256, %bias41, %relu, %t1x14x14x256, %y41, %c88
+  %y41, %c85 = tfrt_cuda.mem.allocate %allocator, %stream, %y41_bytes, %c84
+  %c86 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y40, %t256x3x3x256, %w41, %zero, %t1x14x14x256, %y41, %t1x1x1x256, %bias41, %relu, %t1x14x14x256, %y41, %c85
   // layer3.5.conv3
   %y42_bytes = tfrt.constant.i64 802816
-  %y42, %c90 = tfrt_cuda.mem.allocate %allocator, %stream, %y42_bytes, %c89
-  %c91 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y41, %t1024x1x1x256, %w42, %one, %t1x14x14x1024, %y39, %t1x1x1x1024, %bias42, %relu, %t1x14x14x1024, %y42, %c90
+  %y42, %c87 = tfrt_cuda.mem.allocate %allocator, %stream, %y42_bytes, %c86
+  %c88 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y41, %t1024x1x1x256, %w42, %one, %t1x14x14x1024, %y39, %t1x1x1x1024, %bias42, %relu, %t1x14x14x1024, %y42, %c87
   // layer4.0.downsample.0
   %y43_bytes = tfrt.constant.i64 401408
-  %y43, %c92 = tfrt_cuda.mem.allocate %allocator, %stream, %y43_bytes, %c91
-  %c93 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x14x14x1024, %y42, %t2048x1x1x1024, %w43, %zero, %t1x7x7x2048, %y43, %t1x1x1x2048, %bias43, %identity, %t1x7x7x2048, %y43, %c92
+  %y43, %c89 = tfrt_cuda.mem.allocate %allocator, %stream, %y43_bytes, %c88
+  %c90 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x14x14x1024, %y42, %t2048x1x1x1024, %w43, %zero, %t1x7x7x2048, %y43, %t1x1x1x2048, %bias43, %identity, %t1x7x7x2048, %y43, %c89
   // layer4.0.conv1
   %y44_bytes = tfrt.constant.i64 401408
-  %y44, %c94 = tfrt_cuda.mem.allocate %allocator, %stream, %y44_bytes, %c93
-  %c95 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y42, %t512x1x1x1024, %w44, %zero, %t1x14x14x512, %y44, %t1x1x1x512, %bias44, %relu, %t1x14x14x512, %y44, %c94
+  %y44, %c91 = tfrt_cuda.mem.allocate %allocator, %stream, %y44_bytes, %c90
+  %c92 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y42, %t512x1x1x1024, %w44, %zero, %t1x14x14x512, %y44, %t1x1x1x512, %bias44, %relu, %t1x14x14x512, %y44, %c91
   // layer4.0.conv2
   %y45_bytes = tfrt.constant.i64 100352
-  %y45, %c96 = tfrt_cuda.mem.allocate %allocator, %stream, %y45_bytes, %c95
-  %c97 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x14x14x512, %y44, %t512x3x3x512, %w45, %zero, %t1x7x7x512, %y45, %t1x1x1x512, %bias45, %relu, %t1x7x7x512, %y45, %c96
+  %y45, %c93 = tfrt_cuda.mem.allocate %allocator, %stream, %y45_bytes, %c92
+  %c94 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x14x14x512, %y44, %t512x3x3x512, %w45, %zero, %t1x7x7x512, %y45, %t1x1x1x512, %bias45, %relu, %t1x7x7x512, %y45, %c93
   // layer4.0.conv3
   %y46_bytes = tfrt.constant.i64 401408
-  %y46, %c98 = tfrt_cuda.mem.allocate %allocator, %stream, %y46_bytes, %c97
-  %c99 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y45, %t2048x1x1x512, %w46, %one, %t1x7x7x2048, %y43, %t1x1x1x2048, %bias46, %relu, %t1x7x7x2048, %y46, %c98
+  %y46, %c95 = tfrt_cuda.mem.allocate %allocator, %stream, %y46_bytes, %c94
+  %c96 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y45, %t2048x1x1x512, %w46, %one, %t1x7x7x2048, %y43, %t1x1x1x2048, %bias46, %relu, %t1x7x7x2048, %y46, %c95
   // layer4.1.conv1
   %y47_bytes = tfrt.constant.i64 100352
-  %y47, %c100 = tfrt_cuda.mem.allocate %allocator, %stream, %y47_bytes, %c99
-  %c101 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x2048, %y46, %t512x1x1x2048, %w47, %zero, %t1x7x7x512, %y47, %t1x1x1x512, %bias47, %relu, %t1x7x7x512, %y47, %c100
+  %y47, %c97 = tfrt_cuda.mem.allocate %allocator, %stream, %y47_bytes, %c96
+  %c98 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x2048, %y46, %t512x1x1x2048, %w47, %zero, %t1x7x7x512, %y47, %t1x1x1x512, %bias47, %relu, %t1x7x7x512, %y47, %c97
   // layer4.1.conv2
   %y48_bytes = tfrt.constant.i64 100352
-  %y48, %c102 = tfrt_cuda.mem.allocate %allocator, %stream, %y48_bytes, %c101
-  %c103 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x7x7x512, %y47, %t512x3x3x512, %w48, %zero, %t1x7x7x512, %y48, %t1x1x1x512, %bias48, %relu, %t1x7x7x512, %y48, %c102
+  %y48, %c99 = tfrt_cuda.mem.allocate %allocator, %stream, %y48_bytes, %c98
+  %c100 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x7x7x512, %y47, %t512x3x3x512, %w48, %zero, %t1x7x7x512, %y48, %t1x1x1x512, %bias48, %relu, %t1x7x7x512, %y48, %c99
   // layer4.1.conv3
   %y49_bytes = tfrt.constant.i64 401408
-  %y49, %c104 = tfrt_cuda.mem.allocate %allocator, %stream, %y49_bytes, %c103
-  %c105 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y48, %t2048x1x1x512, %w49, %one, %t1x7x7x2048, %y46, %t1x1x1x2048, %bias49, %relu, %t1x7x7x2048, %y49, %c104
+  %y49, %c101 = tfrt_cuda.mem.allocate %allocator, %stream, %y49_bytes, %c100
+  %c102 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y48, %t2048x1x1x512, %w49, %one, %t1x7x7x2048, %y46, %t1x1x1x2048, %bias49, %relu, %t1x7x7x2048, %y49, %c101
   // layer4.2.conv1
   %y50_bytes = tfrt.constant.i64 100352
-  %y50, %c106 = tfrt_cuda.mem.allocate %allocator, %stream, %y50_bytes, %c105
-  %c107 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x2048, %y49, %t512x1x1x2048, %w50, %zero, %t1x7x7x512, %y50, %t1x1x1x512, %bias50, %relu, %t1x7x7x512, %y50, %c106
+  %y50, %c103 = tfrt_cuda.mem.allocate %allocator, %stream, %y50_bytes, %c102
+  %c104 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x2048, %y49, %t512x1x1x2048, %w50, %zero, %t1x7x7x512, %y50, %t1x1x1x512, %bias50, %relu, %t1x7x7x512, %y50, %c103
   // layer4.2.conv2
   %y51_bytes = tfrt.constant.i64 100352
-  %y51, %c108 = tfrt_cuda.mem.allocate %allocator, %stream, %y51_bytes, %c107
-  %c109 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x7x7x512, %y50, %t512x3x3x512, %w51, %zero, %t1x7x7x512, %y51, %t1x1x1x512, %bias51, %relu, %t1x7x7x512, %y51, %c108
+  %y51, %c105 = tfrt_cuda.mem.allocate %allocator, %stream, %y51_bytes, %c104
+  %c106 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x7x7x512, %y50, %t512x3x3x512, %w51, %zero, %t1x7x7x512, %y51, %t1x1x1x512, %bias51, %relu, %t1x7x7x512, %y51, %c105
   // layer4.2.conv3
   %y52_bytes = tfrt.constant.i64 401408
-  %y52, %c110 = tfrt_cuda.mem.allocate %allocator, %stream, %y52_bytes, %c109
-  %c111 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y51, %t2048x1x1x512, %w52, %one, %t1x7x7x2048, %y49, %t1x1x1x2048, %bias52, %relu, %t1x7x7x2048, %y52, %c110
+  %y52, %c107 = tfrt_cuda.mem.allocate %allocator, %stream, %y52_bytes, %c106
+  %c108 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y51, %t2048x1x1x512, %w52, %one, %t1x7x7x2048, %y49, %t1x1x1x2048, %bias52, %relu, %t1x7x7x2048, %y52, %c107
   %mean_bytes = tfrt.constant.i64 8192
-  %mean, %c112 = tfrt_cuda.mem.allocate %allocator, %stream, %mean_bytes, %c111
-  %c113 = tfrt_cuda.dnn.pooling_forward %context, %dnn, %average_pool, %one, %t1x7x7x2048, %y52, %zero, %t1x1x1x2048, %mean, %c112
+  %mean, %c109 = tfrt_cuda.mem.allocate %allocator, %stream, %mean_bytes, %c108
+  %c110 = tfrt_cuda.dnn.pooling_forward %context, %dnn, %average_pool, %one, %t1x7x7x2048, %y52, %zero, %t1x1x1x2048, %mean, %c109
   // fc: rows of ours are columns of BLAS, so that it computes the transpose.
   %inputs = tfrt.constant.i32 2048
   %outputs = tfrt.constant.i32 1000
   %rows = tfrt.constant.i32 1
   %y53_bytes = tfrt.constant.i64 4000
-  %y53, %c114 = tfrt_cuda.mem.allocate %allocator, %stream, %y53_bytes, %c113
+  %y53, %c111 = tfrt_cuda.mem.allocate %allocator, %stream, %y53_bytes, %c110
   %element = tfrt.constant.i32 0
   %float = tfrt.constant.i32 0
   %any = tfrt.constant.i32 -1
-  %c115 = tfrt_cuda.blas.gemm.ex %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w53, %element, %outputs, %mean, %element, %inputs, %zero, %y53, %float, %outputs, %float, %any, %c114
+  %c112 = tfrt_cuda.blas.gemm.ex %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w53, %element, %outputs, %mean, %element, %inputs, %zero, %y53, %float, %outputs, %float, %any, %c111
   %no_residual = tfrt.constant.i64 0
   %row_count = tfrt.constant.i64 1
   %column_count = tfrt.constant.i64 1000
   %add_bias_blocks = tfrt.constant.ui32 4
-  %c116 = tfrt_cuda.function.launch %add_bias %add_bias_blocks %single %single %threads %single %single %nothing %stream %c115
+  %c113 = tfrt_cuda.function.launch %add_bias %add_bias_blocks %single %single %threads %single %single %nothing %stream %c112
     { cooperative = false } (%y53, %y53, %bias53, %no_residual, %row_count, %column_count, %nothing) : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, i64, i64, i64, ui32)
+  tfrt.return %y53, %c113 : !tfrt_cuda.buffer, !tfrt.chain
+}
+
+// Copies scores to the host.
+func @download(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %blas: !tfrt_cuda.blas_handle, %dnn: !tfrt_cuda.dnn_handle, %relu: !tfrt_cuda.dnn_activation_descriptor, %identity: !tfrt_cuda.dnn_activation_descriptor, %add_bias: !tfrt_cuda.function, %t1x224x224x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x112x112x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x7x7x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %conv7s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x64: !tfrt_cuda.dnn_tensor_descriptor, %max_pool: !tfrt_cuda.dnn_pooling_descriptor, %t1x56x56x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %conv1s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x3x3x64: !tfrt_cuda.dnn_tensor_descriptor, %conv3s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %conv1s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x3x3x128: !tfrt_cuda.dnn_tensor_descriptor, %conv3s2: !tfrt_cuda.dnn_convolution_descriptor, %t512x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x3x3x256: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x2048: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x3x3x512: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %average_pool: !tfrt_cuda.dnn_pooling_descriptor, %w0: !tfrt_cuda.buffer, %bias0: !tfrt_cuda.buffer, %w1: !tfrt_cuda.buffer, %bias1: !tfrt_cuda.buffer, %w2: !tfrt_cuda.buffer, %bias2: !tfrt_cuda.buffer, %w3: !tfrt_cuda.buffer, %bias3: !tfrt_cuda.buffer, %w4: !tfrt_cuda.buffer, %bias4: !tfrt_cuda.buffer, %w5: !tfrt_cuda.buffer, %bias5: !tfrt_cuda.buffer, %w6: !tfrt_cuda.buffer, %bias6: !tfrt_cuda.buffer, %w7: !tfrt_cuda.buffer, %bias7: !tfrt_cuda.buffer, %w8: !tfrt_cuda.buffer, %bias8: !tfrt_cuda.buffer, %w9: !tfrt_cuda.buffer, %bias9: !tfrt_cuda.buffer, %w10: !tfrt_cuda.buffer, %bias10: !tfrt_cuda.buffer, %w11: !tfrt_cuda.buffer, %bias11: !tfrt_cuda.buffer, %w12: !tfrt_cuda.buffer, %bias12: !tfrt_cuda.buffer, %w13: !tfrt_cuda.buffer, %bias13: !tfrt_cuda.buffer, %w14: !tfrt_cuda.buffer, %bias14: !tfrt_cuda.buffer, %w15: !tfrt_cuda.buffer, %bias15: !tfrt_cuda.buffer, %w16: !tfrt_cuda.buffer, %bias16: !tfrt_cuda.buffer, %w17: !tfrt_cuda.buffer, %bias17: !tfrt_cuda.buffer, %w18: !tfrt_cuda.buffer, %bias18: !tfrt_cuda.buffer, %w19: !tfrt_cuda.buffer, %bias19: !tfrt_cuda.buffer, %w20: !tfrt_cuda.buffer, %bias20: !tfrt_cuda.buffer, %w21: !tfrt_cuda.buffer, %bias21: !tfrt_cuda.buffer, %w22: !tfrt_cuda.buffer, %bias22: !tfrt_cuda.buffer, %w23: !tfrt_cuda.buffer, %bias23: !tfrt_cuda.buffer, %w24: !tfrt_cuda.buffer, %bias24: !tfrt_cuda.buffer, %w25: !tfrt_cuda.buffer, %bias25: !tfrt_cuda.buffer, %w26: !tfrt_cuda.buffer, %bias26: !tfrt_cuda.buffer, %w27: !tfrt_cuda.buffer, %bias27: !tfrt_cuda.buffer, %w28: !tfrt_cuda.buffer, %bias28: !tfrt_cuda.buffer, %w29: !tfrt_cuda.buffer, %bias29: !tfrt_cuda.buffer, %w30: !tfrt_cuda.buffer, %bias30: !tfrt_cuda.buffer, %w31: !tfrt_cuda.buffer, %bias31: !tfrt_cuda.buffer, %w32: !tfrt_cuda.buffer, %bias32: !tfrt_cuda.buffer, %w33: !tfrt_cuda.buffer, %bias33: !tfrt_cuda.buffer, %w34: !tfrt_cuda.buffer, %bias34: !tfrt_cuda.buffer, %w35: !tfrt_cuda.buffer, %bias35: !tfrt_cuda.buffer, %w36: !tfrt_cuda.buffer, %bias36: !tfrt_cuda.buffer, %w37: !tfrt_cuda.buffer, %bias37: !tfrt_cuda.buffer, %w38: !tfrt_cuda.buffer, %bias38: !tfrt_cuda.buffer, %w39: !tfrt_cuda.buffer, %bias39: !tfrt_cuda.buffer, %w40: !tfrt_cuda.buffer, %bias40: !tfrt_cuda.buffer, %w41: !tfrt_cuda.buffer, %bias41: !tfrt_cuda.buffer, %w42: !tfrt_cuda.buffer, %bias42: !tfrt_cuda.buffer, %w43: !tfrt_cuda.buffer, %bias43: !tfrt_cuda.buffer, %w44: !tfrt_cuda.buffer, %bias44: !tfrt_cuda.buffer, %w45: !tfrt_cuda.buffer, %bias45: !tfrt_cuda.buffer, %w46: !tfrt_cuda.buffer, %bias46: !tfrt_cuda.buffer, %w47: !tfrt_cuda.buffer, %bias47: !tfrt_cuda.buffer, %w48: !tfrt_cuda.buffer, %bias48: !tfrt_cuda.buffer, %w49: !tfrt_cuda.buffer, %bias49: !tfrt_cuda.buffer, %w50: !tfrt_cuda.buffer, %bias50: !tfrt_cuda.buffer, %w51: !tfrt_cuda.buffer, %bias51: !tfrt_cuda.buffer, %w52: !tfrt_cuda.buffer, %bias52: !tfrt_cuda.buffer, %w53: !tfrt_cuda.buffer, %bias53: !tfrt_cuda.buffer, %ready: !tfrt.chain, %y: !tfrt_cuda.buffer, %c0: !tfrt.chain) -> (!t.tensor, !tfrt.chain) {
+  %bytes = tfrt.constant.i64 4000
   %to_fill = tfrt_dht.create_uninitialized_tensor.f32.2 [1 : i64, 1000 : i64]
-  %scores_buffer, %c117 = tfrt_dht.get_buffer %to_fill, %c116
-  %c118 = tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, %y53, %y53_bytes, %stream, %c117
-  %scores = "tfrt.alias.value"(%c118, %to_fill) : (!tfrt.chain, !t.tensor) -> !t.tensor
-  tfrt.return %scores, %c118 : !t.tensor, !tfrt.chain
+  %scores_buffer, %c1 = tfrt_dht.get_buffer %to_fill, %c0
+  %c2 = tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, %y, %bytes, %stream, %c1
+  %scores = "tfrt.alias.value"(%c2, %to_fill) : (!tfrt.chain, !t.tensor) -> !t.tensor
+  tfrt.return %scores, %c2 : !t.tensor, !tfrt.chain
+}
+
+// Records @compute as a graph, which reads the images and writes the scores where they are now.
+func @record(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %blas: !tfrt_cuda.blas_handle, %dnn: !tfrt_cuda.dnn_handle, %relu: !tfrt_cuda.dnn_activation_descriptor, %identity: !tfrt_cuda.dnn_activation_descriptor, %add_bias: !tfrt_cuda.function, %t1x224x224x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x112x112x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x7x7x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %conv7s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x64: !tfrt_cuda.dnn_tensor_descriptor, %max_pool: !tfrt_cuda.dnn_pooling_descriptor, %t1x56x56x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %conv1s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x3x3x64: !tfrt_cuda.dnn_tensor_descriptor, %conv3s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %conv1s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x3x3x128: !tfrt_cuda.dnn_tensor_descriptor, %conv3s2: !tfrt_cuda.dnn_convolution_descriptor, %t512x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x3x3x256: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x2048: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x3x3x512: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %average_pool: !tfrt_cuda.dnn_pooling_descriptor, %w0: !tfrt_cuda.buffer, %bias0: !tfrt_cuda.buffer, %w1: !tfrt_cuda.buffer, %bias1: !tfrt_cuda.buffer, %w2: !tfrt_cuda.buffer, %bias2: !tfrt_cuda.buffer, %w3: !tfrt_cuda.buffer, %bias3: !tfrt_cuda.buffer, %w4: !tfrt_cuda.buffer, %bias4: !tfrt_cuda.buffer, %w5: !tfrt_cuda.buffer, %bias5: !tfrt_cuda.buffer, %w6: !tfrt_cuda.buffer, %bias6: !tfrt_cuda.buffer, %w7: !tfrt_cuda.buffer, %bias7: !tfrt_cuda.buffer, %w8: !tfrt_cuda.buffer, %bias8: !tfrt_cuda.buffer, %w9: !tfrt_cuda.buffer, %bias9: !tfrt_cuda.buffer, %w10: !tfrt_cuda.buffer, %bias10: !tfrt_cuda.buffer, %w11: !tfrt_cuda.buffer, %bias11: !tfrt_cuda.buffer, %w12: !tfrt_cuda.buffer, %bias12: !tfrt_cuda.buffer, %w13: !tfrt_cuda.buffer, %bias13: !tfrt_cuda.buffer, %w14: !tfrt_cuda.buffer, %bias14: !tfrt_cuda.buffer, %w15: !tfrt_cuda.buffer, %bias15: !tfrt_cuda.buffer, %w16: !tfrt_cuda.buffer, %bias16: !tfrt_cuda.buffer, %w17: !tfrt_cuda.buffer, %bias17: !tfrt_cuda.buffer, %w18: !tfrt_cuda.buffer, %bias18: !tfrt_cuda.buffer, %w19: !tfrt_cuda.buffer, %bias19: !tfrt_cuda.buffer, %w20: !tfrt_cuda.buffer, %bias20: !tfrt_cuda.buffer, %w21: !tfrt_cuda.buffer, %bias21: !tfrt_cuda.buffer, %w22: !tfrt_cuda.buffer, %bias22: !tfrt_cuda.buffer, %w23: !tfrt_cuda.buffer, %bias23: !tfrt_cuda.buffer, %w24: !tfrt_cuda.buffer, %bias24: !tfrt_cuda.buffer, %w25: !tfrt_cuda.buffer, %bias25: !tfrt_cuda.buffer, %w26: !tfrt_cuda.buffer, %bias26: !tfrt_cuda.buffer, %w27: !tfrt_cuda.buffer, %bias27: !tfrt_cuda.buffer, %w28: !tfrt_cuda.buffer, %bias28: !tfrt_cuda.buffer, %w29: !tfrt_cuda.buffer, %bias29: !tfrt_cuda.buffer, %w30: !tfrt_cuda.buffer, %bias30: !tfrt_cuda.buffer, %w31: !tfrt_cuda.buffer, %bias31: !tfrt_cuda.buffer, %w32: !tfrt_cuda.buffer, %bias32: !tfrt_cuda.buffer, %w33: !tfrt_cuda.buffer, %bias33: !tfrt_cuda.buffer, %w34: !tfrt_cuda.buffer, %bias34: !tfrt_cuda.buffer, %w35: !tfrt_cuda.buffer, %bias35: !tfrt_cuda.buffer, %w36: !tfrt_cuda.buffer, %bias36: !tfrt_cuda.buffer, %w37: !tfrt_cuda.buffer, %bias37: !tfrt_cuda.buffer, %w38: !tfrt_cuda.buffer, %bias38: !tfrt_cuda.buffer, %w39: !tfrt_cuda.buffer, %bias39: !tfrt_cuda.buffer, %w40: !tfrt_cuda.buffer, %bias40: !tfrt_cuda.buffer, %w41: !tfrt_cuda.buffer, %bias41: !tfrt_cuda.buffer, %w42: !tfrt_cuda.buffer, %bias42: !tfrt_cuda.buffer, %w43: !tfrt_cuda.buffer, %bias43: !tfrt_cuda.buffer, %w44: !tfrt_cuda.buffer, %bias44: !tfrt_cuda.buffer, %w45: !tfrt_cuda.buffer, %bias45: !tfrt_cuda.buffer, %w46: !tfrt_cuda.buffer, %bias46: !tfrt_cuda.buffer, %w47: !tfrt_cuda.buffer, %bias47: !tfrt_cuda.buffer, %w48: !tfrt_cuda.buffer, %bias48: !tfrt_cuda.buffer, %w49: !tfrt_cuda.buffer, %bias49: !tfrt_cuda.buffer, %w50: !tfrt_cuda.buffer, %bias50: !tfrt_cuda.buffer, %w51: !tfrt_cuda.buffer, %bias51: !tfrt_cuda.buffer, %w52: !tfrt_cuda.buffer, %bias52: !tfrt_cuda.buffer, %w53: !tfrt_cuda.buffer, %bias53: !tfrt_cuda.buffer, %ready: !tfrt.chain, %x: !tfrt_cuda.buffer, %c0: !tfrt.chain) -> (!tfrt_cuda.graph, !tfrt_cuda.buffer, !tfrt.chain) {
+  %y0_bytes = tfrt.constant.i64 3211264
+  %y0, %c1 = tfrt_cuda.mem.allocate %allocator, %stream, %y0_bytes, %c0
+  %pooled_bytes = tfrt.constant.i64 802816
+  %pooled, %c2 = tfrt_cuda.mem.allocate %allocator, %stream, %pooled_bytes, %c1
+  %y1_bytes = tfrt.constant.i64 3211264
+  %y1, %c3 = tfrt_cuda.mem.allocate %allocator, %stream, %y1_bytes, %c2
+  %y2_bytes = tfrt.constant.i64 802816
+  %y2, %c4 = tfrt_cuda.mem.allocate %allocator, %stream, %y2_bytes, %c3
+  %y3_bytes = tfrt.constant.i64 802816
+  %y3, %c5 = tfrt_cuda.mem.allocate %allocator, %stream, %y3_bytes, %c4
+  %y4_bytes = tfrt.constant.i64 3211264
+  %y4, %c6 = tfrt_cuda.mem.allocate %allocator, %stream, %y4_bytes, %c5
+  %y5_bytes = tfrt.constant.i64 802816
+  %y5, %c7 = tfrt_cuda.mem.allocate %allocator, %stream, %y5_bytes, %c6
+  %y6_bytes = tfrt.constant.i64 802816
+  %y6, %c8 = tfrt_cuda.mem.allocate %allocator, %stream, %y6_bytes, %c7
+  %y7_bytes = tfrt.constant.i64 3211264
+  %y7, %c9 = tfrt_cuda.mem.allocate %allocator, %stream, %y7_bytes, %c8
+  %y8_bytes = tfrt.constant.i64 802816
+  %y8, %c10 = tfrt_cuda.mem.allocate %allocator, %stream, %y8_bytes, %c9
+  %y9_bytes = tfrt.constant.i64 802816
+  %y9, %c11 = tfrt_cuda.mem.allocate %allocator, %stream, %y9_bytes, %c10
+  %y10_bytes = tfrt.constant.i64 3211264
+  %y10, %c12 = tfrt_cuda.mem.allocate %allocator, %stream, %y10_bytes, %c11
+  %y11_bytes = tfrt.constant.i64 1605632
+  %y11, %c13 = tfrt_cuda.mem.allocate %allocator, %stream, %y11_bytes, %c12
+  %y12_bytes = tfrt.constant.i64 1605632
+  %y12, %c14 = tfrt_cuda.mem.allocate %allocator, %stream, %y12_bytes, %c13
+  %y13_bytes = tfrt.constant.i64 401408
+  %y13, %c15 = tfrt_cuda.mem.allocate %allocator, %stream, %y13_bytes, %c14
+  %y14_bytes = tfrt.constant.i64 1605632
+  %y14, %c16 = tfrt_cuda.mem.allocate %allocator, %stream, %y14_bytes, %c15
+  %y15_bytes = tfrt.constant.i64 401408
+  %y15, %c17 = tfrt_cuda.mem.allocate %allocator, %stream, %y15_bytes, %c16
+  %y16_bytes = tfrt.constant.i64 401408
+  %y16, %c18 = tfrt_cuda.mem.allocate %allocator, %stream, %y16_bytes, %c17
+  %y17_bytes = tfrt.constant.i64 1605632
+  %y17, %c19 = tfrt_cuda.mem.allocate %allocator, %stream, %y17_bytes, %c18
+  %y18_bytes = tfrt.constant.i64 401408
+  %y18, %c20 = tfrt_cuda.mem.allocate %allocator, %stream, %y18_bytes, %c19
+  %y19_bytes = tfrt.constant.i64 401408
+  %y19, %c21 = tfrt_cuda.mem.allocate %allocator, %stream, %y19_bytes, %c20
+  %y20_bytes = tfrt.constant.i64 1605632
+  %y20, %c22 = tfrt_cuda.mem.allocate %allocator, %stream, %y20_bytes, %c21
+  %y21_bytes = tfrt.constant.i64 401408
+  %y21, %c23 = tfrt_cuda.mem.allocate %allocator, %stream, %y21_bytes, %c22
+  %y22_bytes = tfrt.constant.i64 401408
+  %y22, %c24 = tfrt_cuda.mem.allocate %allocator, %stream, %y22_bytes, %c23
+  %y23_bytes = tfrt.constant.i64 1605632
+  %y23, %c25 = tfrt_cuda.mem.allocate %allocator, %stream, %y23_bytes, %c24
+  %y24_bytes = tfrt.constant.i64 802816
+  %y24, %c26 = tfrt_cuda.mem.allocate %allocator, %stream, %y24_bytes, %c25
+  %y25_bytes = tfrt.constant.i64 802816
+  %y25, %c27 = tfrt_cuda.mem.allocate %allocator, %stream, %y25_bytes, %c26
+  %y26_bytes = tfrt.constant.i64 200704
+  %y26, %c28 = tfrt_cuda.mem.allocate %allocator, %stream, %y26_bytes, %c27
+  %y27_bytes = tfrt.constant.i64 802816
+  %y27, %c29 = tfrt_cuda.mem.allocate %allocator, %stream, %y27_bytes, %c28
+  %y28_bytes = tfrt.constant.i64 200704
+  %y28, %c30 = tfrt_cuda.mem.allocate %allocator, %stream, %y28_bytes, %c29
+  %y29_bytes = tfrt.constant.i64 200704
+  %y29, %c31 = tfrt_cuda.mem.allocate %allocator, %stream, %y29_bytes, %c30
+  %y30_bytes = tfrt.constant.i64 802816
+  %y30, %c32 = tfrt_cuda.mem.allocate %allocator, %stream, %y30_bytes, %c31
+  %y31_bytes = tfrt.constant.i64 200704
+  %y31, %c33 = tfrt_cuda.mem.allocate %allocator, %stream, %y31_bytes, %c32
+  %y32_bytes = tfrt.constant.i64 200704
+  %y32, %c34 = tfrt_cuda.mem.allocate %allocator, %stream, %y32_bytes, %c33
+  %y33_bytes = tfrt.constant.i64 802816
+  %y33, %c35 = tfrt_cuda.mem.allocate %allocator, %stream, %y33_bytes, %c34
+  %y34_bytes = tfrt.constant.i64 200704
+  %y34, %c36 = tfrt_cuda.mem.allocate %allocator, %stream, %y34_bytes, %c35
+  %y35_bytes = tfrt.constant.i64 200704
+  %y35, %c37 = tfrt_cuda.mem.allocate %allocator, %stream, %y35_bytes, %c36
+  %y36_bytes = tfrt.constant.i64 802816
+  %y36, %c38 = tfrt_cuda.mem.allocate %allocator, %stream, %y36_bytes, %c37
+  %y37_bytes = tfrt.constant.i64 200704
+  %y37, %c39 = tfrt_cuda.mem.allocate %allocator, %stream, %y37_bytes, %c38
+  %y38_bytes = tfrt.constant.i64 200704
+  %y38, %c40 = tfrt_cuda.mem.allocate %allocator, %stream, %y38_bytes, %c39
+  %y39_bytes = tfrt.constant.i64 802816
+  %y39, %c41 = tfrt_cuda.mem.allocate %allocator, %stream, %y39_bytes, %c40
+  %y40_bytes = tfrt.constant.i64 200704
+  %y40, %c42 = tfrt_cuda.mem.allocate %allocator, %stream, %y40_bytes, %c41
+  %y41_bytes = tfrt.constant.i64 200704
+  %y41, %c43 = tfrt_cuda.mem.allocate %allocator, %stream, %y41_bytes, %c42
+  %y42_bytes = tfrt.constant.i64 802816
+  %y42, %c44 = tfrt_cuda.mem.allocate %allocator, %stream, %y42_bytes, %c43
+  %y43_bytes = tfrt.constant.i64 401408
+  %y43, %c45 = tfrt_cuda.mem.allocate %allocator, %stream, %y43_bytes, %c44
+  %y44_bytes = tfrt.constant.i64 401408
+  %y44, %c46 = tfrt_cuda.mem.allocate %allocator, %stream, %y44_bytes, %c45
+  %y45_bytes = tfrt.constant.i64 100352
+  %y45, %c47 = tfrt_cuda.mem.allocate %allocator, %stream, %y45_bytes, %c46
+  %y46_bytes = tfrt.constant.i64 401408
+  %y46, %c48 = tfrt_cuda.mem.allocate %allocator, %stream, %y46_bytes, %c47
+  %y47_bytes = tfrt.constant.i64 100352
+  %y47, %c49 = tfrt_cuda.mem.allocate %allocator, %stream, %y47_bytes, %c48
+  %y48_bytes = tfrt.constant.i64 100352
+  %y48, %c50 = tfrt_cuda.mem.allocate %allocator, %stream, %y48_bytes, %c49
+  %y49_bytes = tfrt.constant.i64 401408
+  %y49, %c51 = tfrt_cuda.mem.allocate %allocator, %stream, %y49_bytes, %c50
+  %y50_bytes = tfrt.constant.i64 100352
+  %y50, %c52 = tfrt_cuda.mem.allocate %allocator, %stream, %y50_bytes, %c51
+  %y51_bytes = tfrt.constant.i64 100352
+  %y51, %c53 = tfrt_cuda.mem.allocate %allocator, %stream, %y51_bytes, %c52
+  %y52_bytes = tfrt.constant.i64 401408
+  %y52, %c54 = tfrt_cuda.mem.allocate %allocator, %stream, %y52_bytes, %c53
+  %mean_bytes = tfrt.constant.i64 8192
+  %mean, %c55 = tfrt_cuda.mem.allocate %allocator, %stream, %mean_bytes, %c54
+  %y53_bytes = tfrt.constant.i64 4000
+  %y53, %c56 = tfrt_cuda.mem.allocate %allocator, %stream, %y53_bytes, %c55
+  %c57 = tfrt_cuda.graph.begin_capture %stream, %c56
+  %single = tfrt.constant.ui32 1
+  %nothing = tfrt.constant.ui32 0
+  %threads = tfrt.constant.ui32 256
+  %one = tfrt.constant.f32 1.0
+  %zero = tfrt.constant.f32 0.0
+  %plain = tfrt.constant.i32 0
+  // conv1
+  %c58 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv7s2, %one, %t1x224x224x3, %x, %t64x7x7x3, %w0, %zero, %t1x112x112x64, %y0, %t1x1x1x64, %bias0, %relu, %t1x112x112x64, %y0, %c57
+  %c59 = tfrt_cuda.dnn.pooling_forward %context, %dnn, %max_pool, %one, %t1x112x112x64, %y0, %zero, %t1x56x56x64, %pooled, %c58
+  // layer1.0.downsample.0
+  %c60 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %pooled, %t256x1x1x64, %w1, %zero, %t1x56x56x256, %y1, %t1x1x1x256, %bias1, %identity, %t1x56x56x256, %y1, %c59
+  // layer1.0.conv1
+  %c61 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %pooled, %t64x1x1x64, %w2, %zero, %t1x56x56x64, %y2, %t1x1x1x64, %bias2, %relu, %t1x56x56x64, %y2, %c60
+  // layer1.0.conv2
+  %c62 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y2, %t64x3x3x64, %w3, %zero, %t1x56x56x64, %y3, %t1x1x1x64, %bias3, %relu, %t1x56x56x64, %y3, %c61
+  // layer1.0.conv3
+  %c63 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y3, %t256x1x1x64, %w4, %one, %t1x56x56x256, %y1, %t1x1x1x256, %bias4, %relu, %t1x56x56x256, %y4, %c62
+  // layer1.1.conv1
+  %c64 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y4, %t64x1x1x256, %w5, %zero, %t1x56x56x64, %y5, %t1x1x1x64, %bias5, %relu, %t1x56x56x64, %y5, %c63
+  // layer1.1.conv2
+  %c65 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y5, %t64x3x3x64, %w6, %zero, %t1x56x56x64, %y6, %t1x1x1x64, %bias6, %relu, %t1x56x56x64, %y6, %c64
+  // layer1.1.conv3
+  %c66 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y6, %t256x1x1x64, %w7, %one, %t1x56x56x256, %y4, %t1x1x1x256, %bias7, %relu, %t1x56x56x256, %y7, %c65
+  // layer1.2.conv1
+  %c67 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y7, %t64x1x1x256, %w8, %zero, %t1x56x56x64, %y8, %t1x1x1x64, %bias8, %relu, %t1x56x56x64, %y8, %c66
+  // layer1.2.conv2
+  %c68 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x56x56x64, %y8, %t64x3x3x64, %w9, %zero, %t1x56x56x64, %y9, %t1x1x1x64, %bias9, %relu, %t1x56x56x64, %y9, %c67
+  // layer1.2.conv3
+  %c69 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x64, %y9, %t256x1x1x64, %w10, %one, %t1x56x56x256, %y7, %t1x1x1x256, %bias10, %relu, %t1x56x56x256, %y10, %c68
+  // layer2.0.downsample.0
+  %c70 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x56x56x256, %y10, %t512x1x1x256, %w11, %zero, %t1x28x28x512, %y11, %t1x1x1x512, %bias11, %identity, %t1x28x28x512, %y11, %c69
+  // layer2.0.conv1
+  %c71 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x56x56x256, %y10, %t128x1x1x256, %w12, %zero, %t1x56x56x128, %y12, %t1x1x1x128, %bias12, %relu, %t1x56x56x128, %y12, %c70
+  // layer2.0.conv2
+  %c72 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x56x56x128, %y12, %t128x3x3x128, %w13, %zero, %t1x28x28x128, %y13, %t1x1x1x128, %bias13, %relu, %t1x28x28x128, %y13, %c71
+  // layer2.0.conv3
+  %c73 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y13, %t512x1x1x128, %w14, %one, %t1x28x28x512, %y11, %t1x1x1x512, %bias14, %relu, %t1x28x28x512, %y14, %c72
+  // layer2.1.conv1
+  %c74 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y14, %t128x1x1x512, %w15, %zero, %t1x28x28x128, %y15, %t1x1x1x128, %bias15, %relu, %t1x28x28x128, %y15, %c73
+  // layer2.1.conv2
+  %c75 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y15, %t128x3x3x128, %w16, %zero, %t1x28x28x128, %y16, %t1x1x1x128, %bias16, %relu, %t1x28x28x128, %y16, %c74
+  // layer2.1.conv3
+  %c76 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y16, %t512x1x1x128, %w17, %one, %t1x28x28x512, %y14, %t1x1x1x512, %bias17, %relu, %t1x28x28x512, %y17, %c75
+  // layer2.2.conv1
+  %c77 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y17, %t128x1x1x512, %w18, %zero, %t1x28x28x128, %y18, %t1x1x1x128, %bias18, %relu, %t1x28x28x128, %y18, %c76
+  // layer2.2.conv2
+  %c78 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y18, %t128x3x3x128, %w19, %zero, %t1x28x28x128, %y19, %t1x1x1x128, %bias19, %relu, %t1x28x28x128, %y19, %c77
+  // layer2.2.conv3
+  %c79 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y19, %t512x1x1x128, %w20, %one, %t1x28x28x512, %y17, %t1x1x1x512, %bias20, %relu, %t1x28x28x512, %y20, %c78
+  // layer2.3.conv1
+  %c80 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y20, %t128x1x1x512, %w21, %zero, %t1x28x28x128, %y21, %t1x1x1x128, %bias21, %relu, %t1x28x28x128, %y21, %c79
+  // layer2.3.conv2
+  %c81 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x28x28x128, %y21, %t128x3x3x128, %w22, %zero, %t1x28x28x128, %y22, %t1x1x1x128, %bias22, %relu, %t1x28x28x128, %y22, %c80
+  // layer2.3.conv3
+  %c82 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x128, %y22, %t512x1x1x128, %w23, %one, %t1x28x28x512, %y20, %t1x1x1x512, %bias23, %relu, %t1x28x28x512, %y23, %c81
+  // layer3.0.downsample.0
+  %c83 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x28x28x512, %y23, %t1024x1x1x512, %w24, %zero, %t1x14x14x1024, %y24, %t1x1x1x1024, %bias24, %identity, %t1x14x14x1024, %y24, %c82
+  // layer3.0.conv1
+  %c84 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x28x28x512, %y23, %t256x1x1x512, %w25, %zero, %t1x28x28x256, %y25, %t1x1x1x256, %bias25, %relu, %t1x28x28x256, %y25, %c83
+  // layer3.0.conv2
+  %c85 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x28x28x256, %y25, %t256x3x3x256, %w26, %zero, %t1x14x14x256, %y26, %t1x1x1x256, %bias26, %relu, %t1x14x14x256, %y26, %c84
+  // layer3.0.conv3
+  %c86 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y26, %t1024x1x1x256, %w27, %one, %t1x14x14x1024, %y24, %t1x1x1x1024, %bias27, %relu, %t1x14x14x1024, %y27, %c85
+  // layer3.1.conv1
+  %c87 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y27, %t256x1x1x1024, %w28, %zero, %t1x14x14x256, %y28, %t1x1x1x256, %bias28, %relu, %t1x14x14x256, %y28, %c86
+  // layer3.1.conv2
+  %c88 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y28, %t256x3x3x256, %w29, %zero, %t1x14x14x256, %y29, %t1x1x1x256, %bias29, %relu, %t1x14x14x256, %y29, %c87
+  // layer3.1.conv3
+  %c89 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y29, %t1024x1x1x256, %w30, %one, %t1x14x14x1024, %y27, %t1x1x1x1024, %bias30, %relu, %t1x14x14x1024, %y30, %c88
+  // layer3.2.conv1
+  %c90 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y30, %t256x1x1x1024, %w31, %zero, %t1x14x14x256, %y31, %t1x1x1x256, %bias31, %relu, %t1x14x14x256, %y31, %c89
+  // layer3.2.conv2
+  %c91 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y31, %t256x3x3x256, %w32, %zero, %t1x14x14x256, %y32, %t1x1x1x256, %bias32, %relu, %t1x14x14x256, %y32, %c90
+  // layer3.2.conv3
+  %c92 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y32, %t1024x1x1x256, %w33, %one, %t1x14x14x1024, %y30, %t1x1x1x1024, %bias33, %relu, %t1x14x14x1024, %y33, %c91
+  // layer3.3.conv1
+  %c93 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y33, %t256x1x1x1024, %w34, %zero, %t1x14x14x256, %y34, %t1x1x1x256, %bias34, %relu, %t1x14x14x256, %y34, %c92
+  // layer3.3.conv2
+  %c94 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y34, %t256x3x3x256, %w35, %zero, %t1x14x14x256, %y35, %t1x1x1x256, %bias35, %relu, %t1x14x14x256, %y35, %c93
+  // layer3.3.conv3
+  %c95 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y35, %t1024x1x1x256, %w36, %one, %t1x14x14x1024, %y33, %t1x1x1x1024, %bias36, %relu, %t1x14x14x1024, %y36, %c94
+  // layer3.4.conv1
+  %c96 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y36, %t256x1x1x1024, %w37, %zero, %t1x14x14x256, %y37, %t1x1x1x256, %bias37, %relu, %t1x14x14x256, %y37, %c95
+  // layer3.4.conv2
+  %c97 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y37, %t256x3x3x256, %w38, %zero, %t1x14x14x256, %y38, %t1x1x1x256, %bias38, %relu, %t1x14x14x256, %y38, %c96
+  // layer3.4.conv3
+  %c98 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y38, %t1024x1x1x256, %w39, %one, %t1x14x14x1024, %y36, %t1x1x1x1024, %bias39, %relu, %t1x14x14x1024, %y39, %c97
+  // layer3.5.conv1
+  %c99 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y39, %t256x1x1x1024, %w40, %zero, %t1x14x14x256, %y40, %t1x1x1x256, %bias40, %relu, %t1x14x14x256, %y40, %c98
+  // layer3.5.conv2
+  %c100 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x14x14x256, %y40, %t256x3x3x256, %w41, %zero, %t1x14x14x256, %y41, %t1x1x1x256, %bias41, %relu, %t1x14x14x256, %y41, %c99
+  // layer3.5.conv3
+  %c101 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x256, %y41, %t1024x1x1x256, %w42, %one, %t1x14x14x1024, %y39, %t1x1x1x1024, %bias42, %relu, %t1x14x14x1024, %y42, %c100
+  // layer4.0.downsample.0
+  %c102 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s2, %one, %t1x14x14x1024, %y42, %t2048x1x1x1024, %w43, %zero, %t1x7x7x2048, %y43, %t1x1x1x2048, %bias43, %identity, %t1x7x7x2048, %y43, %c101
+  // layer4.0.conv1
+  %c103 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x14x14x1024, %y42, %t512x1x1x1024, %w44, %zero, %t1x14x14x512, %y44, %t1x1x1x512, %bias44, %relu, %t1x14x14x512, %y44, %c102
+  // layer4.0.conv2
+  %c104 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s2, %one, %t1x14x14x512, %y44, %t512x3x3x512, %w45, %zero, %t1x7x7x512, %y45, %t1x1x1x512, %bias45, %relu, %t1x7x7x512, %y45, %c103
+  // layer4.0.conv3
+  %c105 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y45, %t2048x1x1x512, %w46, %one, %t1x7x7x2048, %y43, %t1x1x1x2048, %bias46, %relu, %t1x7x7x2048, %y46, %c104
+  // layer4.1.conv1
+  %c106 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x2048, %y46, %t512x1x1x2048, %w47, %zero, %t1x7x7x512, %y47, %t1x1x1x512, %bias47, %relu, %t1x7x7x512, %y47, %c105
+  // layer4.1.conv2
+  %c107 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x7x7x512, %y47, %t512x3x3x512, %w48, %zero, %t1x7x7x512, %y48, %t1x1x1x512, %bias48, %relu, %t1x7x7x512, %y48, %c106
+  // layer4.1.conv3
+  %c108 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y48, %t2048x1x1x512, %w49, %one, %t1x7x7x2048, %y46, %t1x1x1x2048, %bias49, %relu, %t1x7x7x2048, %y49, %c107
+  // layer4.2.conv1
+  %c109 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x2048, %y49, %t512x1x1x2048, %w50, %zero, %t1x7x7x512, %y50, %t1x1x1x512, %bias50, %relu, %t1x7x7x512, %y50, %c108
+  // layer4.2.conv2
+  %c110 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv3s1, %one, %t1x7x7x512, %y50, %t512x3x3x512, %w51, %zero, %t1x7x7x512, %y51, %t1x1x1x512, %bias51, %relu, %t1x7x7x512, %y51, %c109
+  // layer4.2.conv3
+  %c111 = tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, %conv1s1, %one, %t1x7x7x512, %y51, %t2048x1x1x512, %w52, %one, %t1x7x7x2048, %y49, %t1x1x1x2048, %bias52, %relu, %t1x7x7x2048, %y52, %c110
+  %c112 = tfrt_cuda.dnn.pooling_forward %context, %dnn, %average_pool, %one, %t1x7x7x2048, %y52, %zero, %t1x1x1x2048, %mean, %c111
+  // fc: rows of ours are columns of BLAS, so that it computes the transpose.
+  %inputs = tfrt.constant.i32 2048
+  %outputs = tfrt.constant.i32 1000
+  %rows = tfrt.constant.i32 1
+  %element = tfrt.constant.i32 0
+  %float = tfrt.constant.i32 0
+  %any = tfrt.constant.i32 -1
+  %c113 = tfrt_cuda.blas.gemm.ex %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w53, %element, %outputs, %mean, %element, %inputs, %zero, %y53, %float, %outputs, %float, %any, %c112
+  %no_residual = tfrt.constant.i64 0
+  %row_count = tfrt.constant.i64 1
+  %column_count = tfrt.constant.i64 1000
+  %add_bias_blocks = tfrt.constant.ui32 4
+  %c114 = tfrt_cuda.function.launch %add_bias %add_bias_blocks %single %single %threads %single %single %nothing %stream %c113
+    { cooperative = false } (%y53, %y53, %bias53, %no_residual, %row_count, %column_count, %nothing) : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, i64, i64, i64, ui32)
+  %graph, %c115 = tfrt_cuda.graph.end_capture %stream, %c114
+  tfrt.return %graph, %y53, %c115 : !tfrt_cuda.graph, !tfrt_cuda.buffer, !tfrt.chain
+}
+
+// Queues a graph of @record.
+func @replay(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %blas: !tfrt_cuda.blas_handle, %dnn: !tfrt_cuda.dnn_handle, %relu: !tfrt_cuda.dnn_activation_descriptor, %identity: !tfrt_cuda.dnn_activation_descriptor, %add_bias: !tfrt_cuda.function, %t1x224x224x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x112x112x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x7x7x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %conv7s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x64: !tfrt_cuda.dnn_tensor_descriptor, %max_pool: !tfrt_cuda.dnn_pooling_descriptor, %t1x56x56x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %conv1s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x3x3x64: !tfrt_cuda.dnn_tensor_descriptor, %conv3s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %conv1s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x3x3x128: !tfrt_cuda.dnn_tensor_descriptor, %conv3s2: !tfrt_cuda.dnn_convolution_descriptor, %t512x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x3x3x256: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x2048: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x3x3x512: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %average_pool: !tfrt_cuda.dnn_pooling_descriptor, %w0: !tfrt_cuda.buffer, %bias0: !tfrt_cuda.buffer, %w1: !tfrt_cuda.buffer, %bias1: !tfrt_cuda.buffer, %w2: !tfrt_cuda.buffer, %bias2: !tfrt_cuda.buffer, %w3: !tfrt_cuda.buffer, %bias3: !tfrt_cuda.buffer, %w4: !tfrt_cuda.buffer, %bias4: !tfrt_cuda.buffer, %w5: !tfrt_cuda.buffer, %bias5: !tfrt_cuda.buffer, %w6: !tfrt_cuda.buffer, %bias6: !tfrt_cuda.buffer, %w7: !tfrt_cuda.buffer, %bias7: !tfrt_cuda.buffer, %w8: !tfrt_cuda.buffer, %bias8: !tfrt_cuda.buffer, %w9: !tfrt_cuda.buffer, %bias9: !tfrt_cuda.buffer, %w10: !tfrt_cuda.buffer, %bias10: !tfrt_cuda.buffer, %w11: !tfrt_cuda.buffer, %bias11: !tfrt_cuda.buffer, %w12: !tfrt_cuda.buffer, %bias12: !tfrt_cuda.buffer, %w13: !tfrt_cuda.buffer, %bias13: !tfrt_cuda.buffer, %w14: !tfrt_cuda.buffer, %bias14: !tfrt_cuda.buffer, %w15: !tfrt_cuda.buffer, %bias15: !tfrt_cuda.buffer, %w16: !tfrt_cuda.buffer, %bias16: !tfrt_cuda.buffer, %w17: !tfrt_cuda.buffer, %bias17: !tfrt_cuda.buffer, %w18: !tfrt_cuda.buffer, %bias18: !tfrt_cuda.buffer, %w19: !tfrt_cuda.buffer, %bias19: !tfrt_cuda.buffer, %w20: !tfrt_cuda.buffer, %bias20: !tfrt_cuda.buffer, %w21: !tfrt_cuda.buffer, %bias21: !tfrt_cuda.buffer, %w22: !tfrt_cuda.buffer, %bias22: !tfrt_cuda.buffer, %w23: !tfrt_cuda.buffer, %bias23: !tfrt_cuda.buffer, %w24: !tfrt_cuda.buffer, %bias24: !tfrt_cuda.buffer, %w25: !tfrt_cuda.buffer, %bias25: !tfrt_cuda.buffer, %w26: !tfrt_cuda.buffer, %bias26: !tfrt_cuda.buffer, %w27: !tfrt_cuda.buffer, %bias27: !tfrt_cuda.buffer, %w28: !tfrt_cuda.buffer, %bias28: !tfrt_cuda.buffer, %w29: !tfrt_cuda.buffer, %bias29: !tfrt_cuda.buffer, %w30: !tfrt_cuda.buffer, %bias30: !tfrt_cuda.buffer, %w31: !tfrt_cuda.buffer, %bias31: !tfrt_cuda.buffer, %w32: !tfrt_cuda.buffer, %bias32: !tfrt_cuda.buffer, %w33: !tfrt_cuda.buffer, %bias33: !tfrt_cuda.buffer, %w34: !tfrt_cuda.buffer, %bias34: !tfrt_cuda.buffer, %w35: !tfrt_cuda.buffer, %bias35: !tfrt_cuda.buffer, %w36: !tfrt_cuda.buffer, %bias36: !tfrt_cuda.buffer, %w37: !tfrt_cuda.buffer, %bias37: !tfrt_cuda.buffer, %w38: !tfrt_cuda.buffer, %bias38: !tfrt_cuda.buffer, %w39: !tfrt_cuda.buffer, %bias39: !tfrt_cuda.buffer, %w40: !tfrt_cuda.buffer, %bias40: !tfrt_cuda.buffer, %w41: !tfrt_cuda.buffer, %bias41: !tfrt_cuda.buffer, %w42: !tfrt_cuda.buffer, %bias42: !tfrt_cuda.buffer, %w43: !tfrt_cuda.buffer, %bias43: !tfrt_cuda.buffer, %w44: !tfrt_cuda.buffer, %bias44: !tfrt_cuda.buffer, %w45: !tfrt_cuda.buffer, %bias45: !tfrt_cuda.buffer, %w46: !tfrt_cuda.buffer, %bias46: !tfrt_cuda.buffer, %w47: !tfrt_cuda.buffer, %bias47: !tfrt_cuda.buffer, %w48: !tfrt_cuda.buffer, %bias48: !tfrt_cuda.buffer, %w49: !tfrt_cuda.buffer, %bias49: !tfrt_cuda.buffer, %w50: !tfrt_cuda.buffer, %bias50: !tfrt_cuda.buffer, %w51: !tfrt_cuda.buffer, %bias51: !tfrt_cuda.buffer, %w52: !tfrt_cuda.buffer, %bias52: !tfrt_cuda.buffer, %w53: !tfrt_cuda.buffer, %bias53: !tfrt_cuda.buffer, %ready: !tfrt.chain, %graph: !tfrt_cuda.graph, %c0: !tfrt.chain) -> !tfrt.chain {
+  %c1 = tfrt_cuda.graph.launch %graph, %stream, %c0
+  tfrt.return %c1 : !tfrt.chain
+}
+
+// The chain is available when all queued work is done.
+func @wait(%context: !tfrt_cuda.context, %allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %blas: !tfrt_cuda.blas_handle, %dnn: !tfrt_cuda.dnn_handle, %relu: !tfrt_cuda.dnn_activation_descriptor, %identity: !tfrt_cuda.dnn_activation_descriptor, %add_bias: !tfrt_cuda.function, %t1x224x224x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x112x112x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x7x7x3: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %conv7s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x64: !tfrt_cuda.dnn_tensor_descriptor, %max_pool: !tfrt_cuda.dnn_pooling_descriptor, %t1x56x56x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %conv1s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x64: !tfrt_cuda.dnn_tensor_descriptor, %t64x3x3x64: !tfrt_cuda.dnn_tensor_descriptor, %conv3s1: !tfrt_cuda.dnn_convolution_descriptor, %t64x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %conv1s2: !tfrt_cuda.dnn_convolution_descriptor, %t1x56x56x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x3x3x128: !tfrt_cuda.dnn_tensor_descriptor, %conv3s2: !tfrt_cuda.dnn_convolution_descriptor, %t512x1x1x128: !tfrt_cuda.dnn_tensor_descriptor, %t128x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x28x28x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x3x3x256: !tfrt_cuda.dnn_tensor_descriptor, %t1024x1x1x256: !tfrt_cuda.dnn_tensor_descriptor, %t256x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x2048: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %t1x14x14x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x1024: !tfrt_cuda.dnn_tensor_descriptor, %t1x7x7x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x3x3x512: !tfrt_cuda.dnn_tensor_descriptor, %t2048x1x1x512: !tfrt_cuda.dnn_tensor_descriptor, %t512x1x1x2048: !tfrt_cuda.dnn_tensor_descriptor, %average_pool: !tfrt_cuda.dnn_pooling_descriptor, %w0: !tfrt_cuda.buffer, %bias0: !tfrt_cuda.buffer, %w1: !tfrt_cuda.buffer, %bias1: !tfrt_cuda.buffer, %w2: !tfrt_cuda.buffer, %bias2: !tfrt_cuda.buffer, %w3: !tfrt_cuda.buffer, %bias3: !tfrt_cuda.buffer, %w4: !tfrt_cuda.buffer, %bias4: !tfrt_cuda.buffer, %w5: !tfrt_cuda.buffer, %bias5: !tfrt_cuda.buffer, %w6: !tfrt_cuda.buffer, %bias6: !tfrt_cuda.buffer, %w7: !tfrt_cuda.buffer, %bias7: !tfrt_cuda.buffer, %w8: !tfrt_cuda.buffer, %bias8: !tfrt_cuda.buffer, %w9: !tfrt_cuda.buffer, %bias9: !tfrt_cuda.buffer, %w10: !tfrt_cuda.buffer, %bias10: !tfrt_cuda.buffer, %w11: !tfrt_cuda.buffer, %bias11: !tfrt_cuda.buffer, %w12: !tfrt_cuda.buffer, %bias12: !tfrt_cuda.buffer, %w13: !tfrt_cuda.buffer, %bias13: !tfrt_cuda.buffer, %w14: !tfrt_cuda.buffer, %bias14: !tfrt_cuda.buffer, %w15: !tfrt_cuda.buffer, %bias15: !tfrt_cuda.buffer, %w16: !tfrt_cuda.buffer, %bias16: !tfrt_cuda.buffer, %w17: !tfrt_cuda.buffer, %bias17: !tfrt_cuda.buffer, %w18: !tfrt_cuda.buffer, %bias18: !tfrt_cuda.buffer, %w19: !tfrt_cuda.buffer, %bias19: !tfrt_cuda.buffer, %w20: !tfrt_cuda.buffer, %bias20: !tfrt_cuda.buffer, %w21: !tfrt_cuda.buffer, %bias21: !tfrt_cuda.buffer, %w22: !tfrt_cuda.buffer, %bias22: !tfrt_cuda.buffer, %w23: !tfrt_cuda.buffer, %bias23: !tfrt_cuda.buffer, %w24: !tfrt_cuda.buffer, %bias24: !tfrt_cuda.buffer, %w25: !tfrt_cuda.buffer, %bias25: !tfrt_cuda.buffer, %w26: !tfrt_cuda.buffer, %bias26: !tfrt_cuda.buffer, %w27: !tfrt_cuda.buffer, %bias27: !tfrt_cuda.buffer, %w28: !tfrt_cuda.buffer, %bias28: !tfrt_cuda.buffer, %w29: !tfrt_cuda.buffer, %bias29: !tfrt_cuda.buffer, %w30: !tfrt_cuda.buffer, %bias30: !tfrt_cuda.buffer, %w31: !tfrt_cuda.buffer, %bias31: !tfrt_cuda.buffer, %w32: !tfrt_cuda.buffer, %bias32: !tfrt_cuda.buffer, %w33: !tfrt_cuda.buffer, %bias33: !tfrt_cuda.buffer, %w34: !tfrt_cuda.buffer, %bias34: !tfrt_cuda.buffer, %w35: !tfrt_cuda.buffer, %bias35: !tfrt_cuda.buffer, %w36: !tfrt_cuda.buffer, %bias36: !tfrt_cuda.buffer, %w37: !tfrt_cuda.buffer, %bias37: !tfrt_cuda.buffer, %w38: !tfrt_cuda.buffer, %bias38: !tfrt_cuda.buffer, %w39: !tfrt_cuda.buffer, %bias39: !tfrt_cuda.buffer, %w40: !tfrt_cuda.buffer, %bias40: !tfrt_cuda.buffer, %w41: !tfrt_cuda.buffer, %bias41: !tfrt_cuda.buffer, %w42: !tfrt_cuda.buffer, %bias42: !tfrt_cuda.buffer, %w43: !tfrt_cuda.buffer, %bias43: !tfrt_cuda.buffer, %w44: !tfrt_cuda.buffer, %bias44: !tfrt_cuda.buffer, %w45: !tfrt_cuda.buffer, %bias45: !tfrt_cuda.buffer, %w46: !tfrt_cuda.buffer, %bias46: !tfrt_cuda.buffer, %w47: !tfrt_cuda.buffer, %bias47: !tfrt_cuda.buffer, %w48: !tfrt_cuda.buffer, %bias48: !tfrt_cuda.buffer, %w49: !tfrt_cuda.buffer, %bias49: !tfrt_cuda.buffer, %w50: !tfrt_cuda.buffer, %bias50: !tfrt_cuda.buffer, %w51: !tfrt_cuda.buffer, %bias51: !tfrt_cuda.buffer, %w52: !tfrt_cuda.buffer, %bias52: !tfrt_cuda.buffer, %w53: !tfrt_cuda.buffer, %bias53: !tfrt_cuda.buffer, %ready: !tfrt.chain, %c0: !tfrt.chain) -> !tfrt.chain {
+  %c1 = tfrt_cuda.stream.synchronize %stream, %c0
+  tfrt.return %c1 : !tfrt.chain
 }

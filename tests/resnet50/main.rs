@@ -133,18 +133,51 @@ fn the_device_program_agrees_with_onnx_runtime() {
     agrees_with_onnx_runtime(Form::Device);
 }
 
+/// A graph reads the images and writes the scores where they lay when it was recorded, and computes what calls compute.
+#[test]
+fn a_graph_computes_what_calls_compute() {
+    let options = ProgramOptions::new(Form::Device).with_extent(32).with_batch(BATCH);
+    let text = resnet50::program(&options).expect("a program");
+    let runtime = Runtime::builder().build().expect("a runtime");
+    let program = runtime.load("resnet50.mlir", text.into_bytes()).expect("a program that loads");
+    let request = runtime.request();
+    let images = resnet50::seeded_images(BATCH, options.extent, SEED);
+    let images =
+        DenseHostTensor::from_vec([BATCH, options.extent, options.extent, 3], images).expect("images");
+    let prepared = call(&program, &request, "setup", Vec::new()).expect("a network");
+    let function = |name: &str, arguments: Vec<AsyncValue>| {
+        let arguments = prepared.iter().cloned().chain(arguments).collect();
+        call(&program, &request, name, arguments).expect("results")
+    };
+    let chain = || AsyncValue::new(tfrt::host::Chain);
+    let scores = |results: &[AsyncValue]| {
+        let tensor = results[0].get::<HostTensor>().expect("a tensor").dense().expect("a dense tensor");
+        tensor.read::<f32>(&ME).expect("numbers").to_vec()
+    };
+    let images = AsyncValue::new(HostTensor::from(images));
+    let expected = scores(&function("infer", vec![images.clone()]));
+    let [images, _] = &function("upload", vec![images])[..] else { panic!("images and a chain") };
+    let [graph, buffer, _] = &function("record", vec![images.clone(), chain()])[..] else {
+        panic!("a graph, scores and a chain")
+    };
+    for _ in 0..2 {
+        function("replay", vec![graph.clone(), chain()]);
+    }
+    function("wait", vec![chain()]);
+    assert_eq!(scores(&function("download", vec![buffer.clone(), chain()])), expected);
+}
+
 /// The eager program with a handler of a device, which leaves what it does not know to the host.
 #[test]
 fn the_eager_program_runs_on_a_device() {
     let expected = expected(include_str!("../reference/resnet50.txt"));
     let options = ProgramOptions::new(Form::Eager).with_extent(EXTENT).with_batch(BATCH);
     let text = resnet50::program(&options).expect("a program");
-    let on_host =
-        "%cpu = \"corert.create_cpu_op_handler\"(%null) : (!corert.ophandler) -> !corert.ophandler\n";
-    let on_device =
-        "%host = \"corert.create_cpu_op_handler\"(%null) : (!corert.ophandler) -> !corert.ophandler
+    let on_host = "%handler = \"corert.create_default_op_handler\"() : () -> !corert.ophandler\n";
+    let on_device = "%null = \"corert.create_null_op_handler\"() : () -> !corert.ophandler
+  %host = \"corert.create_cpu_op_handler\"(%null) : (!corert.ophandler) -> !corert.ophandler
   %zero = tfrt.constant.i32 0
-  %cpu = \"corert.create_gpu_op_handler\"(%zero, %host) : (i32, !corert.ophandler) -> !corert.ophandler\n";
+  %handler = \"corert.create_gpu_op_handler\"(%zero, %host) : (i32, !corert.ophandler) -> !corert.ophandler\n";
     assert!(text.contains(on_host));
     let found = scores_by(text.replace(on_host, on_device), &options, "mstd:2", None).expect("scores");
     let off = difference(&found, &expected);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::program::{Parts, Precision, Prepared, ProgramOptions, bias_line, weights_line};
+use super::program::{Parts, Precision, Prepared, ProgramOptions, bias_line, list, weights_line};
 use super::{CLASSES, Layer, REDUCTION, Step, Then, Value};
 
 const BUFFER: &str = "!tfrt_cuda.buffer";
@@ -62,7 +62,8 @@ const OPEN: &str = "  %start = tfrt.new.chain
 /// Images, rows, columns and channels of a value.
 type Extents = [usize; 4];
 
-/// A function's text, and the number of the chain that comes next.
+/// A function's text, and the number of its latest chain.
+#[derive(Default)]
 struct Body {
     text: String,
     chain: usize,
@@ -136,66 +137,193 @@ struct Builder<'a> {
     layers: &'a [Layer],
     extents: BTreeMap<String, Extents>,
     setup: Body,
-    infer: Body,
+    upload: Body,
+    /// From images on the device to scores on the device.
+    compute: Body,
+    /// Where memory for results is allocated, if not in `compute`. Its chains come before those of `compute`.
+    memory: Option<Body>,
     prepared: Vec<Prepared>,
 }
 
 pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
-    let prepared = OPENED.iter().map(|(name, ty)| ((*name).to_owned(), *ty)).collect();
-    let body = |text: &str| Body { text: text.to_owned(), chain: 0 };
-    let (setup, infer) = (body(OPEN), body(""));
-    let mut builder = Builder { options, layers, extents: BTreeMap::new(), setup, infer, prepared };
-    builder.images();
-    let mut scores = String::new();
-    for step in steps {
-        scores = builder.step(*step);
+    let (Builder { prepared, setup, upload, compute, .. }, scores) =
+        Builder::new(options, layers, steps, None, 0);
+    // A graph's memory is allocated before it is recorded: first to learn how many chains that takes.
+    let count =
+        Builder::new(options, layers, steps, Some(Body::default()), 0).0.memory.unwrap_or_default().chain;
+    let (recorded, _) = Builder::new(options, layers, steps, Some(Body::default()), count + 1);
+    let recorded = (recorded.memory.unwrap_or_default(), recorded.compute);
+    let functions =
+        Functions { upload, compute, recorded, scores, download: download(options.batch * CLASSES) };
+    Parts {
+        setup: setup.text,
+        infer: functions.infer(&prepared),
+        more: functions.text(&prepared),
+        prepared,
+        scores: "%scores".into(),
+        done: "%c3".into(),
     }
-    builder.weights();
-    builder.download(&scores, options.batch * CLASSES);
-    let Builder { prepared, setup, infer, .. } = builder;
-    let done = format!("%c{}", infer.chain);
-    Parts { prepared, setup: setup.text, infer: infer.text, scores: "%scores".into(), done }
 }
 
-impl Builder<'_> {
+/// The functions between images and scores, which `@infer` calls in turn. A caller that keeps the images on the device calls
+/// them by itself.
+struct Functions {
+    upload: Body,
+    compute: Body,
+    /// The same without allocations, which come before it.
+    recorded: (Body, Body),
+    download: Body,
+    /// The buffer of scores in `compute`.
+    scores: String,
+}
+
+impl Functions {
+    /// A call of a function with these arguments behind what setting up made.
+    fn call(prepared: &[Prepared], results: &str, function: &str, arguments: &str, types: &str) -> String {
+        let names = list(prepared, |(name, _)| name.clone());
+        let known = list(prepared, |(_, ty)| (*ty).to_owned());
+        format!("  {results} = tfrt.call @{function}({names}, {arguments}) : ({known}, {types}\n")
+    }
+
+    /// The body of `@infer`.
+    fn infer(&self, prepared: &[Prepared]) -> String {
+        let call =
+            |results, function, arguments, types| Self::call(prepared, results, function, arguments, types);
+        call("%x, %c1", "upload", "%images", &format!("!t.tensor) -> ({BUFFER}, !tfrt.chain)"))
+            + &call(
+                "%y, %c2",
+                "compute",
+                "%x, %c1",
+                &format!("{BUFFER}, !tfrt.chain) -> ({BUFFER}, !tfrt.chain)"),
+            )
+            + &call(
+                "%scores, %c3",
+                "download",
+                "%y, %c2",
+                &format!("{BUFFER}, !tfrt.chain) -> (!t.tensor, !tfrt.chain)"),
+            )
+    }
+
+    /// All functions but `@infer`.
+    fn text(&self, prepared: &[Prepared]) -> String {
+        let parameters = list(prepared, |(name, ty)| format!("{name}: {ty}"));
+        let Self { upload, compute, recorded: (memory, recorded), download, scores } = self;
+        let (uploaded, computed, downloaded) = (upload.chain, compute.chain, download.chain);
+        let (allocated, begun, ended) = (memory.chain, memory.chain + 1, recorded.chain);
+        let memory = &memory.text;
+        let recorded = &recorded.text;
+        let done = ended + 1;
+        format!(
+            "\n// Copies images to the device.\n\
+             func @upload({parameters}, %images: !t.tensor) -> ({BUFFER}, !tfrt.chain) {{\n{}  \
+             tfrt.return %x, %c{uploaded} : {BUFFER}, !tfrt.chain\n}}\n\n\
+             // Queues the scores of images that are on the device.\n\
+             func @compute({parameters}, %x: {BUFFER}, %c0: !tfrt.chain) -> ({BUFFER}, !tfrt.chain) {{\n{}  \
+             tfrt.return {scores}, %c{computed} : {BUFFER}, !tfrt.chain\n}}\n\n\
+             // Copies scores to the host.\n\
+             func @download({parameters}, %y: {BUFFER}, %c0: !tfrt.chain) -> (!t.tensor, !tfrt.chain) {{\n{}  \
+             tfrt.return %scores, %c{downloaded} : !t.tensor, !tfrt.chain\n}}\n\n\
+             // Records @compute as a graph, which reads the images and writes the scores where they are now.\n\
+             func @record({parameters}, %x: {BUFFER}, %c0: !tfrt.chain) -> (!tfrt_cuda.graph, {BUFFER}, !tfrt.chain) {{\n{memory}  \
+             %c{begun} = tfrt_cuda.graph.begin_capture %stream, %c{allocated}\n{recorded}  \
+             %graph, %c{done} = tfrt_cuda.graph.end_capture %stream, %c{ended}\n  \
+             tfrt.return %graph, {scores}, %c{done} : !tfrt_cuda.graph, {BUFFER}, !tfrt.chain\n}}\n\n\
+             // Queues a graph of @record.\n\
+             func @replay({parameters}, %graph: !tfrt_cuda.graph, %c0: !tfrt.chain) -> !tfrt.chain {{\n  \
+             %c1 = tfrt_cuda.graph.launch %graph, %stream, %c0\n  \
+             tfrt.return %c1 : !tfrt.chain\n}}\n\n\
+             // The chain is available when all queued work is done.\n\
+             func @wait({parameters}, %c0: !tfrt.chain) -> !tfrt.chain {{\n  \
+             %c1 = tfrt_cuda.stream.synchronize %stream, %c0\n  \
+             tfrt.return %c1 : !tfrt.chain\n}}\n",
+            upload.text, compute.text, download.text
+        )
+    }
+}
+
+/// Copies so many scores back.
+fn download(count: usize) -> Body {
+    let mut body = Body::default();
+    let rows = count / CLASSES;
+    body.line(format!("%bytes = tfrt.constant.i64 {}", count * SINGLE));
+    body.line(format!(
+        "%to_fill = tfrt_dht.create_uninitialized_tensor.f32.2 [{rows} : i64, {CLASSES} : i64]"
+    ));
+    body.chained("%scores_buffer", "tfrt_dht.get_buffer %to_fill");
+    body.chained("", "tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, %y, %bytes, %stream");
+    // So that there are no scores if something has failed.
+    body.line(format!(
+        "%scores = \"tfrt.alias.value\"(%c{}, %to_fill) : (!tfrt.chain, !t.tensor) -> !t.tensor",
+        body.chain
+    ));
+    body
+}
+
+impl<'a> Builder<'a> {
+    /// The parts, and the name of the scores. Chains of `compute` are numbered from `first_chain`.
+    fn new(
+        options: &'a ProgramOptions,
+        layers: &'a [Layer],
+        steps: &[Step],
+        memory: Option<Body>,
+        first_chain: usize,
+    ) -> (Self, String) {
+        let prepared = OPENED.iter().map(|(name, ty)| ((*name).to_owned(), *ty)).collect();
+        let (extents, upload) = (BTreeMap::new(), Body::default());
+        let setup = Body { text: OPEN.to_owned(), chain: 0 };
+        let compute = Body { text: String::new(), chain: first_chain };
+        let mut builder = Self { options, layers, extents, setup, upload, compute, memory, prepared };
+        builder.images();
+        let mut scores = String::new();
+        for step in steps {
+            scores = builder.step(*step);
+        }
+        builder.weights();
+        (builder, scores)
+    }
+
+    /// Memory for a result.
+    fn room(&mut self, buffer: &str, bytes: usize) {
+        self.memory.as_mut().unwrap_or(&mut self.compute).allocate(buffer, bytes);
+    }
+
     /// Copies the images to the device.
     fn images(&mut self) {
         let options = self.options;
         let extents = [options.batch, options.extent, options.extent, 3];
         self.extents.insert("%x".into(), extents);
         let [n, h, w, c] = extents;
-        let infer = &mut self.infer;
-        // The weights are there as soon as they have memory: the work that fills it must be queued first.
-        infer.line(format!("%c0 = tfrt.merge.chains {READY}"));
         let threads = format!("ui32 {THREADS}");
-        let constants = [
-            ("%one", "f32 1.0"),
-            ("%zero", "f32 0.0"),
-            ("%plain", "i32 0"),
-            ("%single", "ui32 1"),
-            ("%nothing", "ui32 0"),
-            ("%threads", &threads),
-        ];
-        for (name, constant) in constants {
-            infer.line(format!("{name} = tfrt.constant.{constant}"));
+        let launching = [("%single", "ui32 1"), ("%nothing", "ui32 0"), ("%threads", &threads)];
+        let computing = [("%one", "f32 1.0"), ("%zero", "f32 0.0"), ("%plain", "i32 0")];
+        for (name, constant) in launching.into_iter().chain(computing) {
+            self.compute.line(format!("{name} = tfrt.constant.{constant}"));
         }
-        infer.line(format!(
+        let body = &mut self.upload;
+        // The weights are there as soon as they have memory: the work that fills it must be queued first.
+        body.line(format!("%c0 = tfrt.merge.chains {READY}"));
+        if options.precision == Precision::F16 {
+            for (name, constant) in launching {
+                body.line(format!("{name} = tfrt.constant.{constant}"));
+            }
+        }
+        body.line(format!(
             "%checked = \"tfrt_resnet50.check_images\"(%images) {{ shape = [{n} : i64, {h} : i64, {w} : i64, {c} : i64] }} \
              : (!t.tensor) -> !t.tensor"
         ));
         let count = n * h * w * c;
         match options.precision {
             Precision::F32 => {
-                infer.allocate("%x", count * SINGLE);
-                upload(infer, "%x", "%checked");
+                body.allocate("%x", count * SINGLE);
+                upload(body, "%x", "%checked");
             }
             Precision::F16 => {
-                infer.allocate("%wide", count * SINGLE);
-                upload(infer, "%wide", "%checked");
-                infer.allocate("%x", count * options.precision.size());
-                infer.line(format!("%numbers = tfrt.constant.i64 {count}"));
+                body.allocate("%wide", count * SINGLE);
+                upload(body, "%wide", "%checked");
+                body.allocate("%x", count * options.precision.size());
+                body.line(format!("%numbers = tfrt.constant.i64 {count}"));
                 let types = format!("{BUFFER}, {BUFFER}, i64");
-                infer.launch("%narrow", count, ("%x, %wide, %numbers", &types));
+                body.launch("%narrow", count, ("%x, %wide, %numbers", &types));
                 let (before, after) = (self.setup.chain, self.setup.chain + 1);
                 self.setup.line(format!(
                     "%narrow, %c{after} = tfrt_cuda.function.builtin %context, %c{before} \"cast_f32_f16\""
@@ -286,10 +414,10 @@ impl Builder<'_> {
             None => ("%zero", y.clone()),
         };
         let bytes = self.bytes(extents);
-        let infer = &mut self.infer;
-        infer.line(format!("// {}", layer.name));
-        infer.allocate(&y, bytes);
-        infer.chained(
+        self.compute.line(format!("// {}", layer.name));
+        self.room(&y, bytes);
+        let compute = &mut self.compute;
+        compute.chained(
             "",
             format!(
                 "tfrt_cuda.dnn.convolution_bias_activation_forward %context, %dnn, {convolution}, %one, {x_desc}, {x}, \
@@ -323,8 +451,8 @@ impl Builder<'_> {
             ),
         );
         self.prepared.push((name.clone(), "!tfrt_cuda.dnn_pooling_descriptor"));
-        self.infer.allocate(&y, self.bytes(extents));
-        self.infer.chained(
+        self.room(&y, self.bytes(extents));
+        self.compute.chained(
             "",
             format!("tfrt_cuda.dnn.pooling_forward %context, %dnn, {name}, %one, {x_desc}, {x}, %zero, {y_desc}, {y}"),
         );
@@ -334,21 +462,22 @@ impl Builder<'_> {
     fn multiply(&mut self, at: usize, input: Value) -> String {
         let (x, y, layer) = (Self::buffer(input), Value::Layer(at).to_string(), &self.layers[at]);
         let [n, ..] = self.extents[&x];
-        let infer = &mut self.infer;
-        infer.line(format!(
+        let compute = &mut self.compute;
+        compute.line(format!(
             "// {}: rows of ours are columns of BLAS, so that it computes the transpose.",
             layer.name
         ));
         for (name, number) in [("%inputs", layer.in_channels), ("%outputs", CLASSES), ("%rows", n)] {
-            infer.line(format!("{name} = tfrt.constant.i32 {number}"));
+            compute.line(format!("{name} = tfrt.constant.i32 {number}"));
         }
-        infer.allocate(&y, n * CLASSES * SINGLE);
+        self.room(&y, n * CLASSES * SINGLE);
+        let compute = &mut self.compute;
         // cuBLAS's numbers of types: 0 f32, 2 f16; the sums and the scores are f32.
         let element = if self.options.precision == Precision::F16 { 2 } else { 0 };
         for (name, number) in [("%element", element), ("%float", 0), ("%any", -1)] {
-            infer.line(format!("{name} = tfrt.constant.i32 {number}"));
+            compute.line(format!("{name} = tfrt.constant.i32 {number}"));
         }
-        infer.chained(
+        compute.chained(
             "",
             format!(
                 "tfrt_cuda.blas.gemm.ex %context, %blas, %plain, %plain, %outputs, %rows, %inputs, %one, %w{at}, %element, \
@@ -356,11 +485,11 @@ impl Builder<'_> {
             ),
         );
         for (name, number) in [("%no_residual", 0), ("%row_count", n), ("%column_count", CLASSES)] {
-            infer.line(format!("{name} = tfrt.constant.i64 {number}"));
+            compute.line(format!("{name} = tfrt.constant.i64 {number}"));
         }
         let arguments = format!("{y}, {y}, %bias{at}, %no_residual, %row_count, %column_count, %nothing");
         let types = format!("{BUFFER}, {BUFFER}, {BUFFER}, i64, i64, i64, ui32");
-        infer.launch("%add_bias", n * CLASSES, (&arguments, &types));
+        compute.launch("%add_bias", n * CLASSES, (&arguments, &types));
         y
     }
 
@@ -394,24 +523,6 @@ impl Builder<'_> {
         let setup = &mut self.setup;
         setup.line(format!("{READY} = tfrt.merge.chains %c{}", setup.chain));
         self.prepared.push((READY.into(), "!tfrt.chain"));
-    }
-
-    /// Copies so many scores back.
-    fn download(&mut self, y: &str, count: usize) {
-        let infer = &mut self.infer;
-        let rows = count / CLASSES;
-        infer.line(format!(
-            "%to_fill = tfrt_dht.create_uninitialized_tensor.f32.2 [{rows} : i64, {CLASSES} : i64]"
-        ));
-        infer.chained("%scores_buffer", "tfrt_dht.get_buffer %to_fill");
-        let copy =
-            format!("tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, {y}, {y}_bytes, %stream");
-        infer.chained("", copy);
-        // So that there are no scores if something has failed.
-        infer.line(format!(
-            "%scores = \"tfrt.alias.value\"(%c{}, %to_fill) : (!tfrt.chain, !t.tensor) -> !t.tensor",
-            infer.chain
-        ));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The network by TensorFlow's ops, called through the core runtime.
+//! The network by TensorFlow's ops, called through the core runtime: on the device that was asked for, else in host memory.
 //!
 //! Batch normalization is part of filters and biases already. A residual is added by an op of its own.
 
@@ -11,16 +11,18 @@ const HANDLE: &str = "!corert.tensorhandle";
 
 pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
     let mut setup = "  %ch = tfrt.new.chain\n  \
-        %null = \"corert.create_null_op_handler\"() : () -> !corert.ophandler\n  \
-        %cpu = \"corert.create_cpu_op_handler\"(%null) : (!corert.ophandler) -> !corert.ophandler\n"
+        %handler = \"corert.create_default_op_handler\"() : () -> !corert.ophandler\n"
         .to_owned();
-    let mut prepared: Vec<Prepared> = vec![("%cpu".into(), "!corert.ophandler")];
+    let mut prepared: Vec<Prepared> = vec![("%handler".into(), "!corert.ophandler")];
     for (at, layer) in layers.iter().enumerate() {
         let names = (&*format!("%f{at}"), &*format!("%b{at}"));
         let layout = if layer.then == Then::Scores { "IO" } else { "HWIO" };
         setup += &weights_line(options, names, layer, layout, options.precision);
         for (handle, tensor) in [(format!("%filter{at}"), 'f'), (format!("%bias{at}"), 'b')] {
-            setup += &to_handle(&handle, &format!("%{tensor}{at}"));
+            let on_host = format!("%host_{tensor}{at}");
+            setup += &to_handle(&on_host, &format!("%{tensor}{at}"));
+            // Where ops run on a device, it has the weights from now on: each call would copy them otherwise.
+            op(&mut setup, &handle, "tf.Identity", &on_host, "");
             prepared.push((handle, HANDLE));
         }
     }
@@ -66,7 +68,7 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
         last = "%widened".into();
     }
     let _ = writeln!(infer, "  %scores = \"corert.tensorhandle_to_ht\"({last}) : ({HANDLE}) -> !t.tensor");
-    Parts { prepared, setup, infer, scores: "%scores".into(), done: "%ch".into() }
+    Parts { prepared, setup, infer, more: String::new(), scores: "%scores".into(), done: "%ch".into() }
 }
 
 fn to_handle(handle: &str, tensor: &str) -> String {
@@ -81,7 +83,7 @@ fn handle(value: Value) -> String {
 }
 
 fn op(text: &mut String, y: impl std::fmt::Display, name: &str, arguments: &str, attributes: &str) {
-    let _ = writeln!(text, "  {y} = corert.executeop(%cpu) \"{name}\"({arguments}) {attributes} : 1");
+    let _ = writeln!(text, "  {y} = corert.executeop(%handler) \"{name}\"({arguments}) {attributes} : 1");
 }
 
 fn convolution(text: &mut String, (at, layer): (usize, &Layer), (x, residual): (Value, Option<Value>)) {

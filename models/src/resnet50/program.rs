@@ -131,13 +131,15 @@ pub(super) struct Parts {
     pub(super) setup: String,
     /// The lines that compute the scores of `%images` from it.
     pub(super) infer: String,
+    /// Further functions.
+    pub(super) more: String,
     /// The name of the scores.
     pub(super) scores: String,
     /// The name of the chain that says when they are there.
     pub(super) done: String,
 }
 
-/// A program of three functions:
+/// A program of three functions, and for devices more (see `device.rs`):
 ///
 /// - `@setup` gets the weights ready (those of the file that the request names, else random ones) and whatever else is made
 ///   once;
@@ -175,7 +177,7 @@ pub fn program(options: &ProgramOptions) -> Result<String, String> {
     let names = list(&parts.prepared, |(name, _)| name.clone());
     let types = list(&parts.prepared, |(_, ty)| (*ty).to_owned());
     let parameters = list(&parts.prepared, |(name, ty)| format!("{name}: {ty}"));
-    let Parts { setup, infer, scores, done, .. } = &parts;
+    let Parts { setup, infer, more, scores, done, .. } = &parts;
     let mut text = format!(
         "// ResNet-50 ({}'s) for images of {extent} x {extent} pixels in {}, {}.\n\
          // Written by `tfrt resnet50 program`.\n\n",
@@ -203,12 +205,12 @@ pub fn program(options: &ProgramOptions) -> Result<String, String> {
          func @setup() -> ({types}) {{\n{setup}  tfrt.return {names} : {types}\n}}\n\n\
          // The scores of images.\n\
          func @infer({parameters}, %images: !t.tensor) -> (!t.tensor, !tfrt.chain) {{\n{infer}  \
-         tfrt.return {scores}, {done} : !t.tensor, !tfrt.chain\n}}\n"
+         tfrt.return {scores}, {done} : !t.tensor, !tfrt.chain\n}}\n{more}"
     );
     Ok(text)
 }
 
-fn list<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+pub(super) fn list<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
