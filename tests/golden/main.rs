@@ -16,6 +16,8 @@ mod coverage;
 #[path = "../../benches/device/main.rs"]
 mod device_bench;
 mod filecheck;
+#[path = "../../benches/measure/main.rs"]
+mod measure;
 
 use std::{
     ffi::OsStr,
@@ -36,12 +38,13 @@ const MODELS: &str = "models";
 fn main() -> ExitCode {
     let called = std::env::args_os().next().unwrap_or_default();
     let name = Path::new(&called).file_name().and_then(OsStr::to_str).unwrap_or_default();
-    if name == "device_bench" {
-        return device_bench::main();
-    }
-    match command::run_by_name(name, std::env::args_os(), Console::process()) {
-        Some(outcome) => outcome.into(),
-        None => run_tests(),
+    match name {
+        "device_bench" => device_bench::main(),
+        "measure" => measure::main(),
+        _ => match command::run_by_name(name, std::env::args_os(), Console::process()) {
+            Some(outcome) => outcome.into(),
+            None => run_tests(),
+        },
     }
 }
 
