@@ -6,14 +6,17 @@ use tfrt_ir::{Diagnostics, OpRegistry, ParseOptions, Source, parse_module};
 
 use crate::Errors;
 
-/// Returns the MLIR operations of these kernels.
+/// Returns the MLIR operations of these kernels, and those of the dialects of op graphs.
 ///
 /// # Errors
 /// All kernels whose signature has no counterpart in MLIR.
 pub fn operations(kernels: &KernelRegistry) -> Result<OpRegistry, Errors> {
-    tfrt_convert::operations(kernels).map_err(|errors| -> Errors {
+    let to_errors = |errors: Vec<String>| -> Errors {
         errors.into_iter().map(|error| Diagnostic::new(ErrorCode::Internal, error)).collect::<Vec<_>>().into()
-    })
+    };
+    let mut operations = tfrt_convert::operations(kernels).map_err(to_errors)?;
+    tfrt_compiler::dialect::register(&mut operations).map_err(|error| to_errors(vec![error]))?;
+    Ok(operations)
 }
 
 /// Parses and verifies MLIR text and encodes it as a BEF file.

@@ -9,6 +9,7 @@
 
 mod attributes;
 mod builder;
+pub mod dialect;
 mod evaluate;
 mod graph;
 pub mod import;

@@ -98,7 +98,7 @@ pub use parser::{
     Failed, MAX_ALIAS_EXPANSION, MAX_DEPTH, ParseOptions, Parsed, Parser, UnresolvedOperand, parse_module,
 };
 pub use print::{PrintOptions, Printer, print_module, write_module};
-pub use registry::OpRegistry;
+pub use registry::{OpRegistry, TypeCheck};
 pub use render::{render, render_one};
 pub use source::{MAX_SOURCE_BYTES, Source, Span};
 pub use types::{DialectSymbol, Dim, FunctionType, MAX_INTEGER_WIDTH, ShapedType, Signedness, Type};

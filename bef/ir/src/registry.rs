@@ -14,7 +14,12 @@ pub struct OpRegistry {
     ops: HashMap<Name, OpDefinition, BuildNameHasher>,
     /// The dialects with known operations, and whether each is closed.
     dialects: HashMap<Name, bool, BuildNameHasher>,
+    /// The checks of dialect types.
+    types: HashMap<Name, TypeCheck, BuildNameHasher>,
 }
+
+/// Says what is wrong with the body of a dialect type, if anything is.
+pub type TypeCheck = fn(body: &str) -> Result<(), String>;
 
 impl OpRegistry {
     /// Returns a registry that knows only `func` and `module`.
@@ -41,6 +46,16 @@ impl OpRegistry {
     /// more, because kernels need no definition.
     pub fn close_dialect(&mut self, dialect: impl Into<Name>) {
         self.dialects.insert(dialect.into(), true);
+    }
+
+    /// Checks each type of a dialect that a text writes. Types of other dialects may be anything.
+    pub fn check_types(&mut self, dialect: impl Into<Name>, check: TypeCheck) {
+        self.types.insert(dialect.into(), check);
+    }
+
+    /// The check of a dialect's types, if it has one.
+    pub fn type_check(&self, dialect: &str) -> Option<TypeCheck> {
+        self.types.get(dialect).copied()
     }
 
     /// Returns whether a text may use this operation in generic form. It may if the operation is

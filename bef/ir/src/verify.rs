@@ -267,11 +267,10 @@ impl<'m> Verifier<'m> {
                 }
             }
         }
-        if data.regions.len() != definition.regions {
-            self.error(
-                op,
-                format!("requires {} regions, but has {}", definition.regions, data.regions.len()),
-            );
+        let (required, count) = (definition.regions, data.regions.len());
+        if count < required || (count > required && !definition.more_regions) {
+            let at_least = if definition.more_regions { "at least " } else { "" };
+            self.error(op, format!("requires {at_least}{required} regions, but has {count}"));
         }
         if definition.terminator && !is_last {
             self.error(op, "must be the last operation in the parent block");

@@ -65,6 +65,8 @@ pub struct OpDefinition {
     pub attributes: Vec<AttrSpec>,
     /// The number of regions.
     pub regions: usize,
+    /// Whether it may have more regions than that.
+    pub more_regions: bool,
     /// Whether it must be the last operation of its block.
     pub terminator: bool,
     /// Whether it may run before its operands are available: its custom form adds `bef.nonstrict`.
@@ -96,6 +98,7 @@ impl OpDefinition {
             results: Vec::new(),
             attributes: Vec::new(),
             regions: 0,
+            more_regions: false,
             terminator: false,
             nonstrict: false,
             isolated: false,
@@ -199,6 +202,13 @@ impl OpDefinition {
     #[must_use]
     pub fn capturing_regions(mut self, count: usize) -> OpDefinition {
         self.regions = count;
+        self
+    }
+
+    /// Lets the operation have more regions than the number set.
+    #[must_use]
+    pub fn or_more_regions(mut self) -> OpDefinition {
+        self.more_regions = true;
         self
     }
 

@@ -6,6 +6,7 @@ mod alias;
 mod attrs;
 mod dense;
 mod func;
+mod grammar;
 mod locs;
 mod ops;
 mod scope;

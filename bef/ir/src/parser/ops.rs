@@ -104,7 +104,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     /// Parses one operation with its result names and location, and appends it to `block`.
-    fn statement(&mut self, block: BlockId) -> Parsed<OpId> {
+    pub(super) fn statement(&mut self, block: BlockId) -> Parsed<OpId> {
         let names = if self.at(Tok::Value) { self.result_names()? } else { Vec::new() };
         let Token { kind, span } = self.token;
         let errors = self.diagnostics.len() + self.diagnostics.dropped();

@@ -219,6 +219,10 @@ impl<'s> Parser<'s, '_> {
             }
         }
         let (dialect, body) = self.dialect_symbol()?;
+        if let Some(Err(message)) = self.registry.type_check(dialect).map(|check| check(&body)) {
+            let span = Span { start: span.start, end: self.last_end };
+            return Err(self.error(span, message));
+        }
         let (dialect, body) = (self.intern(dialect), self.intern(&body));
         let ty = Type::dialect(dialect, body);
         if !has_body {

@@ -201,6 +201,39 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
+    /// Writes the only operation within another one, without the names of its results. Its location is left out if it
+    /// is the outer operation's.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn wrapped_op(&mut self, op: OpId) -> fmt::Result {
+        let data = self.module.op(op);
+        self.op(op, data)?;
+        let outer = self.module.parent_op(op).map(|outer| &self.module.op(outer).location);
+        if self.options.debug_info && outer != Some(&data.location) {
+            write!(self.out, " loc({})", data.location)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the string in quotes, with escapes.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn string(&mut self, text: &str) -> fmt::Result {
+        write!(self.out, "{}", attrs::Quoted(text.as_bytes()))
+    }
+
+    /// Writes the types of values as a function type.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn function_type(&mut self, inputs: &[ValueId], results: &[ValueId]) -> fmt::Result {
+        let ty =
+            FunctionType { inputs: self.module.types_of(inputs), results: self.module.types_of(results) };
+        write!(self.out, "{ty}")
+    }
+
     fn op(&mut self, id: OpId, op: &Operation) -> fmt::Result {
         if self.options.generic {
             return self.generic_op(op);
