@@ -7,6 +7,7 @@
 //! The compiler never runs a model. It evaluates single ops on constants, through the same implementations that the
 //! program would call.
 
+pub mod analysis;
 mod attributes;
 mod builder;
 pub mod dialect;

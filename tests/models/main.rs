@@ -104,3 +104,66 @@ fn each_step_of_the_compiler_can_be_seen() {
     let wrong = errors(&["compile", model, "--stop-after=nothing"], 2);
     assert!(wrong.contains("the steps are import, dead-code"), "{wrong}");
 }
+
+#[test]
+fn a_model_is_described_with_its_arithmetic_and_memory() {
+    let model = model();
+    let model = model.to_str().expect("a path");
+    let text = output(&["inspect", model]);
+    for shown in [
+        "operator sets ai.onnx 17",
+        "x: batch x 3 x f32",
+        "y: batch x 40 x f32",
+        "MatMul",
+        "parameters: 160 (640 B)",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert!(text.contains("1 ops of unknown shapes; set them with --input-shape"), "{text}");
+    let json = output(&["inspect", model, "--input-shape", "batch=2", "--json"]);
+    // Two rows of 40 sums of three products.
+    for shown in [r#""flops": 480"#, r#""peak_bytes": 320"#, r#""unknown_shapes": 0"#, r#""MatMul": 1"#] {
+        assert!(json.contains(shown), "{shown}: {json}");
+    }
+    let picture = output(&["inspect", model, "--graph", "dot"]);
+    assert!(picture.contains("tf._FusedMatMul") && picture.contains("\\\"w\\\""), "{picture}");
+}
+
+#[test]
+fn a_compiled_model_is_described_with_its_weights() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("model.bef");
+    let (model, program) = (model(), program.to_str().expect("a path"));
+    output(&["compile", model.to_str().expect("a path"), "-o", program]);
+    let text = output(&["inspect", program]);
+    for shown in
+        ["compiled from a model", "x: ?x3xf32", "tf._FusedMatMul", "parameters: 120 (480 B)", "sections"]
+    {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert!(output(&["inspect", program, "--json"]).contains(r#""parameter_bytes": 480"#));
+}
+
+#[test]
+fn what_cannot_be_imported_is_listed_for_a_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("inner")).expect("a folder");
+    fs::copy(model(), folder.path().join("inner/fine.onnx")).expect("a copy");
+    fs::write(folder.path().join("broken.onnx"), b"no model").expect("a file");
+    let odd = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/unsupported.onnx");
+    fs::copy(odd, folder.path().join("odd.onnx")).expect("a copy");
+    let path = folder.path().to_str().expect("a path");
+    let text = output(&["inspect", "--unsupported", path]);
+    for shown in [
+        "node 'odd' (Frobnicate, ai.onnx 17): unsupported op 'Frobnicate'",
+        "node 'other' (Quux, com.example 1): unsupported op 'Quux'",
+        "node 'product' (MatMul, ai.onnx 17): ",
+        "broken.onnx",
+        "ai.onnx MatMul: 1 nodes of 1 models",
+        "1 of 3 models can be imported",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    let json = output(&["inspect", "--unsupported", path, "--json"]);
+    assert!(json.contains(r#""op": "Quux""#), "{json}");
+}

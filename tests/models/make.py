@@ -31,6 +31,23 @@ def main():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model)
     onnx.save(model, os.path.join(FOLDER, "layer.onnx"))
+    write_unsupported()
+
+
+def write_unsupported():
+    """A model with two ops that nobody knows, and a product whose matrices do not fit."""
+    nodes = [
+        helper.make_node("Frobnicate", ["x"], ["a"], name="odd"),
+        helper.make_node("Quux", ["x"], ["b"], name="other", domain="com.example"),
+        helper.make_node("Relu", ["a"], ["c"], name="behind"),
+        helper.make_node("MatMul", ["x", "x"], ["y"], name="product"),
+    ]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xy")
+    graph = helper.make_graph(nodes, "unsupported", [x], [y])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.example", 1)]
+    onnx.save(
+        helper.make_model(graph, opset_imports=opsets, ir_version=8), os.path.join(FOLDER, "unsupported.onnx")
+    )
 
 
 if __name__ == "__main__":

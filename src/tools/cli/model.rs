@@ -3,7 +3,9 @@
 
 use std::{path::Path, time::Duration};
 
-use tfrt_compiler::{CompileOptions, CompiledModel, PASSES, TensorType, lower::SIGNATURE};
+use tfrt_compiler::{
+    CompileOptions, CompiledModel, PASSES, TensorType, import::ImportOptions, lower::SIGNATURE,
+};
 use tfrt_host::{AsyncValue, Diagnostic, ErrorCode};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
@@ -17,27 +19,17 @@ use crate::{Console, Program, Runtime};
 /// The text of a weight file that ties it to its program: the checksum of that.
 pub(super) const CHECKSUM: &str = "tfrt.program";
 
-/// The options of commands that open models.
+/// What the user says of a model's inputs.
 #[derive(clap::Args)]
-pub(super) struct ModelArgs {
+pub(super) struct InputShapes {
     /// Set the shape of a model's input: x=1x3x224x224 (? for an extent that stays open), or of a named dimension: batch=8
     #[arg(long = "input-shape", value_name = "NAME=SHAPE")]
-    pub(super) input_shapes: Vec<String>,
-    /// Print how long each phase and each pass of compiling a model took
-    #[arg(long)]
-    pub(super) timing: bool,
-    /// Verify a model's op graph after each pass of the compiler
-    #[arg(long)]
-    verify_each: bool,
-    #[command(flatten)]
-    pub(super) images: ImageArgs,
+    input_shapes: Vec<String>,
 }
 
-impl ModelArgs {
-    /// What the arguments say, as options of the compiler.
-    pub(super) fn options(&self) -> Result<CompileOptions, Failure> {
-        let mut options = CompileOptions::default();
-        options.passes.verify_each = self.verify_each;
+impl InputShapes {
+    /// Adds the shapes to the options of the importer.
+    pub(super) fn apply(&self, options: &mut ImportOptions) -> Result<(), Failure> {
         for text in &self.input_shapes {
             let wrong = || {
                 Failure::Usage(format!(
@@ -53,10 +45,35 @@ impl ModelArgs {
                 shape.split('x').map(extent).collect::<Option<_>>().ok_or_else(wrong)?;
             // A single number is the extent of a named dimension, and the shape of an input that is a vector.
             if let [Some(extent)] = dims[..] {
-                options.import.dimensions.insert(name.to_owned(), extent);
+                options.dimensions.insert(name.to_owned(), extent);
             }
-            options.import.input_shapes.insert(name.to_owned(), dims);
+            options.input_shapes.insert(name.to_owned(), dims);
         }
+        Ok(())
+    }
+}
+
+/// The options of commands that open models.
+#[derive(clap::Args)]
+pub(super) struct ModelArgs {
+    #[command(flatten)]
+    shapes: InputShapes,
+    /// Print how long each phase and each pass of compiling a model took
+    #[arg(long)]
+    pub(super) timing: bool,
+    /// Verify a model's op graph after each pass of the compiler
+    #[arg(long)]
+    verify_each: bool,
+    #[command(flatten)]
+    pub(super) images: ImageArgs,
+}
+
+impl ModelArgs {
+    /// What the arguments say, as options of the compiler.
+    pub(super) fn options(&self) -> Result<CompileOptions, Failure> {
+        let mut options = CompileOptions::default();
+        options.passes.verify_each = self.verify_each;
+        self.shapes.apply(&mut options.import)?;
         Ok(options)
     }
 }

@@ -4,14 +4,17 @@
 //! found by name in a `Scope` and nowhere else. Subgraphs of control flow become functions, functions of the model are
 //! inlined. What cannot be imported is collected: one run names every such node.
 
+mod describe;
 mod node;
 mod ops;
 mod proto;
+mod schemas;
 mod scope;
 mod subgraph;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod unsupported;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -35,11 +38,13 @@ use self::{
     },
     scope::Scope,
     tensor::TensorReader,
+    unsupported::unknown_op,
 };
 use super::ImportOptions;
 use crate::{Evaluator, Graph, GraphBuilder, MAIN, Port, TensorType};
 
-pub use ops::names as op_names;
+pub use describe::{ModelFile, OpSupport, describe_file, op_support};
+pub use unsupported::{Unsupported, find_unsupported};
 
 /// The versions of the default operator set whose ops are known.
 pub const MIN_OPSET: i64 = 6;
@@ -47,6 +52,9 @@ pub const MIN_OPSET: i64 = 6;
 pub const MAX_OPSET: i64 = 27;
 /// How deep subgraphs and calls of functions may nest.
 const MAX_DEPTH: usize = 64;
+
+/// The error behind those of single nodes.
+const INCOMPLETE: &str = "the model cannot be imported";
 
 /// The operation that ends a function of the graph.
 pub(crate) const RETURN: &str = "tfrt.return";
@@ -60,19 +68,29 @@ pub fn read_file(
     options: &ImportOptions,
     evaluator: &Evaluator,
 ) -> Result<(Graph, Diagnostics), Diagnostics> {
+    let (file, model, tensors) = open(path, evaluator)?;
+    Importer::new(file.clone(), &model, options, evaluator, tensors)
+        .map_err(|message| file_error(&file, message))?
+        .import(&model)
+}
+
+/// An error of a whole file.
+fn file_error(file: &str, message: String) -> Diagnostics {
+    let mut errors = Diagnostics::new();
+    errors.push(Diagnostic::error(Location::file(file, 0, 0), message));
+    errors
+}
+
+/// Maps and decodes a file. Returns its name, the model, and a reader of its constants.
+fn open(path: &Path, evaluator: &Evaluator) -> Result<(String, ModelProto, TensorReader), Diagnostics> {
     let file =
         path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned();
-    let fail = |message: String| {
-        let mut errors = Diagnostics::new();
-        errors.push(Diagnostic::error(Location::file(file.as_str(), 0, 0), message));
-        errors
-    };
-    let mapped = MappedFile::open(path).map_err(|error: HostDiagnostic| fail(error.message))?;
+    let mapped = MappedFile::open(path).map_err(|error: HostDiagnostic| file_error(&file, error.message))?;
     let model = ModelProto::decode(Bytes::from_owner(mapped))
-        .map_err(|error| fail(format!("the file is not an ONNX model: {error}")))?;
+        .map_err(|error| file_error(&file, format!("the file is not an ONNX model: {error}")))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let tensors = TensorReader::new(folder, evaluator.allocator().clone());
-    Importer::new(file.clone(), &model, options, evaluator, tensors).map_err(fail)?.import(&model)
+    Ok((file, model, tensors))
 }
 
 /// Reads a file that is one tensor, as test suites hold inputs and outputs.
@@ -105,6 +123,8 @@ struct Importer<'g> {
     depth: usize,
     function_count: usize,
     diagnostics: Diagnostics,
+    /// The nodes whose ops are not known.
+    unknown: Vec<Unsupported>,
 }
 
 impl<'g> Importer<'g> {
@@ -139,6 +159,7 @@ impl<'g> Importer<'g> {
             depth: 0,
             function_count: 0,
             diagnostics: Diagnostics::new(),
+            unknown: Vec::new(),
         })
     }
 
@@ -146,6 +167,9 @@ impl<'g> Importer<'g> {
         let graph = model.graph.clone().unwrap_or_default();
         self.check_opset();
         self.check_ops(&graph.node, &mut HashSet::new(), 0);
+        for unknown in std::mem::take(&mut self.unknown) {
+            self.diagnostics.push(Diagnostic::error(unknown.location, unknown.reason));
+        }
         if self.diagnostics.has_errors() {
             return Err(self.diagnostics);
         }
@@ -187,12 +211,8 @@ impl<'g> Importer<'g> {
             let key = (domain_of(&node.domain).to_owned(), node.op_type.clone());
             let function = self.functions.get(&key).cloned();
             if ops::find(&key.0, &key.1).is_none() && function.is_none() {
-                let here = self.location_of(node);
-                let location = std::mem::replace(&mut self.location, here);
-                let version = self.opsets.get(&key.0).map_or("unknown".to_owned(), i64::to_string);
-                let domain = if key.0.is_empty() { "ai.onnx" } else { &key.0 };
-                self.error(format!("unsupported op '{}' (operator set {domain} {version})", key.1));
-                self.location = location;
+                let unknown = self.unsupported(node, unknown_op(&key.0, &key.1, self.opset(&key.0)));
+                self.unknown.push(unknown);
             }
             for attribute in &node.attribute {
                 if let Some(graph) = &attribute.g {
@@ -205,6 +225,11 @@ impl<'g> Importer<'g> {
                 self.check_ops(&function.node, seen, depth + 1);
             }
         }
+    }
+
+    /// The version of a domain's operator set.
+    fn opset(&self, domain: &str) -> Option<i64> {
+        self.opsets.get(domain_of(domain)).copied()
     }
 
     /// Where a node is, for messages.
@@ -322,7 +347,7 @@ impl<'g> Importer<'g> {
                 .ok_or_else(|| ImportError(format!("output '{}' is not defined by any node", info.name)))
         };
         if self.diagnostics.has_errors() {
-            return Err("the model cannot be imported".into());
+            return Err(INCOMPLETE.into());
         }
         proto.output.iter().map(find).collect()
     }

@@ -83,6 +83,16 @@ impl Node<'_, '_> {
             .ok_or_else(|| ImportError("an input is not a tensor".to_owned()))
     }
 
+    /// Notes extents that the op demands of a value of unknown rank: it fails for any other tensor.
+    pub(super) fn refine(&mut self, value: ValueId, dims: Vec<Option<u64>>) -> Imported<()> {
+        let ty = self.ty(value)?;
+        if ty.rank().is_none() {
+            let ty = TensorType { dims: Some(dims), ..ty };
+            self.importer.graph.module.set_value_type(value, ty.to_ir());
+        }
+        Ok(())
+    }
+
     /// The data type of a value.
     pub(super) fn dtype(&self, value: ValueId) -> Imported<DType> {
         Ok(self.ty(value)?.dtype)

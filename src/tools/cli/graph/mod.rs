@@ -34,6 +34,9 @@ const MAX_INPUT_CHARACTERS: usize = 36;
 /// The kernel that makes chains.
 const NEW_CHAIN: &str = "tfrt.new.chain";
 
+/// The op of an op graph that is a constant.
+const OP_CONST: &str = "tf.Const";
+
 /// The kernels of a function, and which of them use the results of others.
 pub(super) struct Graph {
     nodes: Vec<Node>,
@@ -278,8 +281,10 @@ impl Builder<'_> {
             // Writing to a string does not fail.
             let _ = write!(text, "\n{name} = {}", shorten(&value.to_string(), 200));
         }
-        if let Some((file, line, column)) = op.location.file_position() {
-            let _ = write!(text, "\nat {file}:{line}:{column}");
+        match op.location.file_position() {
+            Some((place, 0, _)) => _ = write!(text, "\nat {place}"),
+            Some((file, line, column)) => _ = write!(text, "\nat {file}:{line}:{column}"),
+            None => {}
         }
         for &region in &op.regions {
             if let Some(block) = self.module.entry_block(region) {
@@ -294,12 +299,18 @@ impl Builder<'_> {
 /// Whether an operation is a constant: a value in an attribute, or a chain.
 fn is_constant(op: &Operation) -> bool {
     let name = op.name.as_str();
-    let is_known = name == NEW_CHAIN || name.contains("constant") && !op.attributes.is_empty();
+    let is_known =
+        name == NEW_CHAIN || name == OP_CONST || name.contains("constant") && !op.attributes.is_empty();
     op.operands.is_empty() && op.regions.is_empty() && op.results.len() == 1 && is_known
 }
 
-/// Returns a constant's value, and nothing for a chain, which carries none.
+/// Returns a constant's name or value, and nothing for a chain, which carries none.
 fn constant(op: &Operation) -> String {
+    if op.name == OP_CONST
+        && let Some(name) = op.attr("name")
+    {
+        return visible(&shorten(&attribute(name), MAX_ATTRIBUTE_CHARACTERS)).into_owned();
+    }
     let values: Vec<_> = op.attributes.iter().map(|(_, value)| attribute(value)).collect();
     visible(&shorten(&values.join(", "), MAX_ATTRIBUTE_CHARACTERS)).into_owned()
 }

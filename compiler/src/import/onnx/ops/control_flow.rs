@@ -16,6 +16,9 @@ use crate::{
 
 pub(super) const OPS: Family = &[("If", conditional), ("Loop", repeat), ("Scan", scan)];
 
+/// The operator set that took the batch dimension from `Scan`.
+pub(super) const MIN_SCAN_OPSET: i64 = 9;
+
 /// What a graph attribute holds.
 fn graph<'n>(node: &Node<'n, '_>, name: &str) -> Imported<&'n GraphProto> {
     let attribute = node.proto.attribute.iter().find(|attribute| attribute.name == name);
@@ -328,7 +331,7 @@ fn types_of(importer: &Importer<'_>, values: &[ValueId]) -> Imported<Vec<TensorT
 }
 
 fn scan(node: &mut Node<'_, '_>) -> Imported {
-    if node.opset < 9 {
+    if node.opset < MIN_SCAN_OPSET {
         return Err("Scan of operator set 8, which has a batch dimension, is not supported".into());
     }
     let body = graph(node, "body")?;

@@ -13,7 +13,10 @@ pub(super) const OPS: Family = &[("Conv", convolution), ("ConvTranspose", transp
 
 fn convolution(node: &mut Node<'_, '_>) -> Imported {
     let (x, filter, bias) = (node.input(0)?, node.input(1)?, node.optional(2));
-    let (dims, filter_dims) = (node.dims(x)?, node.dims(filter)?);
+    let filter_dims = node.dims(filter)?;
+    // The input has as many dimensions as the filter, which says more than some models do.
+    node.refine(x, vec![None; filter_dims.len()])?;
+    let dims = node.dims(x)?;
     if dims.len() < 3 || dims.len() != filter_dims.len() {
         return Err(
             format!("input and filter have {} and {} dimensions", dims.len(), filter_dims.len()).into()
@@ -96,7 +99,7 @@ fn transposed_convolution(node: &mut Node<'_, '_>) -> Imported {
         "pads",
         "strides",
     ])?;
-    let spatial = node.rank(node.input(0)?)?.saturating_sub(2);
+    let spatial = node.rank(node.input(1)?)?.saturating_sub(2);
     if let Some(shape) = node.ints("output_shape")?
         && shape.len() > spatial
     {

@@ -76,9 +76,10 @@ pub(super) fn find(domain: &str, name: &str) -> Option<ImportFn> {
     if domain.is_empty() { ops.get(name).copied() } else { None }
 }
 
-/// The names of the ops that can be imported, sorted.
-pub fn names() -> Vec<&'static str> {
-    let mut names: Vec<_> = FAMILIES.iter().flat_map(|family| family.iter().map(|(name, _)| *name)).collect();
-    names.sort_unstable();
-    names
+/// The oldest operator set for which an op can be imported.
+pub(super) fn min_opset(name: &str) -> i64 {
+    match name {
+        "Scan" => control_flow::MIN_SCAN_OPSET,
+        _ => 0,
+    }
 }
