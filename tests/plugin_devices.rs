@@ -159,8 +159,8 @@ fn programs_run_on_them() {
     let recorded = run(memory, "copies", &["--memory-timeline", timeline.to_str().expect("a name")]);
     assert!(recorded.status.success() && timeline.exists(), "{}", text(&recorded.stderr));
     for (function, arguments, code, message) in [
-        ("copies", ["--device", "SAMPLE:2"], 1, "there is no SAMPLE device 2, but 2 in all"),
-        ("copies", ["--device", "OTHER"], 1, "there is no device 'OTHER'; plug-ins have SAMPLE"),
+        ("copies", ["--device", "SAMPLE:2"], 1, "there is no SAMPLE device 2; the number of devices is 2"),
+        ("copies", ["--device", "OTHER"], 1, "there is no device 'OTHER'; the plug-ins provide SAMPLE"),
     ] {
         let refused = run(memory, function, &arguments);
         assert_eq!(refused.status.code(), Some(code));

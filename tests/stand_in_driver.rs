@@ -54,7 +54,10 @@ fn devices_are_found_and_chosen() {
     assert!(text.contains("Stand-in GPU 0") && text.contains("Stand-in GPU 1"), "{text}");
     let none = tfrt(libraries.path(), &["run", &program("device_inference.mlir"), "--device", "cuda:2"]);
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
-    assert!(!none.status.success() && said.contains("there is no cuda device 2, but 2 in all"), "{said}");
+    assert!(
+        !none.status.success() && said.contains("there is no cuda device 2; the number of devices is 2"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Backing for LaggingDevice {
         Ok(())
     }
 
-    fn afterwards(&self, _fences: Vec<Arc<u64>>, job: Box<dyn FnOnce() + Send>) {
+    fn run_after(&self, _fences: Vec<Arc<u64>>, job: Box<dyn FnOnce() + Send>) {
         job();
     }
 

@@ -1,12 +1,13 @@
-//! Devices as plug-ins: the StreamExecutor C API, from the side of a core that loads them.
+//! //! Devices as plug-ins: the StreamExecutor C API, from the side of a core that loads plug-ins.
 //!
-//! [`PluginRegistry`] loads libraries and makes their devices, which then are devices like any other, behind the device
-//! front. [`abi`] holds the API's structs, [`status`] what its calls answer. It never knows a GPU, a kernel or a program.
+//! [`PluginRegistry`] loads libraries and creates their devices, which programs use like any other
+//! through the device front. [`abi`] contains the API's structs, [`status`] the results of its
+//! calls. The crate knows no GPU, no kernel and no program.
 //!
-//! What a plug-in can do to the process is not limited by anything: its code runs in it. Whatever it *says* is checked.
-//! What it does beyond that, the API gives no means to catch: writing to memory that is not its own, an exception or a
-//! signal that leaves a callback (which ends the process), a call that never returns, a struct whose size claims more
-//! than is there.
+//! A plug-in's code runs in this process, and nothing limits what it can do. Everything it
+//! *returns* is checked. The API gives no means to catch more: writes to memory that is not its
+//! own, an exception or a signal that leaves a callback (which ends the process), a call that never
+//! returns, or a struct whose stated size exceeds its memory.
 
 pub mod abi;
 mod backend;

@@ -208,7 +208,7 @@ fn platforms_are_validated() {
         ("functions ext", 0, "SP_PlatformFns.ext is not null"),
         ("params size", 48, "SE_PlatformRegistrationParams.struct_size is 48; at least 64"),
         ("no destroy_device", 0, "SP_PlatformFns.destroy_device is missing"),
-        ("version", 1, "version 1.0.1 of the API, and this core for 0.0.1"),
+        ("version", 1, "version 1.0.1 of the API, but this core is for 0.0.1"),
         ("version", -1, "version -1.0.1 of the API"),
         ("both allocators", 0, "both create_allocator and create_custom_allocator"),
     ] {
@@ -251,7 +251,7 @@ fn failures_between_steps_undo_the_steps_before() {
 #[test]
 fn devices_and_executors_are_validated() {
     let one_device = format!("create_device 0\ndestroy_device 0, 0 bytes in use\n{PLATFORM_DESTROYED}");
-    refused("other ordinal", 0, "SP_Device.ordinal is 5; device 0 was asked for", &one_device);
+    refused("other ordinal", 0, "SP_Device.ordinal is 5, but device 0 was requested", &one_device);
     refused("short device", 0, "SP_Device.struct_size is 8; at least 32", &one_device);
     let executor = "create_device 0\ncreate_device 1\ncreate_stream_executor\ndestroy_stream_executor\n\
         destroy_device 1, 0 bytes in use\ndestroy_device 0, 0 bytes in use\n";
@@ -285,7 +285,7 @@ fn what_is_optional_may_be_missing() {
     // Without block_host_until_done an event is recorded and waited for.
     Bench::new("missing", 28).works();
     let bench = Bench::new("missing", 7);
-    says(bench.context.memory_info(), &["sample platform", "does not tell how much memory it has"]);
+    says(bench.context.memory_info(), &["sample platform", "does not report its memory"]);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn a_flag_behind_the_count_says_whether_there_is_unified_memory() {
     };
     allocate("unified flag", 1).unwrap();
     for (fault, number) in [("unified flag", 0), ("", 0)] {
-        says(allocate(fault, number), &["the device gives no unified memory"]);
+        says(allocate(fault, number), &["the device has no unified memory"]);
     }
 }
 
@@ -306,7 +306,7 @@ fn older_and_newer_plugins_work() {
         let bench = Bench::new(fault, 0);
         bench.works();
         // What a newer platform has behind the count is no flag.
-        says(bench.context.allocate_managed(1000).map(drop), &["the device gives no unified memory"]);
+        says(bench.context.allocate_managed(1000).map(drop), &["the device has no unified memory"]);
         let event = bench.event(false).unwrap();
         event.record(&bench.stream).unwrap();
         event.synchronize().unwrap();
@@ -387,11 +387,11 @@ fn memory_that_cannot_be_is_refused() {
     assert_eq!(error.code, ErrorCode::OutOfMemory);
     let all = format!("{error:?}");
     assert!(
-        all.contains("plug-in 'sample platform'") && all.contains("allocate gave no memory for"),
+        all.contains("plug-in 'sample platform'") && all.contains("allocate returned no memory for"),
         "{all}"
     );
     for (fault, message) in
-        [("smaller", "allocate was asked for"), ("beyond all addresses", "beyond all addresses")]
+        [("smaller", "allocate returned"), ("beyond all addresses", "exceed the address space")]
     {
         let bench = Bench::new(fault, 0);
         says(ask(&bench, 100), &["plug-in 'sample platform'", message]);
@@ -411,7 +411,7 @@ fn memory_that_cannot_be_is_refused() {
     let context = hostile.load().unwrap().backend().create_context(0).unwrap();
     says(
         context.allocate_managed(1000),
-        &["unified_memory_allocate gave 1000 bytes", "beyond all addresses"],
+        &["unified_memory_allocate returned 1000 bytes", "exceed the address space"],
     );
     assert_eq!(hostile.allocations(), 0, "it is given back");
     let bench = Bench::new("twice", 0);
@@ -420,7 +420,8 @@ fn memory_that_cannot_be_is_refused() {
     says(allocators[1].allocate(&bench.stream, 100, "test"), &["where 2097152 bytes at ", "are in use"]);
     for size in [0, 24, 31] {
         let bench = Bench::new("memory size", size);
-        let message = format!("allocate gave an SP_DeviceMemoryBase of {size} bytes; at least 32 are needed");
+        let message =
+            format!("allocate returned an SP_DeviceMemoryBase of {size} bytes, but at least 32 are needed");
         says(ask(&bench, 100), &["plug-in 'sample platform'", &message]);
         assert_eq!(bench.end(), format!("{ALL_CREATED}deallocate\n{ALL_DESTROYED}"), "it is given back");
     }
@@ -436,14 +437,14 @@ fn handles_and_states_that_are_none_are_refused() {
     let hostile = Hostile::new("null stream", 0);
     let platform = Platform::new(hostile.load().unwrap().backend());
     let context = platform.device(1).unwrap().create_context().unwrap();
-    says(context.create_stream(StreamOptions::default()), &["create_stream gave no stream"]);
+    says(context.create_stream(StreamOptions::default()), &["create_stream returned no stream"]);
     let bench = Bench::new("null event", 0);
-    says(bench.event(false), &["create_event gave no event"]);
+    says(bench.event(false), &["create_event returned no event"]);
     for state in [0, 1, 77, -1] {
         let bench = Bench::new("event status", state);
         let event = bench.event(false).unwrap();
         event.record(&bench.stream).unwrap();
-        says(event.query(), &[&format!("get_event_status says {state}")]);
+        says(event.query(), &[&format!("get_event_status returned {state}")]);
         assert!(event.synchronize().is_err());
     }
 }
@@ -462,11 +463,11 @@ fn callbacks_are_called_once_and_in_time() {
     bench.hostile.call_again();
     assert_eq!(calls.iter().count(), 1);
     let (bench, calls, queued) = counted("callback refused");
-    says(queued, &["host_callback queued nothing"]);
+    says(queued, &["host_callback refused the callback"]);
     bench.hostile.call_again();
     assert_eq!(calls.iter().count(), 0);
     let (_bench, calls, queued) = counted("callback called and refused");
-    says(queued, &["host_callback queued nothing"]);
+    says(queued, &["host_callback refused the callback"]);
     assert_eq!(calls.iter().count(), 1);
     // From a thread of its own, and once more without a status.
     let (_bench, calls, queued) = counted("callback from another thread");
@@ -544,8 +545,11 @@ fn the_registry_knows_types_once() {
     };
     assert_eq!(platform("SAMPLE").unwrap().device_count(), 2);
     assert_eq!(platform("SAMPLE:1").unwrap().device_count(), 1);
-    says(platform("SAMPLE:2"), &["there is no SAMPLE device 2, but 2 in all"]);
-    says(registry.find("OTHER:0").map(|_| ()), &["there is no device 'OTHER:0'; plug-ins have SAMPLE"]);
+    says(platform("SAMPLE:2"), &["there is no SAMPLE device 2; the number of devices is 2"]);
+    says(
+        registry.find("OTHER:0").map(|_| ()),
+        &["there is no device 'OTHER:0'; the plug-ins provide SAMPLE"],
+    );
 }
 
 #[test]

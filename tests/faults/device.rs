@@ -137,7 +137,7 @@ fn run_function(text: &str, function: &str, fault: NoopFault) -> bool {
     }
     let errors = std::mem::take(&mut *told.lock().expect("a lock"));
     assert!(errors.iter().all(|error| error.location.is_some()), "{fault:?} in {function}: {errors:?}");
-    errors.iter().any(|error| error.message.contains("was made to fail"))
+    errors.iter().any(|error| error.message.contains("injected fault"))
 }
 
 /// Some of the golden programs for devices.

@@ -143,7 +143,7 @@ impl CpuContext {
         let take = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= total);
         if self.device.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
             let used = self.device.used.load(Ordering::Relaxed);
-            let detail = format!("{bytes} bytes asked for, {used} of {total} in use");
+            let detail = format!("{bytes} bytes requested, {used} of {total} in use");
             return Err(DeviceError::new(Status::OutOfMemory, detail));
         }
         let allocated = self.device.shared.space.allocate(bytes);

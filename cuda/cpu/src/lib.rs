@@ -131,7 +131,7 @@ impl CpuBackend {
             devices,
         };
         // What is queued keeps what it uses, so that nothing that goes is waited for.
-        Ok(Self { shared: Arc::new(shared), teardown: Teardown::prompt() })
+        Ok(Self { shared: Arc::new(shared), teardown: Teardown::new_prompt() })
     }
 }
 

@@ -245,7 +245,7 @@ fn a_launch_may_use_buffers_to_their_ends_and_no_further() {
     // One element off the end of the first buffer, although the launch writes the second one too.
     let reports = double_both(128, 129);
     let off = reports.iter().find(|report| report.mistake == Mistake::OutOfBounds).unwrap();
-    let expected = "touches 4 bytes from byte 512 of a buffer of 512 bytes: ld.global.u32 at PTX line 13";
+    let expected = "accesses 4 bytes from byte 512 of a buffer of 512 bytes: ld.global.u32 at PTX line 13";
     assert!(off.message.contains(expected), "{off}");
     assert!(off.message.ends_with("block (0, 0, 0), thread (128, 0, 0)"), "{off}");
 }

@@ -20,9 +20,9 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Sets how the host's devices are opened. The code that assembles the host calls this first. The call has no effect if
-    /// the host's devices are in use already, through [`Devices::of`] or an object that holds them, such as the core runtime
-    /// of eager ops.
+    /// Sets how the host's devices are opened. The code that assembles the host calls this first.
+    /// The call has no effect if the host's devices are already in use, through [`Devices::of`] or
+    /// an object that holds them, such as the core runtime of eager ops.
     pub fn configure(
         host: &HostContext,
         open: impl Fn() -> Result<Platform> + Send + Sync + 'static,
@@ -44,18 +44,18 @@ impl Devices {
         if let Some(platform) = &*platform {
             return Ok(platform.clone());
         }
-        let none = || DeviceError::new(Status::NoDevice, "this host was given no devices");
+        let none = || DeviceError::new(Status::NoDevice, "no devices are configured for this host");
         let open = self.open.as_ref().ok_or_else(none)?;
         let found = Arc::new(open()?);
         *platform = Some(found.clone());
         Ok(found)
     }
 
-    /// Returns the device that a compiled model runs on: the first one of the backend that was asked for. `None` stands for
-    /// host memory, where the choice was left open and there is no device but the CPU.
+    /// Returns the device that a compiled model runs on: the first one of the chosen backend.
+    /// Returns `None`, for host memory, if no backend was chosen and the only device is the CPU.
     ///
     /// # Errors
-    /// As [`Devices::platform`].
+    /// The errors of [`Devices::platform`].
     pub fn chosen_device(&self) -> Result<Option<Device>> {
         let platform = self.platform()?;
         if platform.is_fallback() {
@@ -64,8 +64,8 @@ impl Devices {
         platform.device(0).map(Some)
     }
 
-    /// Waits until the devices have the resources back that programs dropped, so that leaks can be
-    /// counted. Blocks the calling thread, so never call it on a compute thread.
+    /// Waits until the devices have released all resources that programs dropped, so that leaks can
+    /// be counted. Blocks the calling thread, so never call it on a compute thread.
     pub fn finish_teardown(&self) {
         if let Some(platform) = self.found() {
             platform.finish_teardown();
@@ -84,14 +84,14 @@ impl Devices {
         failures.into_iter().map(told).collect()
     }
 
-    /// Stops the devices' work because the program's time is up; see [`Platform::abandon`].
+    /// Stops the devices' work because the program has run out of time; see [`Platform::abandon`].
     pub fn abandon(&self) {
         if let Some(platform) = self.found() {
-            platform.abandon(&DeviceError::new(Status::LaunchTimeout, "the program's time is up"));
+            platform.abandon(&DeviceError::new(Status::LaunchTimeout, "the program has run out of time"));
         }
     }
 
-    /// The devices, if somebody has asked for them.
+    /// Returns the platform, if it was opened.
     fn found(&self) -> Option<Arc<Platform>> {
         self.platform.lock().clone()
     }

@@ -1,4 +1,4 @@
-//! What a device or one of its libraries answers when a call fails, under the names of the CUDA headers.
+//! //! Errors of devices and their libraries, under the names of the CUDA headers.
 
 use std::fmt;
 
@@ -51,39 +51,39 @@ statuses! {
     StubLibrary = "CUDA_ERROR_STUB_LIBRARY" => NotFound, "CUDA driver is a stub library";
     /// The driver is older than what the call needs.
     SystemDriverMismatch = "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" => FailedPrecondition, "driver and library versions do not match";
-    /// There is a driver and no device.
+    /// There is a driver but no device.
     NoDevice = "CUDA_ERROR_NO_DEVICE" => NotFound, "no CUDA-capable device is detected";
-    /// There is no device of this number.
+    /// There is no device with this number.
     InvalidDevice = "CUDA_ERROR_INVALID_DEVICE" => InvalidArgument, "invalid device ordinal";
     /// The module is neither PTX nor a binary.
     InvalidImage = "CUDA_ERROR_INVALID_IMAGE" => InvalidArgument, "device kernel image is invalid";
-    /// A context that is gone, or another one's resource.
+    /// The context is gone, or the resource belongs to another one.
     InvalidContext = "CUDA_ERROR_INVALID_CONTEXT" => FailedPrecondition, "invalid device context";
     /// The binary is for other devices.
     NoBinaryForGpu = "CUDA_ERROR_NO_BINARY_FOR_GPU" => InvalidArgument, "no kernel image is available for execution on the device";
     /// The PTX does not compile.
     InvalidPtx = "CUDA_ERROR_INVALID_PTX" => InvalidArgument, "a PTX JIT compilation failed";
-    /// The PTX is of a later version.
+    /// The PTX has a later version than the driver supports.
     UnsupportedPtxVersion = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" => InvalidArgument, "the provided PTX was compiled with an unsupported toolchain";
-    /// A handle that is gone or of another context.
+    /// The handle is invalid or belongs to another context.
     InvalidHandle = "CUDA_ERROR_INVALID_HANDLE" => InvalidArgument, "invalid resource handle";
-    /// No function or variable of this name.
+    /// There is no function or variable with this name.
     NotFound = "CUDA_ERROR_NOT_FOUND" => NotFound, "named symbol not found";
-    /// Not reached yet; no failure.
+    /// The event is not complete yet; this is not a failure.
     NotReady = "CUDA_ERROR_NOT_READY" => FailedPrecondition, "device not ready";
-    /// A kernel touched memory that is not there.
+    /// A kernel accessed memory that does not exist.
     IllegalAddress = "CUDA_ERROR_ILLEGAL_ADDRESS" => OutOfRange, "an illegal memory access was encountered";
-    /// A kernel touched an address that is not a multiple of the access's size.
+    /// A kernel accessed an address that is not a multiple of the access's size.
     MisalignedAddress = "CUDA_ERROR_MISALIGNED_ADDRESS" => InvalidArgument, "misaligned address";
     /// A kernel's assertion failed.
     Assert = "CUDA_ERROR_ASSERT" => FailedPrecondition, "device-side assert triggered";
-    /// A kernel ended by `trap`, a deadlock or an instruction that does not exist.
+    /// A kernel ended by `trap`, a deadlock or an invalid instruction.
     LaunchFailed = "CUDA_ERROR_LAUNCH_FAILED" => Unknown, "unspecified launch failure";
-    /// A kernel ran for longer than it may.
+    /// A kernel exceeded its time limit.
     LaunchTimeout = "CUDA_ERROR_LAUNCH_TIMEOUT" => DeadlineExceeded, "the launch timed out and was terminated";
     /// A launch asks for more than the device has.
     LaunchOutOfResources = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" => ResourceExhausted, "too many resources requested for launch";
-    /// A cooperative launch does not fit the device at once.
+    /// The blocks of a cooperative launch do not fit on the device at once.
     CooperativeLaunchTooLarge = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE" => ResourceExhausted, "too many blocks in cooperative launch";
     /// The memory is registered already.
     HostMemoryAlreadyRegistered = "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED" => InvalidArgument, "part or all of the requested memory range is already mapped";
@@ -91,31 +91,31 @@ statuses! {
     HostMemoryNotRegistered = "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED" => InvalidArgument, "pointer does not correspond to a registered memory region";
     /// One device cannot reach the other's memory.
     PeerAccessUnsupported = "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED" => FailedPrecondition, "peer access is not supported between these two devices";
-    /// The device lacks what is asked.
+    /// The device does not support the operation.
     NotSupported = "CUDA_ERROR_NOT_SUPPORTED" => FailedPrecondition, "operation not supported";
     /// Not allowed while a stream is captured.
     StreamCaptureUnsupported = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" => FailedPrecondition, "operation not permitted when stream is capturing";
-    /// The capture was spoiled by such a call.
+    /// Such a call invalidated the capture.
     StreamCaptureInvalidated = "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" => FailedPrecondition, "operation failed due to a previous error during capture";
     /// A stream that joined the capture was not joined back.
     StreamCaptureUnjoined = "CUDA_ERROR_STREAM_CAPTURE_UNJOINED" => FailedPrecondition, "capturing stream has unjoined work";
-    /// What was captured differs from the graph by more than parameters.
+    /// The captured work differs from the graph by more than parameters.
     GraphExecUpdateFailure = "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE" => FailedPrecondition, "the graph cannot be updated to what was captured";
     /// The stream is not captured.
     IllegalState = "CUDA_ERROR_ILLEGAL_STATE" => FailedPrecondition, "the operation cannot be performed in the present state";
     /// The device stopped answering.
     DeviceLost = "CUDA_ERROR_DEVICE_UNAVAILABLE" => DeviceLost, "the device is lost";
-    /// Two accesses without an order between them.
+    /// Two accesses are not ordered.
     Race = "TFRT_ERROR_DATA_RACE" => DataRace, "accesses without an order between them";
-    /// Memory that was never written is read.
+    /// A kernel reads memory that was never written.
     Uninitialized = "TFRT_ERROR_UNINITIALIZED" => InvalidArgument, "uninitialized device memory is read";
-    /// The driver fails for a reason it does not give.
+    /// The driver failed without a reason.
     Unknown = "CUDA_ERROR_UNKNOWN" => Unknown, "unknown error";
     /// A library's argument is out of its range.
     BlasInvalidValue = "CUBLAS_STATUS_INVALID_VALUE" => InvalidArgument, "invalid argument";
     /// The BLAS library was not found or does not start.
     BlasNotInitialized = "CUBLAS_STATUS_NOT_INITIALIZED" => NotFound, "the library is not there";
-    /// The BLAS library lacks what is asked.
+    /// The BLAS library does not support the operation.
     BlasNotSupported = "CUBLAS_STATUS_NOT_SUPPORTED" => FailedPrecondition, "operation not supported";
     /// The BLAS library's kernel failed.
     BlasExecutionFailed = "CUBLAS_STATUS_EXECUTION_FAILED" => Unknown, "execution failed";
@@ -123,7 +123,7 @@ statuses! {
     DnnBadParam = "CUDNN_STATUS_BAD_PARAM" => InvalidArgument, "bad parameter";
     /// The DNN library was not found or does not start.
     DnnNotInitialized = "CUDNN_STATUS_NOT_INITIALIZED" => NotFound, "the library is not there";
-    /// The DNN library lacks what is asked.
+    /// The DNN library does not support the operation.
     DnnNotSupported = "CUDNN_STATUS_NOT_SUPPORTED" => FailedPrecondition, "operation not supported";
     /// The DNN library's kernel failed.
     DnnExecutionFailed = "CUDNN_STATUS_EXECUTION_FAILED" => Unknown, "execution failed";
@@ -160,7 +160,7 @@ impl DeviceError {
         Self::new(Status::InvalidValue, detail)
     }
 
-    /// Adds where the failed work was queued, unless the error has it already.
+    /// Adds the origin of the failed work, unless the error has one already.
     #[must_use]
     pub fn of_work(mut self, queued: impl FnOnce() -> Origin) -> Self {
         if self.queued.is_none() {

@@ -1,17 +1,17 @@
-//! The hooks of a checker. A checker observes every operation that orders or accesses device memory, and may fail an
-//! operation. Without a checker, none of this is computed.
+//! The hooks of a checker. A checker observes every operation that orders or accesses device
+//! memory, and may fail an operation. Without a checker, none of this is computed.
 
 use crate::error::DeviceError;
 use crate::origin::Origin;
 
-/// How an operation uses bytes.
+/// The way in which an operation uses bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// It reads them.
     Read,
     /// It writes them, and may read them.
     Write,
-    /// It accesses them by atomic operations alone.
+    /// It accesses them only by atomic operations.
     Atomic,
     /// They were passed to a launch.
     Launch,
@@ -54,8 +54,8 @@ impl Access {
 /// The id of a stream, an event or an operation, unique in the process.
 pub type Id = u64;
 
-/// Says who was the first of an operation to read or write a byte: the instruction, its source line and
-/// the thread. Returns `None` if the operation cannot tell.
+/// Names the first access of an operation to a byte: the instruction, its source line and the
+/// thread. Returns `None` if the operation cannot tell.
 pub type Toucher<'a> = dyn Fn(u64, AccessKind) -> Option<String> + 'a;
 
 /// An exchange between ranks of a communicator: work that is queued on the ranks that tell is done
@@ -121,8 +121,8 @@ pub trait Observer: Send + Sync {
     /// # Errors
     /// A mistake that the checker found.
     fn started(&self, operation: Id) -> Result<(), DeviceError>;
-    /// An operation is done. `observed` holds the bytes that a launch read and wrote, and `toucher` says
-    /// who did.
+    /// An operation is done. `observed` holds the bytes that a launch read and wrote, and `toucher`
+    /// names the accesses.
     ///
     /// # Errors
     /// A mistake that the checker found.

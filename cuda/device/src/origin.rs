@@ -1,8 +1,8 @@
-//! Where a device call comes from: the kernel of a program, or a line of Rust.
+//! //! Origins of device calls: the kernel of a program, or a line of Rust.
 //!
-//! Kernels say it for the time they run ([`enter`]), and what is called meanwhile on this thread asks for it, so that no
-//! argument goes through every layer. Work that is queued keeps the place, which costs a count; it is put into words
-//! ([`Origin`]) only when somebody is told.
+//! A kernel sets the origin while it runs ([`enter`]), and device calls on the same thread read it.
+//! So no layer needs a parameter for it. Queued work keeps the origin, which costs a reference
+//! count. It becomes text ([`Origin`]) only for a report.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -28,7 +28,7 @@ impl Origin {
         CURRENT.with_borrow(|current| Self::of(current.as_ref()))
     }
 
-    /// A place in words; without one, an unknown place.
+    /// Converts a call site; without one, the origin is unknown.
     fn of(site: Option<&CallSite>) -> Self {
         site.map_or_else(Self::default, |site| Self {
             kernel: site.kernel_name().map(str::to_owned),

@@ -50,8 +50,8 @@ impl DenseGpuTensor {
     /// Makes a tensor on a buffer from `allocate`, which gets the number of bytes.
     ///
     /// # Errors
-    /// InvalidArgument for a data type without a plain memory form or a buffer of another size, OutOfRange for more bytes than
-    /// can be counted, and those of `allocate`.
+    /// InvalidArgument for a data type without a plain memory form or a buffer of another size,
+    /// OutOfRange for a size that overflows, and the errors of `allocate`.
     #[inline]
     pub fn allocate<E: From<Diagnostic>>(
         metadata: &TensorMetadata,
@@ -71,7 +71,7 @@ impl DenseGpuTensor {
     /// InvalidArgument if the numbers of elements differ.
     pub fn reshape(&self, shape: &TensorShape) -> Result<Self, Diagnostic> {
         if shape.num_elements()? != self.elements {
-            let message = format!("a tensor of shape {} cannot be one of shape {shape}", self.shape());
+            let message = format!("cannot reshape a tensor of shape {} to {shape}", self.shape());
             return Err(Diagnostic::invalid_argument(message));
         }
         let metadata = TensorMetadata::new(self.dtype(), shape.clone());
@@ -87,7 +87,7 @@ impl DenseGpuTensor {
     /// memory.
     ///
     /// # Errors
-    /// InvalidArgument if these are other numbers of bytes.
+    /// InvalidArgument if the numbers of bytes differ.
     pub fn reinterpret(&self, dtype: DType, shape: &TensorShape) -> Result<Self, Diagnostic> {
         Self::on_buffer(&TensorMetadata::new(dtype, shape.clone()), self.buffer.clone())
     }
@@ -119,7 +119,7 @@ fn unfit(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Diagnostic {
     Diagnostic::invalid_argument(message)
 }
 
-/// How many elements a tensor has, if the buffer is just large enough for them.
+/// Returns the number of elements of a tensor, if the buffer has exactly that size.
 fn elements_in(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Result<Option<usize>, Diagnostic> {
     let elements = metadata.shape.num_elements()?;
     let bytes = elements.checked_mul(metadata.dtype.size().unwrap_or(0));
@@ -127,7 +127,7 @@ fn elements_in(metadata: &TensorMetadata, buffer: &DeviceBuffer) -> Result<Optio
 }
 
 impl fmt::Display for DenseGpuTensor {
-    /// As the reference prints it.
+    /// Writes the form that existing programs expect.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (dtype, shape, address) = (self.dtype(), self.shape(), self.buffer.address());
         write!(f, "DenseGpuTensor<dtype={dtype:?}, shape={shape}, pointer={address:#x} (CUDA)>")

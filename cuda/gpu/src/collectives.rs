@@ -168,7 +168,7 @@ impl Communicator {
                     let time = self.timeout;
                     return Err(DeviceError::new(
                         Status::NcclFailed,
-                        format!("not all ranks came within {time:?} ({call})"),
+                        format!("not all ranks called within {time:?} ({call})"),
                     ));
                 }
                 std::thread::sleep(PAUSE);

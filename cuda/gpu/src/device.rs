@@ -43,7 +43,7 @@ impl GpuBackend {
             return Err(DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device"));
         }
         let (allocations, contexts) = (Arc::default(), Arc::default());
-        let teardown = Teardown::waiting();
+        let teardown = Teardown::new_blocking();
         Ok(Self { devices, driver_version, options, allocations, contexts, teardown })
     }
 

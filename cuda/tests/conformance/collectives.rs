@@ -268,7 +268,7 @@ fn missing_rank(contexts: &[Context]) {
         called.join().unwrap().unwrap_err()
     });
     assert_eq!(error.status, Status::NcclFailed, "{error}");
-    assert!(error.detail.contains("not all ranks came within 300"), "{error}");
+    assert!(error.detail.contains("not all ranks called within 300"), "{error}");
     // The context is of no use any more, whichever way it was found out.
     fails(outcome(|then| communicator.destroy(&bench.stream, then)), Status::NcclFailed);
     fails(

@@ -1,15 +1,15 @@
-//! Which of the two layouts the other side uses, told by the sizes it gives.
+//! //! Detects which of the two layouts the other side uses, by the sizes it states.
 
 use super::{SP_Platform, SP_PlatformFns, SP_StreamExecutor, released};
 
-/// A struct's size without the padding behind its last member, as `TF_OFFSET_OF_END` has it.
+/// The size of a struct without the padding after its last member, as in `TF_OFFSET_OF_END`.
 macro_rules! offset_of_end {
     ($type:ty, $member:ident, $member_type:ty) => {
         std::mem::offset_of!($type, $member) + size_of::<$member_type>()
     };
 }
 
-/// Sizes that one side tells the other; those of the other structs are their `size_of`.
+/// The sizes that one side states to the other. For all other structs it is their `size_of`.
 pub mod sizes {
     use std::ffi::c_void;
 
@@ -24,20 +24,20 @@ pub mod sizes {
     pub const RELEASED_PLATFORM: usize = offset_of_end!(released::SP_Platform, force_memory_growth, TF_Bool);
 }
 
-/// Which members the structs have that differ.
+/// The layout of the structs that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Those of the RFC.
+    /// The layout of the RFC.
     Rfc,
-    /// Those that TensorFlow released.
+    /// The layout that TensorFlow released.
     Released,
 }
 
 impl Layout {
-    /// The layout of whoever gave these sizes to `SP_Platform` and `SP_PlatformFns`.
+    /// Returns the layout of a side that stated these sizes of `SP_Platform` and `SP_PlatformFns`.
     ///
-    /// A platform of the RFC ends with a count behind the two names, and its functions never end between
-    /// `create_custom_allocator` and what undoes it, where the released ones do.
+    /// The RFC's platform ends with a count after the two names. Its functions never end between
+    /// `create_custom_allocator` and its counterpart, where the released ones do.
     pub fn of(platform: usize, platform_fns: usize) -> Self {
         let count = offset_of_end!(SP_Platform, visible_device_count, usize);
         let names = offset_of_end!(released::SP_Platform, r#type, *const u8);
@@ -49,14 +49,15 @@ impl Layout {
         }
     }
 
-    /// The layout of a stream executor of this size, on a platform of this layout. What fills memory came with later releases;
-    /// until then the struct was the RFC's.
+    /// Returns the layout of a stream executor of this size, on a platform of this layout.
+    /// Functions that fill memory came with later releases; until then the struct was the RFC's.
     pub fn of_stream_executor(self, size: usize) -> Self {
         if size == size_of::<SP_StreamExecutor>() { Self::Rfc } else { self }
     }
 
-    /// Where a platform of this size says whether it has unified memory, if it says so. The RFC as it was accepted has that
-    /// behind the count, as its last member: in a longer struct something else is there.
+    /// Returns the offset of the flag for unified memory in a platform of this size, if there is
+    /// one. In the accepted RFC it is the last member, after the count. A longer struct has
+    /// something else there.
     pub(crate) fn unified_memory_flag(self, size: usize) -> Option<usize> {
         match self {
             Self::Rfc => {
@@ -69,7 +70,7 @@ impl Layout {
         }
     }
 
-    /// What messages call it.
+    /// Returns the name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rfc => "the RFC's layout",
@@ -89,9 +90,9 @@ mod tests {
         for (platform, fns) in [(40, 64), (40, 96), (40, 80), (48, 96), (48, 120)] {
             assert_eq!(Layout::of(platform, fns), Layout::Rfc, "{platform} {fns}");
         }
-        // The RFC as it was accepted, with a flag behind the count.
+        // The accepted RFC, with a flag after the count.
         assert_eq!((Layout::of(41, 64), Layout::of(48, 64)), (Layout::Rfc, Layout::Rfc));
-        // Released versions without the last flags, with further functions, with further members.
+        // Released versions: without the last flags, with more functions, with more members.
         for (platform, fns) in [(35, 88), (33, 88), (34, 72), (35, 96), (36, 104), (48, 88)] {
             assert_eq!(Layout::of(platform, fns), Layout::Released, "{platform} {fns}");
         }

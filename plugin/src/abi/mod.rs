@@ -1,12 +1,13 @@
-//! The structs of the StreamExecutor C API, as Rust sees them.
+//! //! The structs of the StreamExecutor C API in Rust.
 //!
-//! The members, and their order, are those of `include/stream_executor.h`; tests compare each offset and size with what
-//! a C compiler says. There are two layouts under one version number: the RFC's, here, and the one that TensorFlow
-//! released, in [`released`], which has other members in some structs. [`Layout`] tells them apart. TensorFlow's
-//! first releases had the released platform and the RFC's stream executor.
+//! The members and their order are those of `include/stream_executor.h`; tests compare each offset
+//! and size with a C compiler's. There are two layouts under one version number: the RFC's, here,
+//! and the one that TensorFlow released, in [`released`], which has other members in some structs.
+//! [`Layout`] distinguishes them. TensorFlow's first releases combined the released platform with
+//! the RFC's stream executor.
 //!
-//! Functions may unwind as far as Rust is concerned: an exception that leaves a plug-in ends the process in an orderly
-//! way instead of undefined behaviour. It cannot be caught.
+//! Functions are declared as unwinding. So an exception that leaves a plug-in ends the process in
+//! an orderly way instead of causing undefined behaviour. It cannot be caught.
 
 #![expect(non_camel_case_types, reason = "the names are those of the C API")]
 
@@ -19,26 +20,26 @@ pub use layout::{Layout, sizes};
 
 use crate::status::TF_Status;
 
-/// Major version of the API.
+/// The major version of the API.
 pub const SE_MAJOR: i32 = 0;
-/// Minor version of the API.
+/// The minor version of the API.
 pub const SE_MINOR: i32 = 0;
-/// Patch version of the API.
+/// The patch version of the API.
 pub const SE_PATCH: i32 = 1;
 
-/// A stream of the plug-in's.
+/// A stream of a plug-in.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SP_Stream_st {
     _opaque: [u8; 0],
 }
-/// An event of the plug-in's.
+/// An event of a plug-in.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SP_Event_st {
     _opaque: [u8; 0],
 }
-/// A timer of the plug-in's.
+/// A timer of a plug-in.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SP_Timer_st {
@@ -51,19 +52,19 @@ pub type SP_Stream = *mut SP_Stream_st;
 pub type SP_Event = *mut SP_Event_st;
 /// A pointer to a timer.
 pub type SP_Timer = *mut SP_Timer_st;
-/// A C boolean: anything but zero is true.
+/// A C boolean: any value but zero is true.
 pub type TF_Bool = u8;
-/// Work of the host's on a stream.
+/// A host callback on a stream.
 pub type SE_StatusCallbackFn = unsafe extern "C-unwind" fn(*mut c_void, *mut TF_Status);
 
-/// A function that a struct may lack.
+/// Defines the type of a function that may be missing from a struct.
 macro_rules! callback {
     (($($argument:ty),*) $(-> $result:ty)?) => {
         Option<unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?>
     };
 }
 
-/// Structs in C's layout, all of whose members may be zero, and what a test needs to compare them.
+/// Defines structs in C's layout, all of whose members may be zero, with a table for tests.
 macro_rules! structs {
     ($($(#[$meta:meta])* $name:ident { $($member:ident: $type:ty,)* })*) => {
         $(
@@ -73,12 +74,12 @@ macro_rules! structs {
             #[expect(missing_docs, reason = "the C header says what the members are")]
             pub struct $name { $(pub $member: $type,)* }
 
-            // SAFETY: numbers, pointers and functions that may be lacking; all may be zero.
-            #[expect(unsafe_code, reason = "what is promised is said here")]
+            // SAFETY: all members are numbers, pointers and optional functions, which may be zero.
+            #[expect(unsafe_code, reason = "the comment states the promise")]
             unsafe impl $crate::abi::Zeroed for $name {}
         )*
 
-        /// Each struct: its name, its members' names, offsets and sizes, and its own size.
+        /// All structs: name; names, offsets and sizes of the members; size.
         pub const STRUCTS: &[(&str, &[(&str, usize, usize)], usize)] = &[$(
             (
                 stringify!($name),
@@ -95,15 +96,15 @@ macro_rules! structs {
 
 use {callback, structs};
 
-/// Structs that are valid when all their bytes are zero.
+/// A struct that is valid if all its bytes are zero.
 ///
 /// # Safety
-/// They are.
+/// All bytes zero must be a valid value of the type.
 #[expect(unsafe_code, reason = "what implementors promise")]
 pub unsafe trait Zeroed: Copy {
-    /// All bytes zero.
+    /// Returns the value with all bytes zero.
     fn zeroed() -> Self {
-        // SAFETY: the trait promises that this is a value.
+        // SAFETY: implementors of the trait promise that this is a valid value.
         #[expect(unsafe_code, reason = "a C struct is zeroed before the other side fills it")]
         unsafe {
             std::mem::zeroed()
@@ -112,14 +113,14 @@ pub unsafe trait Zeroed: Copy {
 }
 
 structs! {
-    /// What a timer can be asked.
+    /// The functions of a timer.
     SP_TimerFns {
         struct_size: usize,
         ext: *mut c_void,
         nanoseconds: callback!((SP_Timer) -> u64),
     }
 
-    /// An allocator's counts.
+    /// The statistics of an allocator.
     SP_AllocatorStats {
         struct_size: usize,
         num_allocs: i64,
@@ -152,7 +153,7 @@ structs! {
         device_handle: *mut c_void,
     }
 
-    /// What creating a device takes.
+    /// The parameters of creating a device.
     SE_CreateDeviceParams {
         struct_size: usize,
         ext: *mut c_void,
@@ -160,7 +161,7 @@ structs! {
         device: *mut SP_Device,
     }
 
-    /// What a device can do.
+    /// The functions of a device.
     SP_StreamExecutor {
         struct_size: usize,
         ext: *mut c_void,
@@ -197,21 +198,21 @@ structs! {
         host_callback: callback!((*mut SP_Device, SP_Stream, Option<SE_StatusCallbackFn>, *mut c_void) -> TF_Bool),
     }
 
-    /// What creating a stream executor takes.
+    /// The parameters of creating a stream executor.
     SE_CreateStreamExecutorParams {
         struct_size: usize,
         ext: *mut c_void,
         stream_executor: *mut SP_StreamExecutor,
     }
 
-    /// Where a core's allocator gets memory from.
+    /// A source of memory for a core's allocator.
     SP_Allocator {
         struct_size: usize,
         ext: *mut c_void,
         supports_unified_memory: TF_Bool,
     }
 
-    /// What such a source can do.
+    /// The functions of such a source.
     SP_AllocatorFns {
         struct_size: usize,
         ext: *mut c_void,
@@ -225,13 +226,13 @@ structs! {
         device_memory_usage: callback!((*const SP_Device, *const SP_Allocator, *mut i64, *mut i64) -> TF_Bool),
     }
 
-    /// An allocation strategy of the plug-in's.
+    /// An allocation strategy of a plug-in.
     SP_CustomAllocator {
         struct_size: usize,
         ext: *mut c_void,
     }
 
-    /// What such a strategy can do.
+    /// The functions of such a strategy.
     SP_CustomAllocatorFns {
         struct_size: usize,
         ext: *mut c_void,
@@ -243,7 +244,7 @@ structs! {
         device_memory_usage: callback!((*const SP_Device, *const SP_CustomAllocator, *mut i64, *mut i64) -> TF_Bool),
     }
 
-    /// What creating an allocator takes.
+    /// The parameters of creating an allocator.
     SE_CreateAllocatorParams {
         struct_size: usize,
         ext: *mut c_void,
@@ -251,7 +252,7 @@ structs! {
         allocator_fns: *mut SP_AllocatorFns,
     }
 
-    /// What creating a custom allocator takes.
+    /// The parameters of creating a custom allocator.
     SE_CreateCustomAllocatorParams {
         struct_size: usize,
         ext: *mut c_void,
@@ -268,7 +269,7 @@ structs! {
         visible_device_count: usize,
     }
 
-    /// What makes and unmakes a platform's devices.
+    /// The functions that create and destroy a platform's devices.
     SP_PlatformFns {
         struct_size: usize,
         ext: *mut c_void,
@@ -284,7 +285,7 @@ structs! {
         destroy_custom_allocator: callback!((*const SP_Platform, *mut SP_CustomAllocator, *mut SP_CustomAllocatorFns)),
     }
 
-    /// What a core and a plug-in tell each other first.
+    /// The parameters that a core and a plug-in exchange first.
     SE_PlatformRegistrationParams {
         struct_size: usize,
         ext: *mut c_void,
@@ -298,7 +299,7 @@ structs! {
     }
 }
 
-/// The one function a plug-in exports.
+/// The only function that a plug-in exports.
 pub type SE_InitPlugin = unsafe extern "C-unwind" fn(*mut SE_PlatformRegistrationParams, *mut TF_Status);
 
 /// Its name.

@@ -1,8 +1,9 @@
-//! The structs that differ in the layout which TensorFlow released.
+//! //! The structs that differ in the layout released by TensorFlow.
 //!
-//! Devices say more about themselves, streams can fill memory, the number of devices is asked for, and a platform has
-//! flags in place of allocators. All other structs are the RFC's. A struct here begins as the RFC's of the same name as
-//! far as both have a member at all, except the platform's two and the stream executor's end.
+//! Devices have more properties, streams can fill memory, the number of devices is queried, and a
+//! platform has flags in place of allocators. All other structs are the RFC's. A struct here begins
+//! like the RFC's struct of the same name as far as both have members, except for the platform's
+//! two structs and the end of the stream executor.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -24,7 +25,7 @@ structs! {
         pci_bus_id: *const c_char,
     }
 
-    /// What a device can be asked.
+    /// The functions of a device.
     SP_DeviceFns {
         struct_size: usize,
         ext: *mut c_void,
@@ -33,14 +34,14 @@ structs! {
         get_gflops: callback!((*const super::SP_Device) -> f64),
     }
 
-    /// What creating these functions takes.
+    /// The parameters of creating these functions.
     SE_CreateDeviceFnsParams {
         struct_size: usize,
         ext: *mut c_void,
         device_fns: *mut SP_DeviceFns,
     }
 
-    /// What a device can do.
+    /// The functions of a stream executor.
     SP_StreamExecutor {
         struct_size: usize,
         ext: *mut c_void,
@@ -91,7 +92,7 @@ structs! {
         force_memory_growth: TF_Bool,
     }
 
-    /// What makes and unmakes a platform's devices.
+    /// The functions that create and destroy a platform's devices.
     SP_PlatformFns {
         struct_size: usize,
         ext: *mut c_void,

@@ -1,7 +1,7 @@
-//! Work of the host's on a plug-in's streams.
+//! //! Host callbacks on a plug-in's streams.
 //!
-//! What a plug-in is given to call back with is a number, not a pointer: it may call back twice, on any thread, or when
-//! the device is long gone, and only the first call in time finds something to do.
+//! A plug-in receives a number as its callback argument, not a pointer. It may call back twice, on
+//! any thread, or after the device is gone. Only the first call in time has an effect.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -13,27 +13,27 @@ use crate::status::{Code, TF_Status, fail};
 
 type Callback = Box<dyn FnOnce() + Send>;
 
-/// What is waiting to be called.
+/// The callbacks that were not called yet.
 struct Waiting {
     next: usize,
-    /// With the device it is for.
+    /// With the device that each belongs to.
     entries: Option<HashMap<usize, (u64, Callback)>>,
 }
 
 static WAITING: Mutex<Waiting> = Mutex::new(Waiting { next: 1, entries: None });
 
-/// A callback that a plug-in is told of.
+/// A callback that was passed to a plug-in.
 pub(super) struct Entry(usize);
 
 impl Entry {
-    /// What the plug-in is to call back with.
+    /// Returns the argument that the plug-in passes back.
     pub(super) fn pointer(&self) -> *mut c_void {
         std::ptr::without_provenance_mut(self.0)
     }
 
-    /// Never calls it any more.
+    /// Removes the callback, so that it is never called.
     pub(super) fn withdraw(self) {
-        // Dropped when the lock is free again.
+        // Dropped after the lock is released.
         let _callback = WAITING.lock().entries.as_mut().and_then(|entries| entries.remove(&self.0));
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn register(device: u64, callback: Callback) -> Entry {
     Entry(number)
 }
 
-/// Drops what a device did not call.
+/// Drops the callbacks that a device has not called.
 pub(super) fn forget(device: u64) {
     let _callbacks: Vec<_> = WAITING
         .lock()
@@ -57,7 +57,7 @@ pub(super) fn forget(device: u64) {
         .unwrap_or_default();
 }
 
-/// What plug-ins call.
+/// The function that plug-ins call.
 pub(super) unsafe extern "C-unwind" fn run(argument: *mut c_void, status: *mut TF_Status) {
     let found = WAITING.lock().entries.as_mut().and_then(|entries| entries.remove(&argument.addr()));
     let Some((_, callback)) = found else { return };

@@ -1,4 +1,4 @@
-//! A device: its functions, and the tables of what it was asked for.
+//! //! A device: its functions, and the tables of its memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use crate::abi::{SP_Device, SP_DeviceMemoryBase};
 use crate::load::{Calls, Devices, Handle};
 use crate::status::{CallStatus, Failure, TF_Status};
 
-/// Memory that the plug-in gave.
+/// Memory that the plug-in allocated.
 pub(super) struct Allocation {
-    /// As it was given, to be given back.
+    /// The plug-in's description, which is passed back to free it.
     pub(super) memory: SP_DeviceMemoryBase,
-    /// Bytes from the address handed out.
+    /// The size from the address handed out, in bytes.
     pub(super) bytes: u64,
     pub(super) unified: bool,
 }
 
-// SAFETY: its pointers are the plug-in's, and only handed back to it.
+// SAFETY: the pointers belong to the plug-in, and are only passed back to it.
 unsafe impl Send for Allocation {}
-// SAFETY: as above.
+// SAFETY: the pointers belong to the plug-in, and are only passed back to it.
 unsafe impl Sync for Allocation {}
 
 /// A device.
@@ -34,9 +34,10 @@ pub(super) struct Device {
     index: usize,
     /// By the address handed out.
     pub(super) allocations: RwLock<BTreeMap<u64, Allocation>>,
-    /// Whether some allocation has a member of the plug-in's own, so that copies must say which they are in.
+    /// Whether some allocation has its own payload, so that copies must pass the description of
+    /// their memory.
     pub(super) described: AtomicBool,
-    /// Host memory: what the plug-in gave, by what was handed out.
+    /// Host memory: the plug-in's address, by the address handed out.
     pub(super) host: Mutex<HashMap<usize, usize>>,
     pub(super) remains: Remains,
 }
@@ -68,7 +69,7 @@ impl Device {
         &self.handle().calls
     }
 
-    /// What the plug-in's functions are given.
+    /// Returns the argument of the plug-in's functions.
     #[inline]
     pub(super) fn pointer(&self) -> *mut SP_Device {
         self.handle().pointer()
@@ -95,7 +96,7 @@ impl Device {
         self.platform().failed(name, failure)
     }
 
-    /// Something wrong that the plug-in did not tell itself.
+    /// Creates an error that the plug-in itself did not report.
     #[cold]
     pub(super) fn wrong(&self, status: Status, why: impl std::fmt::Display) -> DeviceError {
         self.platform().wrong(status, why)
@@ -104,20 +105,20 @@ impl Device {
     /// Waits for all work on the device.
     pub(super) fn synchronize(&self) -> Result<()> {
         match self.calls().synchronize_all_activity {
-            // SAFETY: the plug-in's function and its device.
+            // SAFETY: this is the plug-in's function with its device.
             Some(synchronize) => self.call("synchronize_all_activity", |device, status| unsafe {
                 synchronize(device, status);
             }),
-            // An older plug-in: what still runs is known by its streams.
+            // An older plug-in lacks this function, but its streams tell what still runs.
             None => self.remains.wait(self),
         }
     }
 }
 
 impl Drop for Device {
-    /// Waits for the device, and gives everything back.
+    /// Waits for the device, and releases everything.
     fn drop(&mut self) {
-        // A device that fails here fails everywhere.
+        // A failure could not be reported. A device that fails here fails everywhere.
         drop(self.synchronize());
         self.remains.destroy_all(self);
         callback::forget(self.id);

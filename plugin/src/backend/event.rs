@@ -14,24 +14,26 @@ use super::stream::{Point, Stream, unknown_state};
 use super::timer::Mark;
 use crate::abi::{SP_Event, SP_Stream};
 
-/// States of events, as the C header numbers them.
+/// The states of events, numbered as in the C header.
 const PENDING: i32 = 2;
 const COMPLETE: i32 = 3;
 
-/// An event's handle.
+/// The handle of an event.
 pub(crate) struct Event {
     pub(super) device: Arc<Device>,
     handle: SP_Event,
     recorded: AtomicBool,
-    /// Where streams record it or wait for it, each stream's last place.
+    /// The last point of each stream that records the event or waits for it.
     uses: Mutex<Vec<Point>>,
-    /// Where it stands among the marks of its stream, if it has timing.
+    /// Its mark among those of its stream, if it has timing.
     mark: Option<Mutex<Option<Mark>>>,
 }
 
-// SAFETY: the handle is the plug-in's, and only handed back to it, from any thread as the API has it.
+// SAFETY: the handle belongs to the plug-in and is only passed back to it. The API allows that on
+// any thread.
 unsafe impl Send for Event {}
-// SAFETY: as above.
+// SAFETY: the handle belongs to the plug-in and is only passed back to it. The API allows that on
+// any thread.
 unsafe impl Sync for Event {}
 
 impl Event {
@@ -43,7 +45,7 @@ impl Event {
         self.recorded.load(Ordering::Acquire)
     }
 
-    /// Takes note that the stream refers to it up to where it ends now.
+    /// Records that the work queued on the stream so far refers to the event.
     pub(super) fn used_by(&self, stream: &Stream) {
         let (core, point) = stream.point();
         let mut uses = self.uses.lock();
@@ -61,9 +63,9 @@ impl Drop for Event {
     }
 }
 
-/// Whether an event is reached.
+/// Returns whether an event is reached.
 pub(super) fn state_of(device: &Device, event: SP_Event) -> Result<bool> {
-    // SAFETY: the plug-in's function, its device and event.
+    // SAFETY: this is the plug-in's function with its device and event.
     match unsafe { (device.calls().get_event_status)(device.pointer(), event) } {
         COMPLETE => Ok(true),
         PENDING => Ok(false),
@@ -74,26 +76,27 @@ pub(super) fn state_of(device: &Device, event: SP_Event) -> Result<bool> {
 impl Device {
     pub(super) fn create_event(&self) -> Result<SP_Event> {
         let mut handle: SP_Event = std::ptr::null_mut();
-        // SAFETY: the plug-in's function, its device, and a place for the event.
+        // SAFETY: this is the plug-in's function with its device, and the event is written to a
+        // valid place.
         self.call("create_event", |device, status| unsafe {
             (self.calls().create_event)(device, &raw mut handle, status);
         })?;
         if handle.is_null() {
-            Err(self.wrong(Status::Unknown, "create_event gave no event"))
+            Err(self.wrong(Status::Unknown, "create_event returned no event"))
         } else {
             Ok(handle)
         }
     }
 
     pub(super) fn record(&self, stream: SP_Stream, event: SP_Event) -> Result<()> {
-        // SAFETY: the plug-in's function, its device, stream and event.
+        // SAFETY: this is the plug-in's function with its device, stream and event.
         self.call("record_event", |device, status| unsafe {
             (self.calls().record_event)(device, stream, event, status);
         })
     }
 
     pub(super) fn wait_for(&self, event: SP_Event) -> Result<()> {
-        // SAFETY: the plug-in's function, its device and event.
+        // SAFETY: this is the plug-in's function with its device and event.
         self.call("block_host_for_event", |device, status| unsafe {
             (self.calls().block_host_for_event)(device, event, status);
         })
@@ -135,14 +138,14 @@ impl Events for PluginContext {
             return Ok(());
         }
         self.device.wait_for(event.handle)?;
-        // That is over; a failure before it is this answer.
+        // The work is done. This reports a failure before the event.
         state_of(&self.device, event.handle).map(drop)
     }
 
     fn elapsed_ms(&self, start: &Event, end: &Event) -> Result<f32> {
         let mark = |event: &Event| event.mark.as_ref().and_then(|mark| mark.lock().clone());
         let (Some(start), Some(end)) = (mark(start), mark(end)) else {
-            return Err(DeviceError::new(Status::InvalidHandle, "an event has no time"));
+            return Err(DeviceError::new(Status::InvalidHandle, "an event was created without timing"));
         };
         Mark::elapsed_ms(&self.device, &start, &end)
     }

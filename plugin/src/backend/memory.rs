@@ -16,38 +16,45 @@ use super::stream::Stream;
 use crate::abi::{SP_DeviceMemoryBase, SP_Stream};
 use crate::load::Replacement;
 
-/// Alignment of host memory.
+/// The alignment of host memory, in bytes.
 const HOST_ALIGNMENT: usize = 64;
-/// The most that is copied at a time to fill memory of a device that cannot do it itself.
+/// The largest copy, in bytes, that fills memory of a device without a fill function.
 const MAX_FILL_BYTES: u64 = 1 << 20;
 
-/// A pointer that stands for a device address.
+/// Returns the pointer that represents a device address.
 fn opaque(address: u64) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// That memory which `call` gave ends where there still are addresses.
+/// Checks that memory returned by `call` does not exceed the address space.
 fn within_addresses(call: &str, memory: &SP_DeviceMemoryBase) -> Result<(), String> {
     let address = memory.opaque.expose_provenance() as u64;
     match address.checked_add(memory.size) {
         Some(_) => Ok(()),
-        None => Err(format!("{call} gave {} bytes at {address:#x}, beyond all addresses", memory.size)),
+        None => Err(format!(
+            "{call} returned {} bytes at {address:#x}, which exceed the address space",
+            memory.size
+        )),
     }
 }
 
 impl Device {
-    /// Memory of at least so many bytes, as the plug-in gives it, checked.
+    /// Allocates at least this many bytes from the plug-in, and checks the result.
     fn given(&self, bytes: u64) -> Result<SP_DeviceMemoryBase> {
         let memory = self.source().allocate(bytes);
         if memory.opaque.is_null() {
-            return Err(self.wrong(Status::OutOfMemory, format!("allocate gave no memory for {bytes} bytes")));
+            return Err(
+                self.wrong(Status::OutOfMemory, format!("allocate returned no memory for {bytes} bytes"))
+            );
         }
         let least = offset_of!(SP_DeviceMemoryBase, payload);
         let why = if memory.struct_size < least {
             let size = memory.struct_size;
-            Err(format!("allocate gave an SP_DeviceMemoryBase of {size} bytes; at least {least} are needed"))
+            Err(format!(
+                "allocate returned an SP_DeviceMemoryBase of {size} bytes, but at least {least} are needed"
+            ))
         } else if memory.size < bytes {
-            Err(format!("allocate was asked for {bytes} bytes and gave {}", memory.size))
+            Err(format!("allocate returned {} bytes instead of {bytes}", memory.size))
         } else {
             within_addresses("allocate", &memory)
         };
@@ -57,15 +64,15 @@ impl Device {
         })
     }
 
-    /// Takes note of memory; its address.
+    /// Records memory and returns its address.
     fn keep(&self, memory: SP_DeviceMemoryBase, bytes: u64, alignment: u64, unified: bool) -> Result<u64> {
         let address = (memory.opaque.expose_provenance() as u64).next_multiple_of(alignment);
         let mut allocations = self.allocations.write();
         let below = allocations.range(..address + bytes).next_back();
         if let Some((&other, allocation)) = below.filter(|(other, known)| address < *other + known.bytes) {
-            // Somebody uses it, so that it cannot be given back.
+            // It is in use, so it cannot be freed.
             let why = format!(
-                "allocate gave {bytes} bytes at {address:#x}, where {} bytes at {other:#x} are in use",
+                "allocate returned {bytes} bytes at {address:#x}, where {} bytes at {other:#x} are in use",
                 allocation.bytes
             );
             return Err(self.wrong(Status::Unknown, why));
@@ -83,19 +90,20 @@ impl Device {
         } else if let Some(unified) = self.made.replacement.as_ref().and_then(Replacement::unified) {
             unified.deallocate(self.pointer(), allocation.memory.opaque);
         } else if let Some(deallocate) = self.calls().unified_memory_deallocate {
-            // SAFETY: the plug-in's function, its device, and memory that it gave and nobody uses.
+            // SAFETY: this is the plug-in's function with its device, and memory that it allocated
+            // and nobody uses.
             unsafe { deallocate(self.pointer(), allocation.memory.opaque) };
         }
     }
 
-    /// Unified memory: null if there is none.
+    /// Allocates unified memory. Returns null if there is none.
     fn unified(&self, bytes: u64) -> *mut c_void {
         if let Some(unified) = self.made.replacement.as_ref().and_then(Replacement::unified) {
             return unified.allocate(self.pointer(), bytes);
         }
         let calls = self.calls();
         match (calls.unified_memory_allocate, calls.unified_memory_deallocate) {
-            // SAFETY: the plug-in's function and its device.
+            // SAFETY: this is the plug-in's function with its device.
             (Some(allocate), Some(_)) if self.platform().unified => unsafe {
                 allocate(self.pointer(), bytes)
             },
@@ -103,7 +111,7 @@ impl Device {
         }
     }
 
-    /// A part of the device's memory as the plug-in is told of it.
+    /// Describes a part of the device's memory for the plug-in.
     #[inline]
     fn part(&self, address: u64, bytes: u64) -> SP_DeviceMemoryBase {
         let mut part = SP_DeviceMemoryBase {
@@ -119,7 +127,7 @@ impl Device {
         part
     }
 
-    /// Adds what the plug-in said of the allocation.
+    /// Adds the plug-in's description of the allocation.
     #[cold]
     fn describe(&self, address: u64, part: &mut SP_DeviceMemoryBase) {
         if let Some((_, allocation)) = self.allocations.read().range(..=address).next_back() {
@@ -127,10 +135,13 @@ impl Device {
         }
     }
 
-    /// Memory of the host.
+    /// Allocates host memory.
     fn allocate_host(&self, bytes: usize) -> Result<*mut u8> {
         let nothing = || {
-            self.wrong(Status::OutOfMemory, format!("host_memory_allocate gave no memory for {bytes} bytes"))
+            self.wrong(
+                Status::OutOfMemory,
+                format!("host_memory_allocate returned no memory for {bytes} bytes"),
+            )
         };
         let mut given = self.source().allocate_host(bytes as u64);
         let mut memory = given.cast::<u8>();
@@ -138,7 +149,7 @@ impl Device {
             self.source().deallocate_host(given);
             let larger = bytes.checked_add(HOST_ALIGNMENT - 1).ok_or_else(nothing)?;
             given = self.source().allocate_host(larger as u64);
-            // Within what was given, or null as that.
+            // Within the allocation, or null if that is null.
             memory = given.cast::<u8>().wrapping_add(given.cast::<u8>().align_offset(HOST_ALIGNMENT));
         }
         if given.is_null() {
@@ -148,7 +159,7 @@ impl Device {
         Ok(memory)
     }
 
-    /// Gives it back.
+    /// Frees host memory.
     pub(super) fn free_host(&self, memory: *mut u8) -> Result<()> {
         let given = self.host.lock().remove(&memory.addr());
         let given = given.ok_or_else(|| DeviceError::invalid_value("not pinned memory of this device"))?;
@@ -158,7 +169,8 @@ impl Device {
 
     fn to_device(&self, stream: SP_Stream, dst: u64, src: *const u8, bytes: u64) -> Result<()> {
         let mut dst = self.part(dst, bytes);
-        // SAFETY: the plug-in's function, its device and stream, and ranges that the caller promises.
+        // SAFETY: this is the plug-in's function with its device and stream, and the caller
+        // promises that the ranges are valid.
         self.call("memcpy_htod", |device, status| unsafe {
             (self.calls().memcpy_htod)(device, stream, &raw mut dst, src.cast(), bytes, status);
         })
@@ -166,7 +178,8 @@ impl Device {
 
     fn to_host(&self, stream: SP_Stream, dst: *mut u8, src: u64, bytes: u64) -> Result<()> {
         let src = self.part(src, bytes);
-        // SAFETY: the plug-in's function, its device and stream, and ranges that the caller promises.
+        // SAFETY: this is the plug-in's function with its device and stream, and the caller
+        // promises that the ranges are valid.
         self.call("memcpy_dtoh", |device, status| unsafe {
             (self.calls().memcpy_dtoh)(device, stream, dst.cast(), &raw const src, bytes, status);
         })
@@ -174,13 +187,14 @@ impl Device {
 
     fn within(&self, stream: SP_Stream, dst: u64, src: u64, bytes: u64) -> Result<()> {
         let (mut dst, src) = (self.part(dst, bytes), self.part(src, bytes));
-        // SAFETY: the plug-in's function, its device and stream, and ranges that lie in memory it gave.
+        // SAFETY: this is the plug-in's function with its device and stream, and the ranges lie in
+        // memory it allocated.
         self.call("memcpy_dtod", |device, status| unsafe {
             (self.calls().memcpy_dtod)(device, stream, &raw mut dst, &raw const src, bytes, status);
         })
     }
 
-    /// Fills memory with what the plug-in has for it; false if that does not do.
+    /// Fills memory with the plug-in's functions. Returns false if they cannot do it.
     fn fill(&self, stream: SP_Stream, dst: u64, pattern: Pattern, bytes: u64) -> Result<bool> {
         let calls = self.calls();
         let word = match pattern {
@@ -192,20 +206,21 @@ impl Device {
         let words_fit = dst.is_multiple_of(4) && bytes.is_multiple_of(4);
         let mut dst = self.part(dst, bytes);
         let dst = &raw mut dst;
-        // SAFETY (of each call): the plug-in's function, its device and stream, and memory that it gave.
+        // SAFETY (of each call): this is the plug-in's function with its device and stream, and
+        // memory that it allocated.
         match (calls.mem_zero, calls.memset, calls.memset32) {
             (Some(zero), ..) if word == 0 => {
-                // SAFETY: as above.
+                // SAFETY: see the comment before this `match`.
                 self.call("mem_zero", |device, status| unsafe { zero(device, stream, dst, bytes, status) })?;
             }
             (_, Some(set), _) if bytes_alike => {
-                // SAFETY: as above.
+                // SAFETY: see the comment before this `match`.
                 self.call("memset", |device, status| unsafe {
                     set(device, stream, dst, word as u8, bytes, status);
                 })?;
             }
             (.., Some(set)) if words_fit => {
-                // SAFETY: as above.
+                // SAFETY: see the comment before this `match`.
                 self.call("memset32", |device, status| unsafe {
                     set(device, stream, dst, word, bytes, status);
                 })?;
@@ -215,11 +230,11 @@ impl Device {
         Ok(true)
     }
 
-    /// Fills memory by copying from the host, again and again.
+    /// Fills memory by repeated copies from the host.
     fn fill_by_copies(&self, stream: &Stream, dst: u64, pattern: Pattern, bytes: u64) -> Result<()> {
         let period = bytes.min(MAX_FILL_BYTES) as usize;
         let memory = self.allocate_host(period)?;
-        // SAFETY: just allocated, of this size.
+        // SAFETY: the memory was just allocated with this size.
         let filled = unsafe {
             memory.write_bytes(0, period);
             std::slice::from_raw_parts_mut(memory, period)
@@ -246,7 +261,7 @@ impl Device {
     }
 }
 
-/// A block of unified memory, which goes when neither side has it any more.
+/// A block of unified memory, freed when neither side uses it any more.
 pub(super) struct Unified {
     address: u64,
     allocation: Option<Allocation>,
@@ -256,7 +271,7 @@ pub(super) struct Unified {
 
 impl Drop for Unified {
     fn drop(&mut self) {
-        // Unless the device's side has ended, it is still there.
+        // It is still in the table unless the device's side has ended.
         self.device.allocations.write().remove(&self.address);
         let device = self.device.clone();
         if let Some(allocation) = self.allocation.take() {
@@ -269,7 +284,7 @@ impl Memory for PluginContext {
     fn memory_info(&self) -> Result<MemoryInfo> {
         let usage = self.device.source().usage();
         let (free, total) = usage.ok_or_else(|| {
-            self.device.wrong(Status::NotSupported, "the device does not tell how much memory it has")
+            self.device.wrong(Status::NotSupported, "the device does not report its memory")
         })?;
         Ok(MemoryInfo { free, total })
     }
@@ -290,10 +305,10 @@ impl Memory for PluginContext {
         let allocation = self.device.allocations.write().remove(&address);
         let allocation = allocation.ok_or_else(|| DeviceError::invalid_value("not memory of this device"))?;
         if allocation.unified {
-            // The host may have its side still.
+            // The host may still use its side.
             drop(self.unified.lock().remove(&address));
         } else if self.is_cached() {
-            // Such an allocator is made to be called often.
+            // Such an allocator is meant to be called often.
             self.device.deallocate(&allocation);
         } else {
             let device = self.device.clone();
@@ -323,7 +338,7 @@ impl Memory for PluginContext {
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
         let given = self.device.unified(bytes);
         if given.is_null() {
-            return Err(self.device.wrong(Status::NotSupported, "the device gives no unified memory"));
+            return Err(self.device.wrong(Status::NotSupported, "the device has no unified memory"));
         }
         let memory = SP_DeviceMemoryBase {
             struct_size: size_of::<SP_DeviceMemoryBase>(),
@@ -345,7 +360,8 @@ impl Memory for PluginContext {
         });
         self.unified.lock().insert(address, block.clone());
         let host = given.cast::<u8>();
-        // SAFETY: just given, of this size as far as the API can say, and no work of the device's knows it.
+        // SAFETY: the memory was just allocated with this size, and no work of the device uses it
+        // yet.
         unsafe { host.write_bytes(0, bytes as usize) };
         Ok(ManagedMemory { address, host, host_owner: Box::new(block) })
     }

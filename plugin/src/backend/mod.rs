@@ -1,10 +1,11 @@
-//! A plug-in's devices as a backend of the device layer: each method one call of the plug-in's, or what the API has it
-//! replaced by.
+//! //! A plug-in's devices as a backend of the device layer. Each method makes one call of the
+//! plug-in, or a replacement if the API lacks the call.
 //!
-//! It checks nothing that the front checks. What a plug-in says is checked here: answers that cannot be are errors which
-//! name the plug-in and the call. A plug-in is asked to destroy nothing that work in flight may still use ([`remains`]).
+//! It does not repeat the checks of the front. But it checks the plug-in: an impossible answer is
+//! an error that names the plug-in and the call. A plug-in never has to destroy anything that work
+//! in flight may still use ([`remains`]).
 //!
-//! It never calls a plug-in while it holds a lock that a host callback may want.
+//! It calls no plug-in while it holds a lock that a host callback may need.
 
 #![expect(unsafe_code, reason = "a plug-in's functions are called with handles that it gave")]
 
@@ -27,7 +28,7 @@ use tfrt_device::hal::{Backend, Context, DeviceProperties, Dim3, MemoryOnly, Res
 use crate::load::{Devices, Source};
 use device::Device;
 
-/// A plug-in's devices.
+/// The devices of a plug-in.
 pub(crate) struct PluginBackend {
     made: Arc<Devices>,
     devices: Vec<Arc<Device>>,
@@ -38,8 +39,8 @@ impl PluginBackend {
     pub(crate) fn new(made: Arc<Devices>) -> Self {
         let devices =
             (0..made.handles.len()).map(|index| Arc::new(Device::new(made.clone(), index))).collect();
-        // What a plug-in's functions wait for is not known.
-        Self { made, devices, teardown: Teardown::waiting() }
+        // The functions of a plug-in may wait for anything.
+        Self { made, devices, teardown: Teardown::new_blocking() }
     }
 
     fn device(&self, ordinal: u32) -> Result<&Arc<Device>> {
@@ -50,10 +51,10 @@ impl PluginBackend {
 impl Backend for PluginBackend {
     type Context = PluginContext;
 
-    /// The type of its devices, as programs name them.
+    /// Returns the type of its devices, which is their name in programs.
     #[expect(
         clippy::misnamed_getters,
-        reason = "a backend is called by its devices' type, not by the platform's name"
+        reason = "a backend has the name of its devices' type, not the platform's name"
     )]
     fn name(&self) -> &str {
         &self.made.platform.device_type
@@ -63,7 +64,7 @@ impl Backend for PluginBackend {
         self.devices.len() as u32
     }
 
-    /// What the API does not tell is zero.
+    /// Returns the properties. Those that the API does not have are zero.
     fn properties(&self, ordinal: u32) -> Result<DeviceProperties> {
         let device = self.device(ordinal)?;
         let (platform, handle) = (&self.made.platform, device.handle());
@@ -91,7 +92,7 @@ impl Backend for PluginBackend {
         })
     }
 
-    /// The API copies on one device alone.
+    /// Returns whether the devices are the same, because the API copies only on one device.
     fn can_access_peer(&self, from: u32, to: u32) -> Result<bool> {
         Ok(from == to)
     }
@@ -113,7 +114,7 @@ impl Backend for PluginBackend {
 pub(crate) struct PluginContext {
     device: Arc<Device>,
     teardown: Teardown,
-    /// Unified memory of which the device has its side, by its address.
+    /// Unified memory whose device side is alive, by address.
     unified: Mutex<HashMap<u64, Arc<memory::Unified>>>,
 }
 
@@ -135,7 +136,7 @@ impl MemoryOnly for PluginContext {
 }
 
 impl Context for PluginContext {
-    /// The API knows no failure that ends a device's life; each call tells its own.
+    /// Returns nothing: the API has no failure that ends a device; each call reports its own.
     fn failure(&self) -> Option<DeviceError> {
         None
     }

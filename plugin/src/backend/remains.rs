@@ -1,8 +1,8 @@
-//! What nobody has any more, but work in flight may still use.
+//! //! Dropped resources that work in flight may still use.
 //!
-//! A program may drop an event, a stream or a timer as soon as its last use is queued; a plug-in need not allow that, for
-//! nothing in the API says so. So what is dropped lies here until the streams that use it have passed, and is destroyed
-//! when somebody comes by.
+//! A program may drop an event, a stream or a timer as soon as its last use is queued. The API does
+//! not say that a plug-in allows this. So dropped resources are kept here until the streams that
+//! use them have passed, and are destroyed at a later call.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::device::Device;
 use super::stream::{Point, StreamCore};
 use crate::abi::{SP_Event, SP_Timer};
 
-/// What remains.
+/// A dropped resource.
 pub(super) enum Remaining {
     Event(SP_Event),
     Timer(SP_Timer),
@@ -22,16 +22,17 @@ pub(super) enum Remaining {
     Host(*mut u8),
 }
 
-// SAFETY: handles and memory that nobody else has, handed back to the plug-in from any thread.
+// SAFETY: nobody else has these handles and this memory, and they may be passed back to the plug-in
+// on any thread.
 unsafe impl Send for Remaining {}
 
 struct Grave {
     remaining: Remaining,
-    /// When all these are passed, nothing uses it.
+    /// When all these points are passed, nothing uses it.
     uses: Vec<Point>,
 }
 
-/// See the module.
+/// The dropped resources of a device; see the module documentation.
 #[derive(Default)]
 pub(super) struct Remains {
     graves: Mutex<Graves>,
@@ -40,15 +41,15 @@ pub(super) struct Remains {
 #[derive(Default)]
 struct Graves {
     list: Vec<Grave>,
-    /// How many there may be before somebody looks.
+    /// The number of resources at which the next call looks for unused ones.
     looked: usize,
 }
 
-/// So many may lie there in any case.
+/// The number of resources that never cause a search.
 const MIN_GRAVES: usize = 16;
 
 impl Remains {
-    /// Destroys something now or later.
+    /// Destroys a resource, now or later.
     pub(super) fn bury(&self, device: &Device, remaining: Remaining, mut uses: Vec<Point>) {
         uses.retain(|(stream, point)| !stream.is_known_to_have_passed(*point));
         if uses.is_empty() {
@@ -57,7 +58,7 @@ impl Remains {
         self.graves.lock().list.push(Grave { remaining, uses });
     }
 
-    /// Destroys what nothing uses, if much has come together.
+    /// Destroys unused resources if there are many.
     pub(super) fn clear(&self, device: &Device) {
         let list = {
             let mut graves = self.graves.lock();
@@ -66,7 +67,7 @@ impl Remains {
             }
             std::mem::take(&mut graves.list)
         };
-        // A stream that fails is not known to have passed; the device's end waits for it.
+        // A failed stream is not known to have passed; the end of the device waits for it.
         let is_used = |grave: &mut Grave| {
             grave.uses.retain(|(stream, point)| !stream.has_passed(device, *point).unwrap_or(false));
             !grave.uses.is_empty()
@@ -84,14 +85,15 @@ impl Remains {
         graves.list.append(&mut kept);
     }
 
-    /// Waits until nothing here is used any more; gives the first failure.
+    /// Waits until no resource here is in use any more, and returns the first failure.
     pub(super) fn wait(&self, device: &Device) -> Result<()> {
         let uses: Vec<Point> =
             self.graves.lock().list.iter().flat_map(|grave| grave.uses.iter().cloned()).collect();
         uses.iter().map(|(stream, point)| stream.wait_for(device, *point)).fold(Ok(()), Result::and)
     }
 
-    /// Destroys everything; the device has nothing left to do. Streams come last, as the others refer to them.
+    /// Destroys everything after the device has finished its work. Streams come last, because other
+    /// resources refer to them.
     pub(super) fn destroy_all(&self, device: &Device) {
         let graves = std::mem::take(&mut self.graves.lock().list);
         let is_stream = |grave: &Grave| matches!(grave.remaining, Remaining::Stream(_));
@@ -105,12 +107,14 @@ impl Remains {
 fn destroy(device: &Device, remaining: Remaining) {
     let (calls, pointer) = (device.calls(), device.pointer());
     match remaining {
-        // SAFETY: the plug-in's function, its device, and an event of its that nobody has.
+        // SAFETY: this is the plug-in's function with its device, and an event of it that nobody
+        // else has.
         Remaining::Event(event) => unsafe { (calls.destroy_event)(pointer, event) },
-        // SAFETY: as above.
+        // SAFETY: this is the plug-in's function with its device, and a timer of it that nobody
+        // else has.
         Remaining::Timer(timer) => unsafe { (calls.destroy_timer)(pointer, timer) },
         Remaining::Stream(stream) => stream.destroy(device),
-        // It is in the table, so there is nothing that could fail.
+        // It is in the table, so this cannot fail.
         Remaining::Host(memory) => drop(device.free_host(memory)),
     }
 }

@@ -1,7 +1,7 @@
-//! Streams, and how far they have come.
+//! //! Streams and their progress.
 //!
-//! Whether a stream is done the API does not tell. So each stream counts what is queued on it, and has an event of its
-//! own that is recorded when somebody asks.
+//! The API does not report whether a stream is done. So each stream counts the calls queued on it,
+//! and has a private event that is recorded when somebody asks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,37 +17,39 @@ use super::timer::Chain;
 use super::{PluginContext, callback};
 use crate::abi::{SP_Event, SP_Stream};
 
-/// A stream's handle.
+/// The handle of a stream.
 pub(crate) struct Stream {
     pub(super) device: Arc<Device>,
     pub(super) core: Arc<StreamCore>,
 }
 
-/// A stream as long as something may refer to it.
+/// A stream, kept as long as something may refer to it.
 pub(super) struct StreamCore {
     pub(super) handle: SP_Stream,
-    /// Calls that have queued something, as far as they have returned.
+    /// The number of returned calls that have queued something.
     queued: AtomicU64,
     probe: Mutex<Probe>,
-    /// Marks of events with timing.
+    /// The marks of events with timing.
     pub(super) chain: Mutex<Chain>,
 }
 
-// SAFETY: the handles are the plug-in's, and only handed back to it, from any thread as the API has it.
+// SAFETY: the handles belong to the plug-in and are only passed back to it. The API allows that on
+// any thread.
 unsafe impl Send for StreamCore {}
-// SAFETY: as above.
+// SAFETY: the handles belong to the plug-in and are only passed back to it. The API allows that on
+// any thread.
 unsafe impl Sync for StreamCore {}
 
-/// A place in a stream: how many calls were queued up to it.
+/// A point of a stream: the number of calls queued before it.
 pub(super) type Point = (Arc<StreamCore>, u64);
 
-/// The stream's own event.
+/// The private event of a stream.
 struct Probe {
     /// Null until it is needed.
     event: SP_Event,
-    /// Where it was recorded, unless it was found to be reached.
+    /// The point at which it was recorded, unless it is known to be reached.
     recorded: Option<u64>,
-    /// How far the stream has come at least.
+    /// A point that the stream has passed.
     passed: u64,
 }
 
@@ -57,32 +59,33 @@ impl Stream {
         self.core.handle
     }
 
-    /// Takes note that something may have been queued.
+    /// Records that something may have been queued.
     #[inline]
     pub(super) fn queued(&self) {
         self.core.queued.fetch_add(1, Ordering::Release);
     }
 
-    /// Behind all that is queued now.
+    /// Returns the point after all work queued so far.
     pub(super) fn point(&self) -> Point {
         self.core.point()
     }
 }
 
 impl Stream {
-    /// Has the plug-in call the host when the stream gets there.
+    /// Makes the plug-in call the host when the stream gets here.
     pub(super) fn call_host(&self, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
         let device = &self.device;
         let Some(call) = device.calls().host_callback else {
             return Err(device.wrong(Status::NotSupported, "it was built without host_callback"));
         };
         let entry = callback::register(device.id, callback);
-        // SAFETY: the plug-in's function, its device and stream, and a function that takes the number given.
+        // SAFETY: this is the plug-in's function with its device and stream, and a function that
+        // takes the given number.
         let accepted = unsafe { call(device.pointer(), self.handle(), Some(callback::run), entry.pointer()) };
         self.queued();
         if accepted == 0 {
             entry.withdraw();
-            return Err(device.wrong(Status::Unknown, "host_callback queued nothing"));
+            return Err(device.wrong(Status::Unknown, "host_callback refused the callback"));
         }
         Ok(())
     }
@@ -97,17 +100,17 @@ impl Drop for Stream {
 }
 
 impl StreamCore {
-    /// Behind all that is queued now.
+    /// Returns the point after all work queued so far.
     pub(super) fn point(self: &Arc<Self>) -> Point {
         (self.clone(), self.queued.load(Ordering::Acquire))
     }
 
-    /// Whether the stream has come to this point, as far as is known without asking the plug-in.
+    /// Returns whether the stream is known to have passed this point, without asking the plug-in.
     pub(super) fn is_known_to_have_passed(&self, point: u64) -> bool {
         self.probe.lock().passed >= point
     }
 
-    /// Whether the stream has come to this point.
+    /// Returns whether the stream has passed this point.
     pub(super) fn has_passed(&self, device: &Device, point: u64) -> Result<bool> {
         let mut probe = self.probe.lock();
         if probe.passed >= point {
@@ -136,7 +139,7 @@ impl StreamCore {
         Ok(probe.passed >= point)
     }
 
-    /// Waits until the stream has come to this point.
+    /// Waits until the stream has passed this point.
     pub(super) fn wait_for(&self, device: &Device, point: u64) -> Result<()> {
         if self.is_known_to_have_passed(point) {
             return Ok(());
@@ -146,16 +149,16 @@ impl StreamCore {
         Ok(())
     }
 
-    /// Takes note that the host has waited up to this point.
+    /// Records that the host has waited up to this point.
     fn has_waited(&self, point: u64) {
         let mut probe = self.probe.lock();
         probe.passed = probe.passed.max(point);
     }
 
-    /// Gives the plug-in its stream back; nothing refers to it any more.
+    /// Destroys the plug-in's stream, to which nothing refers any more.
     pub(super) fn destroy(&self, device: &Device) {
         let event = std::mem::replace(&mut self.probe.lock().event, std::ptr::null_mut());
-        // SAFETY: the plug-in's functions and what it made, once each.
+        // SAFETY: these are the plug-in's functions with what it created, each called once.
         unsafe {
             if !event.is_null() {
                 (device.calls().destroy_event)(device.pointer(), event);
@@ -166,9 +169,9 @@ impl StreamCore {
 }
 
 impl Device {
-    /// The failure of a stream's work.
+    /// Returns the failure of a stream's work.
     fn check_stream(&self, stream: SP_Stream) -> Result<()> {
-        // SAFETY: the plug-in's function, its device and stream.
+        // SAFETY: this is the plug-in's function with its device and stream.
         self.call("get_stream_status", |device, status| unsafe {
             (self.calls().get_stream_status)(device, stream, status);
         })
@@ -176,14 +179,14 @@ impl Device {
 
     fn wait_for_stream(&self, stream: SP_Stream) -> Result<()> {
         if let Some(block) = self.calls().block_host_until_done {
-            // SAFETY: the plug-in's function, its device and stream.
+            // SAFETY: this is the plug-in's function with its device and stream.
             return self.call("block_host_until_done", |device, status| unsafe {
                 block(device, stream, status);
             });
         }
         let event = self.create_event()?;
         let waited = self.record(stream, event).and_then(|()| self.wait_for(event));
-        // SAFETY: the plug-in's function, its device, and an event that was waited for.
+        // SAFETY: this is the plug-in's function with its device, and an event that was waited for.
         unsafe { (self.calls().destroy_event)(self.pointer(), event) };
         waited
     }
@@ -194,12 +197,13 @@ impl Streams for PluginContext {
         let device = self.device.clone();
         device.remains.clear(&device);
         let mut handle: SP_Stream = std::ptr::null_mut();
-        // SAFETY: the plug-in's function, its device, and a place for the stream.
+        // SAFETY: this is the plug-in's function with its device, and the stream is written to a
+        // valid place.
         device.call("create_stream", |pointer, status| unsafe {
             (device.calls().create_stream)(pointer, &raw mut handle, status);
         })?;
         if handle.is_null() {
-            return Err(device.wrong(Status::Unknown, "create_stream gave no stream"));
+            return Err(device.wrong(Status::Unknown, "create_stream returned no stream"));
         }
         let probe = Probe { event: std::ptr::null_mut(), recorded: None, passed: 0 };
         let core = StreamCore {
@@ -236,7 +240,7 @@ impl Streams for PluginContext {
         if !event.is_recorded() {
             return Ok(());
         }
-        // SAFETY: the plug-in's function, its device, stream and event.
+        // SAFETY: this is the plug-in's function with its device, stream and event.
         let done = self.device.call("wait_for_event", |device, status| unsafe {
             (self.device.calls().wait_for_event)(device, stream.handle(), event.handle(), status);
         });
@@ -250,10 +254,10 @@ impl Streams for PluginContext {
     }
 }
 
-/// An answer that is none of the event states.
+/// Returns the error for an answer that is not an event state.
 pub(super) fn unknown_state(device: &Device, state: i32) -> DeviceError {
     device.wrong(
         Status::LaunchFailed,
-        format!("get_event_status says {state}: the work before the event failed"),
+        format!("get_event_status returned {state}: the work before the event failed"),
     )
 }

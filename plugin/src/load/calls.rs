@@ -1,5 +1,6 @@
-//! A plug-in's functions, the same for both layouts: required ones are there, optional ones may be. Some are required
-//! and never called, as streams and events do the same.
+//! //! A plug-in's functions, in one form for both layouts. Required functions are present, and
+//! optional ones may be. Some are required but never called, because streams and events do the
+//! same.
 
 use std::ffi::c_void;
 
@@ -38,7 +39,7 @@ macro_rules! calls {
         }
 
         impl Calls {
-            /// Of the RFC's layout.
+            /// Takes the functions from the RFC's layout.
             pub(crate) fn rfc(executor: &SP_StreamExecutor) -> Result<Self, String> {
                 $(executor.$checked.ok_or_else(|| missing(stringify!($checked)))?;)*
                 Ok(Self {
@@ -48,7 +49,7 @@ macro_rules! calls {
                 })
             }
 
-            /// Of the released layout.
+            /// Takes the functions from the released layout.
             pub(crate) fn released(executor: &released::SP_StreamExecutor) -> Result<Self, String> {
                 $(executor.$checked.ok_or_else(|| missing(stringify!($checked)))?;)*
                 Ok(Self {
@@ -91,7 +92,7 @@ calls! {
         sync_memcpy_dtod,
     }
     optional {
-        /// Required unless an allocator takes its place, as are the next three.
+        /// Required unless an allocator replaces it. The same holds for the next three.
         allocate: Allocate,
         deallocate: Deallocate,
         host_memory_allocate: AllocateHost,
@@ -101,7 +102,8 @@ calls! {
         get_allocator_stats: unsafe extern "C-unwind" fn(*const SP_Device, *mut SP_AllocatorStats) -> TF_Bool,
         device_memory_usage: unsafe extern "C-unwind" fn(*const SP_Device, *mut i64, *mut i64) -> TF_Bool,
         block_host_until_done: unsafe extern "C-unwind" fn(*const SP_Device, SP_Stream, *mut TF_Status),
-        /// The last two may lie behind an older plug-in's struct, and are required otherwise.
+        /// The last two may be beyond the end of an older plug-in's struct. Otherwise they are
+        /// required.
         synchronize_all_activity: unsafe extern "C-unwind" fn(*const SP_Device, *mut TF_Status),
         host_callback: unsafe extern "C-unwind" fn(*mut SP_Device, SP_Stream, Option<SE_StatusCallbackFn>, *mut c_void) -> TF_Bool,
     }
@@ -112,7 +114,7 @@ calls! {
     }
 }
 
-/// That a function an older plug-in may lack is not merely null: its struct ends before it.
+/// Checks that a missing optional function is beyond the end of the struct, and not just null.
 pub(crate) fn check_end(name: &str, present: bool, size: usize, offset: usize) -> Result<(), String> {
     if !present && size >= offset + size_of::<usize>() { Err(missing(name)) } else { Ok(()) }
 }

@@ -1,7 +1,8 @@
-//! A platform's devices, their stream executors, the timer functions and the allocator, in that order.
+//! //! The devices of a platform: devices, stream executors, timer functions and allocators, in
+//! that order.
 //!
-//! What a step made is undone by a closure on a stack, so that a failure anywhere, and the end of everything, take the
-//! same way back.
+//! Each step pushes a closure that undoes it. A failure at any step and the normal end use the same
+//! stack of closures.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::mem::offset_of;
@@ -21,34 +22,35 @@ use crate::abi::{
 };
 use crate::status::{CallStatus, TF_Status};
 
-/// A device's struct, its functions, and what it says of itself.
+/// A device's struct, functions and properties.
 pub(crate) struct Handle {
     device: Slot<released::SP_Device>,
     pub(crate) calls: Calls,
-    /// Name of the hardware, its place on the bus, and bytes a second that its memory moves.
+    /// The name of the hardware, its place on the bus, and its memory bandwidth in bytes per
+    /// second.
     pub(crate) hardware: String,
     pub(crate) bus_id: String,
     pub(crate) memory_bandwidth: u64,
 }
 
 impl Handle {
-    /// What the plug-in's functions are given.
+    /// Returns the argument of the plug-in's functions.
     pub(crate) fn pointer(&self) -> *mut SP_Device {
         self.device.pointer().cast()
     }
 }
 
-/// All that a plug-in made.
+/// Everything that a plug-in created.
 pub(crate) struct Devices {
     pub(crate) handles: Vec<Handle>,
     pub(crate) nanoseconds: unsafe extern "C-unwind" fn(SP_Timer) -> u64,
     pub(crate) replacement: Option<Replacement>,
-    /// Before the platform, which the steps belong to.
+    /// Dropped before the platform, which the steps need.
     _undo: Undo,
     pub(crate) platform: Box<Platform>,
 }
 
-/// Steps to undo, the last first.
+/// Steps to undo, the last one first.
 #[derive(Default)]
 struct Undo(Vec<Box<dyn FnOnce() + Send + Sync>>);
 
@@ -60,7 +62,7 @@ impl Drop for Undo {
     }
 }
 
-/// A pointer that is handed to the plug-in again when a step is undone.
+/// A pointer that is passed back to the plug-in when a step is undone.
 struct Kept<T>(*mut T);
 
 impl<T> Clone for Kept<T> {
@@ -74,9 +76,11 @@ impl<T> Kept<T> {
         self.0
     }
 }
-// SAFETY: only handed on, to a plug-in that the API allows to be called from any thread.
+// SAFETY: the pointer is only passed on to a plug-in, which the API allows to be called on any
+// thread.
 unsafe impl<T> Send for Kept<T> {}
-// SAFETY: as above.
+// SAFETY: the pointer is only passed on to a plug-in, which the API allows to be called on any
+// thread.
 unsafe impl<T> Sync for Kept<T> {}
 
 type Create<T> = unsafe extern "C-unwind" fn(*const SP_Platform, *mut T, *mut TF_Status);
@@ -123,11 +127,11 @@ fn missing(name: &str) -> String {
     format!("SP_PlatformFns.{name} is missing")
 }
 
-/// Why loading stopped.
+/// The reason why loading stopped.
 pub(crate) enum Stopped {
     /// The plug-in broke a rule.
     Invalid(String),
-    /// A call failed, and how.
+    /// A call failed.
     Failed(tfrt_device::error::DeviceError),
 }
 
@@ -138,7 +142,7 @@ impl From<String> for Stopped {
 }
 
 impl Devices {
-    /// Loads a library and makes all its devices.
+    /// Loads a library and creates all its devices.
     pub(crate) fn load(path: &Path) -> Result<Self, Diagnostic> {
         let platform = Box::new(Platform::load(path)?);
         let mut undo = Undo::default();
@@ -163,7 +167,7 @@ impl Devices {
 
 type Nanoseconds = unsafe extern "C-unwind" fn(SP_Timer) -> u64;
 
-/// Makes devices step by step.
+/// Creates devices step by step.
 struct Maker<'a> {
     platform: &'a Platform,
     undo: &'a mut Undo,
@@ -192,10 +196,11 @@ impl Maker<'_> {
         status.result().map_err(|failure| Stopped::Failed(self.platform.failed(name, &failure)))
     }
 
-    /// Undoes a step by calling `destroy` with what the step filled, whose memory stays until then.
+    /// Registers the undoing of a step: calls `destroy` with the struct that the step filled, whose
+    /// memory stays until then.
     fn destroy_with<T: 'static, S: Zeroed + 'static>(&mut self, destroy: Destroy<T>, made: &Slot<S>) {
         let (platform, made) = (Kept(self.platform.pointer().cast_mut()), made.clone());
-        // SAFETY: the plug-in's function for what it filled.
+        // SAFETY: this is the plug-in's function for the struct that it filled.
         self.undo.0.push(Box::new(move || unsafe { destroy(platform.get(), made.pointer().cast()) }));
     }
 
@@ -206,7 +211,8 @@ impl Maker<'_> {
                 let (_, fns) = self.platform.functions::<released::SP_PlatformFns>();
                 let get = fns.get_device_count.ok_or_else(|| missing("get_device_count"))?;
                 let mut count: c_int = 0;
-                // SAFETY: the plug-in's function, with a place for the number.
+                // SAFETY: this is the plug-in's function, and the number is written to a valid
+                // place.
                 self.call("get_device_count", |status| unsafe {
                     get(self.platform.pointer(), &raw mut count, status);
                 })?;
@@ -230,7 +236,7 @@ impl Maker<'_> {
         params.struct_size = size_of::<SE_CreateDeviceParams>();
         (params.ordinal, params.device) = (ordinal, device);
         let mut filled = params;
-        // SAFETY: the plug-in's function, with its platform and memory for the device.
+        // SAFETY: this is the plug-in's function with its platform, and memory for the device.
         self.call("create_device", |status| unsafe {
             (functions.create_device)(self.platform.pointer(), &raw mut filled, status);
         })?;
@@ -238,9 +244,11 @@ impl Maker<'_> {
         let (size, known) = slot.known();
         check("SP_Device", size, size_of::<SP_Device>(), std::ptr::null_mut())?;
         if known.ordinal != ordinal {
-            return Err(
-                format!("SP_Device.ordinal is {}; device {ordinal} was asked for", known.ordinal).into()
-            );
+            return Err(format!(
+                "SP_Device.ordinal is {}, but device {ordinal} was requested",
+                known.ordinal
+            )
+            .into());
         }
         Ok(slot)
     }
@@ -254,13 +262,13 @@ impl Maker<'_> {
         let memory_bandwidth = self.memory_bandwidth(&device)?;
         let calls = self.executor(functions, replaceable)?;
         let (_, known) = device.known();
-        // The RFC's layout has no such members, and what lies in their place is not the plug-in's.
+        // The RFC's layout has no such members; the plug-in does not own what is at their place.
         let describes = self.platform.layout == Layout::Released;
         let text = |pointer: *const c_char| {
             if pointer.is_null() || !describes {
                 return String::new();
             }
-            // SAFETY: by the API a string that ends with a zero.
+            // SAFETY: the API requires a string that ends with a zero.
             unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
         };
         let (hardware, bus_id) = (text(known.hardware_name), text(known.pci_bus_id));
@@ -277,14 +285,14 @@ impl Maker<'_> {
         let mut params = SE_CreateStreamExecutorParams::zeroed();
         params.struct_size = size_of::<SE_CreateStreamExecutorParams>();
         params.stream_executor = pointer;
-        // SAFETY: the plug-in's function, with its platform and memory for the functions.
+        // SAFETY: this is the plug-in's function with its platform, and memory for the functions.
         self.call("create_stream_executor", |status| unsafe {
             (functions.create_stream_executor)(self.platform.pointer(), &raw mut params, status);
         })?;
         self.destroy_with(functions.destroy_stream_executor, &slot);
         let calls = match self.platform.layout.of_stream_executor(slot.known().0) {
             Layout::Rfc => {
-                // SAFETY: the memory that the plug-in has filled.
+                // SAFETY: the plug-in has filled this memory.
                 let (size, known) = unsafe { super::slot::known(pointer.cast_const()) };
                 let least = offset_of!(SP_StreamExecutor, block_host_until_done);
                 check("SP_StreamExecutor", size, least, known.ext)?;
@@ -324,7 +332,8 @@ impl Maker<'_> {
         Ok(calls)
     }
 
-    /// Bytes a second, if the device says so; what it was asked with is done with.
+    /// Returns the memory bandwidth in bytes per second, if the device reports it. Destroys the
+    /// functions it was queried with.
     fn memory_bandwidth(&self, device: &Slot<released::SP_Device>) -> Result<u64, Stopped> {
         if self.platform.layout == Layout::Rfc {
             return Ok(0);
@@ -337,21 +346,21 @@ impl Maker<'_> {
         let mut params = released::SE_CreateDeviceFnsParams::zeroed();
         params.struct_size = size_of::<released::SE_CreateDeviceFnsParams>();
         params.device_fns = slot.pointer();
-        // SAFETY: the plug-in's function, with its platform and memory for the functions.
+        // SAFETY: this is the plug-in's function with its platform, and memory for the functions.
         self.call("create_device_fns", |status| unsafe {
             create(self.platform.pointer(), &raw mut params, status);
         })?;
         let get = slot.known().1.get_memory_bandwidth;
-        // SAFETY: the plug-in's function and its device.
+        // SAFETY: this is the plug-in's function with its device.
         let bandwidth = get.map_or(0, |get| unsafe { get(device.pointer().cast::<SP_Device>()) });
-        // SAFETY: made above.
+        // SAFETY: the functions were created above.
         unsafe { destroy(self.platform.pointer(), slot.pointer()) };
         Ok(u64::try_from(bandwidth).unwrap_or(0))
     }
 
     fn timer(&mut self, functions: &Functions) -> Result<Nanoseconds, Stopped> {
         let slot = Slot::<SP_TimerFns>::new(size_of::<SP_TimerFns>());
-        // SAFETY: the plug-in's function, with its platform and memory for the functions.
+        // SAFETY: this is the plug-in's function with its platform, and memory for the functions.
         self.call("create_timer_fns", |status| unsafe {
             (functions.create_timer_fns)(self.platform.pointer(), slot.pointer(), status);
         })?;
@@ -361,8 +370,8 @@ impl Maker<'_> {
         Ok(known.nanoseconds.ok_or("SP_TimerFns.nanoseconds is missing".to_owned())?)
     }
 
-    /// The RFC's functions with the allocators: its own size macro ends before them, and so a plug-in that uses it may
-    /// have set them nevertheless. What it did not set is still zero.
+    /// Returns the RFC's functions with the allocators. The RFC's size macro ends before them, so a
+    /// plug-in that uses it may have set them nevertheless. Members that it did not set are zero.
     fn allocators(&self) -> Option<SP_PlatformFns> {
         if self.platform.layout == Layout::Released {
             return None;
@@ -371,7 +380,7 @@ impl Maker<'_> {
         if size == sizes::PLATFORM_FNS_MACRO { self.platform.functions_beyond() } else { Some(fns) }
     }
 
-    /// Whether the plug-in has an allocator of one kind.
+    /// Returns whether the plug-in has an allocator of either kind.
     fn has_allocator(&self) -> Result<bool, String> {
         let Some(fns) = self.allocators() else { return Ok(false) };
         let (default, custom) = (fns.create_allocator.is_some(), fns.create_custom_allocator.is_some());
@@ -398,10 +407,11 @@ impl Maker<'_> {
             let mut params = SE_CreateAllocatorParams::zeroed();
             params.struct_size = size_of::<SE_CreateAllocatorParams>();
             (params.allocator, params.allocator_fns) = (allocator.pointer(), functions.pointer());
-            // SAFETY: the plug-in's function, with its platform and memory for what it fills.
+            // SAFETY: this is the plug-in's function with its platform, and memory that it fills.
             self.call("create_allocator", |status| unsafe { create(platform, &raw mut params, status) })?;
             let kept = (Kept(platform.cast_mut()), allocator.clone(), functions.clone());
-            // SAFETY: the plug-in's function for what it filled, whose memory stays until then.
+            // SAFETY: this is the plug-in's function for the structs that it filled, whose memory
+            // stays until then.
             self.undo
                 .0
                 .push(Box::new(move || unsafe { destroy(kept.0.get(), kept.1.pointer(), kept.2.pointer()) }));
@@ -415,12 +425,13 @@ impl Maker<'_> {
             params.struct_size = size_of::<SE_CreateCustomAllocatorParams>();
             (params.custom_allocator, params.custom_allocator_fns) =
                 (allocator.pointer(), functions.pointer());
-            // SAFETY: as above.
+            // SAFETY: this is the plug-in's function with its platform, and memory that it fills.
             self.call("create_custom_allocator", |status| unsafe {
                 create(platform, &raw mut params, status);
             })?;
             let kept = (Kept(platform.cast_mut()), allocator.clone(), functions.clone());
-            // SAFETY: as above.
+            // SAFETY: this is the plug-in's function for the structs that it filled, whose memory
+            // stays until then.
             self.undo
                 .0
                 .push(Box::new(move || unsafe { destroy(kept.0.get(), kept.1.pointer(), kept.2.pointer()) }));

@@ -1,4 +1,5 @@
-//! Loading plug-ins: from a file to devices, each step validated, and undone in reverse order whatever fails.
+//! //! Loads plug-ins. Each step from a file to devices is validated, and undone in reverse order
+//! after any failure.
 
 #![expect(unsafe_code, reason = "a plug-in's functions and structs are its own word")]
 

@@ -1,4 +1,4 @@
-//! A plug-in's platform: what `SE_InitPlugin` filled, validated, and cleaned up at the end.
+//! //! A plug-in's platform: the result of `SE_InitPlugin`, validated, and cleaned up at the end.
 
 use std::ffi::{CStr, c_char};
 use std::mem::offset_of;
@@ -15,14 +15,14 @@ use crate::abi::{
 };
 use crate::status::{CallStatus, Failure, provide};
 
-/// More devices than that are taken for a mistake.
+/// The most devices of a platform. A larger number is considered a mistake.
 const MAX_DEVICES: usize = 1024;
-/// Longer names are taken for a mistake.
+/// The longest name in bytes. A longer one is considered a mistake.
 const MAX_NAME: usize = 256;
 
 /// A platform.
 pub(crate) struct Platform {
-    /// The library, as messages name it.
+    /// The name of the library in messages.
     pub(crate) library: String,
     pub(crate) layout: Layout,
     pub(crate) name: String,
@@ -32,32 +32,34 @@ pub(crate) struct Platform {
     struct_pointer: *mut SP_Platform,
     fns_pointer: *mut SP_PlatformFns,
     params: SE_PlatformRegistrationParams,
-    /// The memory behind the two pointers, unless the plug-in has its own.
+    /// The memory behind the two pointers, unless the plug-in replaced it.
     slots: (Slot<SP_Platform>, Slot<SP_PlatformFns>),
 }
 
 // SAFETY: the pointers are to memory that is filled before anybody else sees the platform.
 unsafe impl Send for Platform {}
-// SAFETY: as above.
+// SAFETY: the pointers are to memory that is filled before anybody else sees the platform.
 unsafe impl Sync for Platform {}
 
 impl Platform {
-    /// Loads a library and has it register itself. The library's code runs in this process, and stays.
+    /// Loads a library and calls its registration. The library's code runs in this process and is
+    /// never unloaded.
     pub(crate) fn load(path: &Path) -> Result<Self, Diagnostic> {
         let library = path.display().to_string();
         let failed = |code, why: String| Diagnostic::new(code, format!("plug-in '{library}': {why}"));
         provide().map_err(|why| failed(ErrorCode::FailedPrecondition, why))?;
-        // The loader searches the system's folders for a name without a folder, and not the current one.
+        // For a name without a folder, the loader would search the system's folders and not the
+        // current one.
         let is_bare = path.components().count() == 1 && path.is_file();
         let file = if is_bare { Path::new(".").join(path) } else { path.to_owned() };
-        // SAFETY: running the library's code is what loading a plug-in means.
+        // SAFETY: loading a plug-in means running the library's code, which the caller accepts.
         let opened = unsafe { Library::open(Some(file), RTLD_LAZY | RTLD_LOCAL) }
             .map_err(|error| failed(ErrorCode::NotFound, said_by_loader(&error)))?;
-        // SAFETY: the symbol has this type by the API.
+        // SAFETY: the API gives the symbol this type.
         let init = unsafe { opened.get::<SE_InitPlugin>(INIT_SYMBOL) }
             .map(|symbol| *symbol)
             .map_err(|_| failed(ErrorCode::NotFound, "it exports no function SE_InitPlugin".to_owned()))?;
-        // Its threads, and what it registered with others, may outlive its devices.
+        // The library's threads, and what it registered elsewhere, may outlive its devices.
         std::mem::forget(opened);
         Self::register(library.clone(), init).map_err(|error| match error {
             Refused::Invalid(why) => failed(ErrorCode::InvalidArgument, why),
@@ -83,7 +85,7 @@ impl Platform {
             (*params).platform_fns = slots.1.pointer();
         }
         let status = CallStatus::new();
-        // SAFETY: the function has this type by the API, and the structs are there.
+        // SAFETY: the API gives the function this type, and the structs are valid.
         unsafe { init(params, status.pointer()) };
         status.result().map_err(Refused::Failed)?;
         drop(status);
@@ -99,7 +101,7 @@ impl Platform {
             params,
             slots,
         };
-        // From here on a failure cleans up what the plug-in set.
+        // From here on, the destructor cleans up what the plug-in set.
         platform.validate().map_err(Refused::Invalid)?;
         Ok(platform)
     }
@@ -119,9 +121,11 @@ impl Platform {
                 return Err(format!("SE_PlatformRegistrationParams.{name} is null"));
             }
         }
-        // SAFETY: set by the core, or by the plug-in in place of that.
+        // SAFETY: the struct was set by the core, or by the plug-in as its replacement, and begins
+        // with its size.
         let (size, platform) = unsafe { known(self.struct_pointer.cast_const()) };
-        // SAFETY: as above.
+        // SAFETY: the struct was set by the core, or by the plug-in as its replacement, and begins
+        // with its size.
         let (fns_size, _) = unsafe { known(self.fns_pointer.cast_const()) };
         self.layout = Layout::of(size, fns_size);
         let least = offset_of!(released::SP_Platform, supports_unified_memory);
@@ -133,47 +137,48 @@ impl Platform {
             return Err(format!("SP_Platform.type is '{what}': a type has letters, digits, '_' and '-'"));
         }
         self.unified = self.layout.unified_memory_flag(size).is_some_and(|offset| {
-            // SAFETY: as long as it says, or as our memory.
+            // SAFETY: the struct is as long as it states, or is the core's memory.
             unsafe { flag(self.struct_pointer.cast_const(), offset, size) }
         });
         Ok(())
     }
 
-    /// What the plug-in's functions are given.
+    /// Returns the argument of the plug-in's functions.
     pub(crate) fn pointer(&self) -> *const SP_Platform {
         self.struct_pointer
     }
 
-    /// The functions, and the size the plug-in gave, in the layout that `T` is for.
+    /// Returns the functions in the layout of `T`, and the size that the plug-in stated.
     pub(crate) fn functions<T: crate::abi::Zeroed>(&self) -> (usize, T) {
-        // SAFETY: set by the core, or by the plug-in in place of that, and as long as it says.
+        // SAFETY: the struct was set by the core, or by the plug-in as its replacement, and is as
+        // long as it states.
         unsafe { known(self.fns_pointer.cast::<T>().cast_const()) }
     }
 
-    /// All of the RFC's functions, whatever size the plug-in gave; `None` if they are not in the core's memory, which is
-    /// as long as that, and was zero.
+    /// Returns all of the RFC's functions, regardless of the stated size. Returns `None` if they
+    /// are not in the core's memory, which has the full length and was zero.
     pub(crate) fn functions_beyond(&self) -> Option<SP_PlatformFns> {
         let ours = self.slots.1.pointer();
-        // SAFETY: the core's memory.
+        // SAFETY: this is the core's memory.
         (self.fns_pointer == ours).then(|| unsafe { ours.read() })
     }
 
-    /// The number of devices as the RFC has it.
+    /// Returns the number of devices in the RFC's layout.
     pub(crate) fn visible_device_count(&self) -> usize {
-        // SAFETY: as in `validate`.
+        // SAFETY: `validate` read the same struct, which begins with its size.
         unsafe { known(self.struct_pointer.cast_const()) }.1.visible_device_count
     }
 
-    /// That a number of devices makes sense.
+    /// Checks that a number of devices is plausible.
     pub(crate) fn check_count(count: usize) -> Result<u32, String> {
         match u32::try_from(count) {
             Ok(0) => Err("the platform has no devices".to_owned()),
             Ok(number) if count <= MAX_DEVICES => Ok(number),
-            _ => Err(format!("the platform claims {count} devices; at most {MAX_DEVICES} are believed")),
+            _ => Err(format!("the platform claims {count} devices, but at most {MAX_DEVICES} are accepted")),
         }
     }
 
-    /// A failure of one of its functions.
+    /// Returns a failure of one of its functions.
     pub(crate) fn failed(&self, call: &str, failure: &Failure) -> DeviceError {
         let Failure { code, message } = failure;
         let detail =
@@ -181,7 +186,7 @@ impl Platform {
         DeviceError::new(code.status(), detail)
     }
 
-    /// Something wrong that the plug-in did not tell itself.
+    /// Creates an error that the plug-in itself did not report.
     pub(crate) fn wrong(&self, status: Status, why: impl std::fmt::Display) -> DeviceError {
         DeviceError::new(status, format!("plug-in '{}' ({}): {why}", self.name, self.library))
     }
@@ -189,7 +194,8 @@ impl Platform {
 
 impl Drop for Platform {
     fn drop(&mut self) {
-        // SAFETY: functions that the plug-in gave for what it filled; nothing made from the platform is left.
+        // SAFETY: the plug-in provided these functions for the structs that it filled, and nothing
+        // created from the platform is left.
         unsafe {
             if let Some(destroy) = self.params.destroy_platform
                 && !self.struct_pointer.is_null()
@@ -205,35 +211,36 @@ impl Drop for Platform {
     }
 }
 
-/// Why a library is no plug-in for us.
+/// The reason why a library is refused.
 enum Refused {
     Invalid(String),
     Failed(Failure),
 }
 
-/// What the two sides have in common is told by the structs' sizes, as long as the major version is the same.
+/// Checks the version. Within a major version, the sizes of the structs tell which members both
+/// sides have.
 fn check_version(params: &SE_PlatformRegistrationParams) -> Result<(), String> {
     let (major, minor, patch) = (params.major_version, params.minor_version, params.patch_version);
     if major != SE_MAJOR || minor < 0 || patch < 0 {
         return Err(format!(
-            "it is for version {major}.{minor}.{patch} of the API, and this core for {SE_MAJOR}.{SE_MINOR}.{SE_PATCH}"
+            "it is for version {major}.{minor}.{patch} of the API, but this core is for {SE_MAJOR}.{SE_MINOR}.{SE_PATCH}"
         ));
     }
     Ok(())
 }
 
-/// What the system's loader said.
+/// Returns the message of the system's loader.
 pub(crate) fn said_by_loader(error: &libloading::Error) -> String {
     let source = std::error::Error::source(error);
     source.map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// A name the plug-in gave.
+/// Reads a name that the plug-in set.
 fn text(what: &str, pointer: *const c_char) -> Result<String, String> {
     if pointer.is_null() {
         return Err(format!("{what} is null"));
     }
-    // SAFETY: by the API a string that ends with a zero.
+    // SAFETY: the API requires a string that ends with a zero.
     let text = unsafe { CStr::from_ptr(pointer) }.to_str().map_err(|_| format!("{what} is not UTF-8"))?;
     match text.len() {
         0 => Err(format!("{what} is empty")),

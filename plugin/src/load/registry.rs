@@ -1,4 +1,4 @@
-//! Plug-ins and their devices, by the names that programs and users know.
+//! //! Plug-ins and their devices, by the names that programs and users use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use super::Devices;
 use crate::abi::Layout;
 use crate::backend::PluginBackend;
 
-/// Device types that are no plug-in's.
+/// Device types that plug-ins cannot have.
 const RESERVED: [&str; 4] = ["auto", "cpu", "cuda", "noop"];
 
-/// A loaded plug-in. Its devices are destroyed when the last of their users is gone; its code stays.
+/// A loaded plug-in. Its devices are destroyed when their last user is gone; its code stays loaded.
 #[derive(Clone)]
 pub struct Plugin {
     devices: Arc<Devices>,
@@ -21,28 +21,29 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Loads the library at `path`, has it register its platform, and makes its devices. The library's code runs in this
-    /// process: load what you trust.
+    /// Loads the library at `path`, calls its registration, and creates its devices. The library's
+    /// code runs in this process, so load only trusted libraries.
     ///
     /// # Errors
-    /// Why it is no plug-in, which rule it broke, or which call of it failed and how. What was made by then is destroyed.
+    /// The reason why it is not a plug-in, the rule that it broke, or its call that failed.
+    /// Everything created so far is destroyed.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostic> {
         let devices = Arc::new(Devices::load(path.as_ref())?);
         let backend = erase(PluginBackend::new(devices.clone()));
         Ok(Self { devices, backend })
     }
 
-    /// The platform's name.
+    /// Returns the platform's name.
     pub fn name(&self) -> &str {
         &self.devices.platform.name
     }
 
-    /// What its devices are called.
+    /// Returns the type of its devices.
     pub fn device_type(&self) -> &str {
         &self.devices.platform.device_type
     }
 
-    /// Which layout of the API it was built with.
+    /// Returns the layout of the API that it was built with.
     pub fn layout(&self) -> Layout {
         self.devices.platform.layout
     }
@@ -59,25 +60,25 @@ impl std::fmt::Debug for Plugin {
     }
 }
 
-/// Loaded plug-ins, each with device types of its own.
+/// Loaded plug-ins with distinct device types.
 #[derive(Debug, Default)]
 pub struct PluginRegistry {
     plugins: Vec<(PathBuf, Plugin)>,
 }
 
 impl PluginRegistry {
-    /// None.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Loads a plug-in; one that was loaded before is not loaded again.
+    /// Loads a plug-in, unless it is loaded already.
     ///
     /// # Errors
-    /// As [`Plugin::load`], and if its device type is taken.
+    /// The errors of [`Plugin::load`]; also if its device type is taken.
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<&Plugin, Diagnostic> {
         let path = path.as_ref();
-        // A name without a folder is looked for where the system looks for libraries.
+        // For a name without a folder, the system's library folders are searched.
         let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let known = self.plugins.iter().position(|(known, _)| *known == file);
         let index = match known {
@@ -101,15 +102,16 @@ impl PluginRegistry {
         Ok(())
     }
 
-    /// All, as they were loaded.
+    /// Returns all plug-ins in the order in which they were loaded.
     pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
         self.plugins.iter().map(|(_, plugin)| plugin)
     }
 
-    /// Finds the devices of a type (`TYPE`), or one of them (`TYPE:0`): the backend, and the number of the device.
+    /// Finds the devices of a type (`TYPE`) or one of them (`TYPE:0`). Returns the backend and the
+    /// number of the device.
     ///
     /// # Errors
-    /// [`ErrorCode::NotFound`] with the types there are.
+    /// [`ErrorCode::NotFound`] with the available types.
     pub fn find(&self, name: &str) -> Result<(Arc<dyn DynBackend>, Option<u32>), Diagnostic> {
         let (device_type, only) = match name.rsplit_once(':') {
             Some((device_type, number)) => match number.parse() {
@@ -123,8 +125,10 @@ impl PluginRegistry {
             None => {
                 let types: Vec<_> = self.plugins().map(Plugin::device_type).collect();
                 let message = match types.is_empty() {
-                    true => format!("there is no device '{name}', and no plug-in is loaded"),
-                    false => format!("there is no device '{name}'; plug-ins have {}", types.join(", ")),
+                    true => format!("there is no device '{name}': no plug-in is loaded"),
+                    false => {
+                        format!("there is no device '{name}'; the plug-ins provide {}", types.join(", "))
+                    }
                 };
                 Err(Diagnostic::new(ErrorCode::NotFound, message))
             }

@@ -1,4 +1,5 @@
-//! Where a plug-in's memory comes from: its stream executor, its allocator, or its custom allocator.
+//! //! The source of a plug-in's memory: its stream executor, its allocator, or its custom
+//! allocator.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -10,7 +11,7 @@ use crate::abi::{
     SP_DeviceMemoryBase, TF_Bool, Zeroed,
 };
 
-/// What replaces the stream executor's own functions.
+/// A replacement for the memory functions of the stream executor.
 pub(crate) enum Replacement {
     /// Memory for the core's caching allocator.
     Allocator(Slot<SP_Allocator>, Slot<SP_AllocatorFns>),
@@ -18,31 +19,34 @@ pub(crate) enum Replacement {
     Custom(Slot<SP_CustomAllocator>, Slot<SP_CustomAllocatorFns>),
 }
 
-/// Alignment that a custom allocator is asked for.
+/// The alignment that a custom allocator is asked for, in bytes.
 const ALIGNMENT: usize = tfrt_device::allocator::ALIGNMENT as usize;
 
-/// Calls a function of the replacement, or of the stream executor if there is none. Validation saw to it that required
-/// functions are there.
+/// Calls a function of the replacement, or of the stream executor if there is none. Validation
+/// ensured that required functions are present.
 macro_rules! source {
     ($self:expr, $default:expr, $name:ident, $custom:ident, ($device:expr $(, $argument:expr)*)) => {
         match $self {
-            // SAFETY: the plug-in's function, its own structs, and what the API has it given.
+            // SAFETY: this is the plug-in's function with its own structs and the arguments that
+            // the API requires.
             None => unsafe { $default.$name.map(|call| call($device $(, $argument)*)) },
             Some(Replacement::Allocator(allocator, fns)) => {
                 let call = fns.known().1.$name;
-                // SAFETY: as above.
+                // SAFETY: this is the plug-in's function with its own structs and the arguments
+                // that the API requires.
                 unsafe { call.map(|call| call($device, allocator.pointer() $(, $argument)*)) }
             }
             Some(Replacement::Custom(allocator, fns)) => {
                 let call = fns.known().1.$custom;
-                // SAFETY: as above.
+                // SAFETY: this is the plug-in's function with its own structs and the arguments
+                // that the API requires.
                 unsafe { call.map(|call| call($device, allocator.pointer() $(, $argument)*)) }
             }
         }
     };
 }
 
-/// The functions for memory, wherever they are.
+/// The plug-in's memory functions, from any of the three sources.
 pub(crate) struct Source<'a> {
     pub(crate) replacement: Option<&'a Replacement>,
     pub(crate) calls: &'a Calls,
@@ -50,18 +54,21 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Memory of the device, of which the plug-in says all members, however long it says the struct is: the RFC's own size
-    /// macro ends before `payload`. Its `opaque` is null if there is none.
+    /// Allocates device memory. All members of the description are read, regardless of its stated
+    /// size, because the RFC's size macro ends before `payload`. `opaque` is null if there is no
+    /// memory.
     pub(crate) fn allocate(&self, bytes: u64) -> SP_DeviceMemoryBase {
         let (device, memory) =
             (self.device, Slot::<SP_DeviceMemoryBase>::new(size_of::<SP_DeviceMemoryBase>()));
         let pointer = memory.pointer();
         match self.replacement {
-            // SAFETY: the plug-in's function, its own structs, and what the API has it given.
+            // SAFETY: this is the plug-in's function with its own structs and the arguments that
+            // the API requires.
             None => unsafe { self.calls.allocate.map(|call| call(device, bytes, 0, pointer)) },
             Some(Replacement::Allocator(allocator, fns)) => {
                 let call = fns.known().1.allocate;
-                // SAFETY: as above.
+                // SAFETY: this is the plug-in's function with its own structs and the arguments
+                // that the API requires.
                 unsafe { call.map(|call| call(device, allocator.pointer(), bytes, 0, pointer)) }
             }
             Some(Replacement::Custom(allocator, fns)) => {
@@ -70,7 +77,8 @@ impl Source<'_> {
                 memory.struct_size = size_of::<SP_DeviceMemoryBase>();
                 memory.size = bytes;
                 let asked = usize::try_from(bytes).unwrap_or(usize::MAX);
-                // SAFETY: as above.
+                // SAFETY: this is the plug-in's function with its own structs and the arguments
+                // that the API requires.
                 let got = unsafe { call.map(|call| call(device, allocator.pointer(), asked, ALIGNMENT)) };
                 memory.opaque = got.unwrap_or(std::ptr::null_mut());
                 return memory;
@@ -79,26 +87,29 @@ impl Source<'_> {
         memory.whole()
     }
 
-    /// Gives it back.
+    /// Frees device memory.
     pub(crate) fn deallocate(&self, memory: &SP_DeviceMemoryBase) {
         let (device, mut memory) = (self.device, *memory);
         match self.replacement {
-            // SAFETY: the plug-in's function, its own structs, and memory that it gave and nobody uses.
+            // SAFETY: this is the plug-in's function with its own structs, and memory that it
+            // allocated and nobody uses.
             None => unsafe { self.calls.deallocate.map(|call| call(device, &raw mut memory)) },
             Some(Replacement::Allocator(allocator, fns)) => {
                 let call = fns.known().1.deallocate;
-                // SAFETY: as above.
+                // SAFETY: this is the plug-in's function with its own structs, and memory that it
+                // allocated and nobody uses.
                 unsafe { call.map(|call| call(device, allocator.pointer(), &raw mut memory)) }
             }
             Some(Replacement::Custom(allocator, fns)) => {
                 let call = fns.known().1.deallocate_raw;
-                // SAFETY: as above.
+                // SAFETY: this is the plug-in's function with its own structs, and memory that it
+                // allocated and nobody uses.
                 unsafe { call.map(|call| call(device, allocator.pointer(), memory.opaque)) }
             }
         };
     }
 
-    /// Memory of the host; null if there is none.
+    /// Allocates host memory. Returns null if there is none.
     pub(crate) fn allocate_host(&self, bytes: u64) -> *mut c_void {
         let given = source!(
             self.replacement,
@@ -110,7 +121,7 @@ impl Source<'_> {
         given.unwrap_or(std::ptr::null_mut())
     }
 
-    /// Gives it back.
+    /// Frees host memory.
     pub(crate) fn deallocate_host(&self, memory: *mut c_void) {
         source!(
             self.replacement,
@@ -121,7 +132,7 @@ impl Source<'_> {
         );
     }
 
-    /// Bytes free and in all, where the plug-in tells in one way or the other.
+    /// Returns the free and the total memory in bytes, if the plug-in reports it.
     pub(crate) fn usage(&self) -> Option<(u64, u64)> {
         let (mut free, mut total) = (0i64, 0i64);
         let told: Option<TF_Bool> = source!(
@@ -142,7 +153,7 @@ impl Source<'_> {
         (free <= total && total > 0).then_some((free, total))
     }
 
-    /// The plug-in's counts, if they have a limit.
+    /// Returns the plug-in's statistics, if they include a limit.
     fn stats(&self) -> Option<SP_AllocatorStats> {
         let stats = Slot::<SP_AllocatorStats>::new(size_of::<SP_AllocatorStats>());
         let told: Option<TF_Bool> = source!(
@@ -158,7 +169,7 @@ impl Source<'_> {
 }
 
 impl Replacement {
-    /// That the plug-in set what is required.
+    /// Checks that the plug-in has set all required functions.
     pub(crate) fn validate(&self) -> Result<(), String> {
         match self {
             Self::Allocator(allocator, fns) => {
@@ -200,11 +211,11 @@ impl Replacement {
         }
     }
 
-    /// Unified memory, if there is such: what makes it and what takes it back.
+    /// Returns the functions for unified memory, if there is any.
     pub(crate) fn unified(&self) -> Option<Unified<'_>> {
         let Self::Allocator(allocator, fns) = self else { return None };
         let (size, _) = allocator.known();
-        // SAFETY: as long as it says, or as our memory.
+        // SAFETY: the struct is as long as it states, or is the core's memory.
         let supported = unsafe {
             flag(allocator.pointer().cast_const(), offset_of!(SP_Allocator, supports_unified_memory), size)
         };
@@ -212,7 +223,7 @@ impl Replacement {
     }
 }
 
-/// An allocator that has unified memory.
+/// An allocator with unified memory.
 pub(crate) struct Unified<'a> {
     allocator: &'a Slot<SP_Allocator>,
     fns: &'a Slot<SP_AllocatorFns>,
@@ -221,18 +232,19 @@ pub(crate) struct Unified<'a> {
 impl Unified<'_> {
     pub(crate) fn allocate(&self, device: *const SP_Device, bytes: u64) -> *mut c_void {
         let call = self.fns.known().1.unified_memory_allocate;
-        // SAFETY: the plug-in's function and its own structs.
+        // SAFETY: this is the plug-in's function with its own structs.
         unsafe { call.map_or(std::ptr::null_mut(), |call| call(device, self.allocator.pointer(), bytes)) }
     }
 
     pub(crate) fn deallocate(&self, device: *const SP_Device, memory: *mut c_void) {
         let call = self.fns.known().1.unified_memory_deallocate;
-        // SAFETY: as above, and memory that it gave and nobody uses.
+        // SAFETY: this is the plug-in's function with its own structs, and memory that it allocated
+        // and nobody uses.
         unsafe { call.map(|call| call(device, self.allocator.pointer(), memory)) };
     }
 }
 
-/// That functions are there.
+/// Checks that functions are present.
 pub(crate) fn require(name: &str, members: &[(&str, bool)]) -> Result<(), String> {
     match members.iter().find(|(_, present)| !present) {
         Some((member, _)) => Err(format!("{name}.{member} is missing")),

@@ -1,27 +1,27 @@
-//! Codes of the C API, and the runtime's words for them.
+//! //! The codes of the C API, and the corresponding codes of the runtime.
 
 use tfrt_device::error::Status;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $name:literal, $status:ident;)*) => {
-        /// What a `TF_Status` says.
+        /// The code of a `TF_Status`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Code {
             $($(#[$doc])* $variant = $number,)*
         }
 
         impl Code {
-            /// The code of this number; an unknown number is an unknown failure.
+            /// Returns the code with this number. An unknown number is an unknown failure.
             pub fn from_number(number: i32) -> Self {
                 match number { $($number => Self::$variant,)* _ => Self::Unknown }
             }
 
-            /// As the C header calls it.
+            /// Returns the name in the C header.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The device status for it.
+            /// Returns the corresponding device status.
             pub fn status(self) -> Status {
                 match self { $(Self::$variant => Status::$status,)* }
             }
@@ -32,42 +32,42 @@ macro_rules! codes {
 codes! {
     /// No failure.
     Ok = 0, "TF_OK", Unknown;
-    /// Somebody cancelled it.
+    /// The call was cancelled.
     Cancelled = 1, "TF_CANCELLED", Unknown;
-    /// It failed.
+    /// The call failed for an unknown reason.
     Unknown = 2, "TF_UNKNOWN", Unknown;
     /// An argument is out of its range.
     InvalidArgument = 3, "TF_INVALID_ARGUMENT", InvalidValue;
-    /// It took too long.
+    /// The deadline passed.
     DeadlineExceeded = 4, "TF_DEADLINE_EXCEEDED", Unknown;
-    /// Something is not there.
+    /// Something was not found.
     NotFound = 5, "TF_NOT_FOUND", NotFound;
-    /// Something is there already.
+    /// Something exists already.
     AlreadyExists = 6, "TF_ALREADY_EXISTS", InvalidValue;
-    /// It is not allowed.
+    /// The call is not allowed.
     PermissionDenied = 7, "TF_PERMISSION_DENIED", NotSupported;
-    /// Memory or something like it ran out.
+    /// Memory or another resource ran out.
     ResourceExhausted = 8, "TF_RESOURCE_EXHAUSTED", OutOfMemory;
-    /// It does not apply in the present state.
+    /// The call is not possible in the present state.
     FailedPrecondition = 9, "TF_FAILED_PRECONDITION", IllegalState;
-    /// It was given up.
+    /// The call was aborted.
     Aborted = 10, "TF_ABORTED", Unknown;
     /// An index or address is out of its range.
     OutOfRange = 11, "TF_OUT_OF_RANGE", InvalidValue;
-    /// The device lacks it.
+    /// The device does not support the call.
     Unimplemented = 12, "TF_UNIMPLEMENTED", NotSupported;
-    /// The plug-in broke a rule of its own.
+    /// The plug-in broke one of its own rules.
     Internal = 13, "TF_INTERNAL", Unknown;
-    /// The device does not answer.
+    /// The device does not respond.
     Unavailable = 14, "TF_UNAVAILABLE", DeviceLost;
-    /// Something was lost.
+    /// Data was lost.
     DataLoss = 15, "TF_DATA_LOSS", Unknown;
-    /// Nobody knows who asks.
+    /// The caller is not authenticated.
     Unauthenticated = 16, "TF_UNAUTHENTICATED", NotSupported;
 }
 
 impl From<Status> for Code {
-    /// What a core is told of one of our failures.
+    /// Returns the code that reports one of our failures to a core.
     fn from(status: Status) -> Self {
         match status {
             Status::OutOfMemory => Self::ResourceExhausted,

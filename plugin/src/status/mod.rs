@@ -1,8 +1,9 @@
-//! `TF_Status`: how a plug-in says whether a call succeeded.
+//! //! `TF_Status`: how a plug-in reports whether a call succeeded.
 //!
-//! What a plug-in gets is no pointer but a number that looks like one: the place of a slot in a table, and how often the
-//! slot was handed out. A plug-in that keeps it beyond its call, deletes it twice or makes one up says nothing to
-//! anybody; it cannot hurt. Slots are never given back to the host.
+//! A plug-in receives a number in the form of a pointer. It encodes the place of a slot in a table
+//! and how often the slot was handed out. So a plug-in that keeps the number beyond its call,
+//! deletes it twice or invents one has no effect and does no harm. The memory of slots is never
+//! freed.
 //!
 //! The functions are in a small library that is loaded before the first plug-in (`provide`).
 
@@ -24,22 +25,22 @@ use parking_lot::Mutex;
 pub use code::Code;
 pub(crate) use provide::provide;
 
-/// What a pointer to a status points to; nothing.
+/// The target of a pointer to a status, which is never accessed.
 #[repr(C)]
 #[derive(Debug)]
 pub struct TF_Status {
     _opaque: [u8; 0],
 }
 
-/// Shows a status's payloads to somebody.
+/// A function that receives the payloads of a status.
 pub(crate) type PayloadVisitor = unsafe extern "C-unwind" fn(*const c_char, *const c_char, *mut c_void);
 
-/// A status's memory.
+/// The memory of a status.
 struct Slot {
-    /// Counts up when the slot is handed out and when it is given back: odd while somebody has it.
+    /// Incremented when the slot is handed out and when it is returned, so it is odd while in use.
     turn: AtomicU32,
     code: AtomicI32,
-    /// Whether a plug-in made it, and may delete it.
+    /// Whether a plug-in created the status and so may delete it.
     is_plugins: AtomicBool,
     text: Mutex<Text>,
 }
@@ -53,23 +54,23 @@ const CHUNK: usize = 256;
 const CHUNKS: usize = 1024;
 static TABLE: [OnceLock<Box<[Slot; CHUNK]>>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
 
-/// Places of slots.
+/// The places of slots.
 struct Places {
-    /// Those that nobody has.
+    /// The unused places.
     free: Vec<u32>,
-    /// How many were ever made.
+    /// The number of places created so far.
     made: u32,
 }
 
 static PLACES: Mutex<Places> = Mutex::new(Places { free: Vec::new(), made: 0 });
 
-/// The slot of this place, if it was made.
+/// Returns the slot at this place, if it was created.
 fn slot(place: u32) -> Option<&'static Slot> {
     let chunk = TABLE.get(place as usize / CHUNK)?.get()?;
     chunk.get(place as usize % CHUNK)
 }
 
-/// A slot that nobody has; `None` if there are as many as there can be.
+/// Takes an unused place. Returns `None` if the maximum number is in use.
 fn take_place() -> Option<u32> {
     let mut places = PLACES.lock();
     if let Some(place) = places.free.pop() {
@@ -93,7 +94,7 @@ fn give_place(place: u32) {
     PLACES.lock().free.push(place);
 }
 
-/// The slot a thread keeps for its calls.
+/// The slot that a thread keeps for its calls.
 struct Kept(Cell<Option<u32>>);
 
 impl Drop for Kept {
@@ -106,13 +107,13 @@ thread_local! {
     static KEPT: Kept = const { Kept(Cell::new(None)) };
 }
 
-/// The number that stands for a slot handed out for this turn.
+/// Returns the number for a slot that was handed out at this turn.
 fn token(place: u32, turn: u32) -> *mut TF_Status {
     let number = (u64::from(place) + 1) << 32 | u64::from(turn);
     std::ptr::without_provenance_mut(number as usize)
 }
 
-/// The slot that a number stands for, if somebody has it for that turn.
+/// Returns the slot of a number, if it is still handed out at that turn.
 fn find(status: *const TF_Status) -> Option<(u32, &'static Slot)> {
     let number = status.addr() as u64;
     let place = u32::try_from((number >> 32).checked_sub(1)?).ok()?;
@@ -121,7 +122,7 @@ fn find(status: *const TF_Status) -> Option<(u32, &'static Slot)> {
     (turn == number as u32 && turn % 2 == 1).then_some((place, slot))
 }
 
-/// A failure that a plug-in told.
+/// A failure that a plug-in reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: Code,
@@ -136,7 +137,7 @@ pub(crate) struct CallStatus {
 }
 
 impl CallStatus {
-    /// A status that says that all is well.
+    /// Creates a status without failure.
     #[inline]
     pub(crate) fn new() -> Self {
         let place = KEPT.try_with(|kept| kept.0.take()).ok().flatten().or_else(take_place);
@@ -151,13 +152,13 @@ impl CallStatus {
         Self { place, slot, turn }
     }
 
-    /// What a plug-in is given.
+    /// Returns the pointer to pass to the plug-in.
     #[inline]
     pub(crate) fn pointer(&self) -> *mut TF_Status {
         self.place.map_or(std::ptr::null_mut(), |place| token(place, self.turn))
     }
 
-    /// What the plug-in said.
+    /// Returns the outcome that the plug-in reported.
     #[inline]
     pub(crate) fn result(&self) -> Result<(), Failure> {
         match self.slot {
@@ -211,19 +212,19 @@ extern "C" fn destroy(status: *mut TF_Status) {
         return;
     }
     let turn = status.addr() as u32;
-    // Whoever comes second deletes nothing.
+    // A second deletion has no effect.
     let next = turn.wrapping_add(1);
     if slot.turn.compare_exchange(turn, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         give_place(place);
     }
 }
 
-/// A plug-in's text; empty if it gave none.
+/// Copies a plug-in's text. A null pointer gives an empty text.
 fn text_of(text: *const c_char) -> CString {
     if text.is_null() {
         return CString::default();
     }
-    // SAFETY: by the API a string that ends with a zero.
+    // SAFETY: the API requires a string that ends with a zero.
     unsafe { CStr::from_ptr(text) }.to_owned()
 }
 
@@ -238,7 +239,7 @@ extern "C" fn set(status: *mut TF_Status, code: i32, message: *const c_char) {
     slot.code.store(code, Ordering::Release);
 }
 
-/// Has a status that the core made say that something failed.
+/// Makes a status of the core report a failure.
 pub(crate) fn fail(status: *mut TF_Status, code: Code, message: &CStr) {
     set(status, code as i32, message.as_ptr());
 }
@@ -264,7 +265,7 @@ extern "C-unwind" fn for_each_payload(
     }
     let payloads = slot.text.lock().payloads.clone();
     for (key, value) in &payloads {
-        // SAFETY: the caller's function, with two strings that outlive the call.
+        // SAFETY: this is the caller's function, and both strings outlive the call.
         unsafe { visitor(key.as_ptr(), value.as_ptr(), capture) };
     }
 }
@@ -297,7 +298,7 @@ extern "C" fn message(status: *const TF_Status) -> *const c_char {
     if slot.code.load(Ordering::Acquire) == 0 {
         return c"".as_ptr();
     }
-    // The text stays until the status is changed or deleted, as the API has it; its memory stays until then too.
+    // The API keeps the text valid until the status is changed or deleted, and so does its memory.
     slot.text.lock().message.as_ref().map_or(c"".as_ptr(), |text| text.as_ptr())
 }
 
@@ -318,7 +319,7 @@ mod tests {
         assert_eq!(status.result(), Err(told));
         set(status.pointer(), 0, c"ignored".as_ptr());
         assert_eq!(status.result(), Ok(()));
-        // A call's status is the core's.
+        // A call's status belongs to the core.
         destroy(status.pointer());
         set(status.pointer(), 1234, std::ptr::null());
         assert_eq!(status.result(), Err(Failure { code: Code::Unknown, message: String::new() }));
@@ -334,7 +335,7 @@ mod tests {
         set(stale, 13, c"too late".as_ptr());
         assert_eq!(second.result(), Ok(()));
         assert_eq!(code(stale), 2);
-        // SAFETY: always a string.
+        // SAFETY: the function always returns a string.
         assert!(unsafe { CStr::from_ptr(message(stale)) }.is_empty());
         for made_up in [0usize, 1, usize::MAX, stale.addr() + (7 << 32)] {
             set(std::ptr::without_provenance_mut(made_up), 13, c"made up".as_ptr());

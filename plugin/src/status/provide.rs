@@ -1,8 +1,9 @@
-//! Gives plug-ins the functions that they expect of a core.
+//! //! Provides the functions that plug-ins expect of a core.
 //!
-//! A plug-in leaves `TF_SetStatus` and its like undefined. They are in a library of a few hundred bytes which this one
-//! contains; it is written to memory and loaded for the whole process, under the name of TensorFlow's library, so that
-//! plug-ins that were linked with that are content too.
+//! A plug-in leaves `TF_SetStatus` and similar functions undefined. They are in a library of a few
+//! hundred bytes that this one contains. It is written to memory and loaded for the whole process
+//! under the name of TensorFlow's library, which also satisfies plug-ins that were linked with that
+//! library.
 
 use std::ffi::{CString, c_char, c_void};
 use std::fs::File;
@@ -16,7 +17,7 @@ use super::{PayloadVisitor, TF_Status};
 
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.so"));
 
-/// The functions, as `shim.c` declares them.
+/// The functions, as declared in `shim.c`.
 #[repr(C)]
 struct Functions {
     create: extern "C" fn() -> *mut TF_Status,
@@ -29,10 +30,12 @@ struct Functions {
     message: extern "C" fn(*const TF_Status) -> *const c_char,
 }
 
-/// Makes the functions known to libraries that are loaded from now on. Once is enough.
+/// Makes the functions available to libraries loaded from now on. Only the first call has an
+/// effect.
 ///
 /// # Errors
-/// If the library cannot be loaded, or the process has such functions already, which know nothing of our statuses.
+/// If the library cannot be loaded, or the process already has such functions, which do not know
+/// our statuses.
 pub(crate) fn provide() -> Result<(), String> {
     static PROVIDED: OnceLock<Result<(), String>> = OnceLock::new();
     PROVIDED.get_or_init(|| load().map_err(|why| format!("cannot give plug-ins TF_SetStatus: {why}"))).clone()
@@ -51,8 +54,8 @@ fn load() -> Result<(), String> {
         code: super::code,
         message: super::message,
     };
-    // SAFETY: our own library: it runs nothing when loaded, and its function has the type given. It stays loaded, as
-    // plug-ins do.
+    // SAFETY: this is our own library. It runs no code when loaded, its function has this type, and
+    // it stays loaded as plug-ins do.
     unsafe {
         let library = Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL).map_err(|error| error.to_string())?;
         let provide: libloading::os::unix::Symbol<unsafe extern "C" fn(*const Functions)> =
@@ -66,7 +69,7 @@ fn load() -> Result<(), String> {
     }
 }
 
-/// The library as a file in memory.
+/// Writes the library to a file in memory.
 fn written() -> Result<File, Error> {
     let name = CString::from(c"tfrt-status");
     // SAFETY: the name ends with a zero.
@@ -74,7 +77,7 @@ fn written() -> Result<File, Error> {
     if descriptor < 0 {
         return Err(Error::last_os_error());
     }
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: the descriptor was just opened, and nobody else owns it.
     let mut file = unsafe { File::from_raw_fd(descriptor) };
     file.write_all(LIBRARY)?;
     Ok(file)

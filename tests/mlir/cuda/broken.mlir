@@ -132,7 +132,7 @@ func @wrong_parameters() {
   %takes, %ch2 = tfrt_cuda.function.get %module, %ch1 "takes"
   %one = tfrt.constant.ui32 1
   %none = tfrt.constant.ui32 0
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: parameter 1 of 'takes' has 4 bytes, and is launched with a buffer of 8}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: parameter 1 of 'takes' is 4 bytes, but the argument is a buffer of 8}}
   %ch3 = tfrt_cuda.function.launch %takes %one %one %one %one %one %one %none %stream %ch2 { cooperative = false } (%buffer, %buffer) : (!tfrt_cuda.buffer, !tfrt_cuda.buffer)
   %many = tfrt.constant.ui32 2048
   // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: the block (2048, 1, 1) exceeds the device's (1024, 1024, 64)}}

@@ -106,7 +106,7 @@ func @rows() -> !tfrt.chain {
   %ch11 = tfrt_dht.print_tensor %result, %ch10
   // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: the source: rows of 12 bytes do not fit a pitch of 8}}
   %ch12 = tfrt_cuda.mem.copy_2d_device_to_host %context, %to, %host_pitch, %x, %pitch, %host_pitch, %two_rows, %stream, %ch11
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: the source (24 bytes from byte 0) does not lie within a buffer of 16 bytes}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: the source (24 bytes from byte 0) exceeds a buffer of 16 bytes}}
   %ch13 = tfrt_cuda.mem.copy_2d_device_to_host %context, %to, %host_pitch, %x, %pitch, %pitch, %three_rows, %stream, %ch11
   tfrt.return %ch11 : !tfrt.chain
 }

@@ -44,7 +44,7 @@ func @adjacent() -> !tfrt.chain {
 }
 
 // One element too many: an error, though the buffer behind is the launch's own. It names the instruction and the thread.
-// ONE-OFF: error: launch of copy touches 4 bytes from byte 512 of a buffer of 512 bytes: st.global.b32 at PTX line 15; block (0, 0, 0), thread (128, 0, 0)
+// ONE-OFF: error: launch of copy accesses 4 bytes from byte 512 of a buffer of 512 bytes: st.global.b32 at PTX line 15; block (0, 0, 0), thread (128, 0, 0)
 func @one_off() -> !tfrt.chain {
   %context, %stream, %allocator, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt.chain)
   %f, %ch1 = tfrt.call @copying(%context, %ch0) : (!tfrt_cuda.context, !tfrt.chain) -> (!tfrt_cuda.function, !tfrt.chain)
@@ -64,7 +64,7 @@ func @one_off() -> !tfrt.chain {
   tfrt.return %ch7 : !tfrt.chain
 }
 
-// UNWRITTEN: error: launch of copy reads device memory that nobody wrote{{.*}}: ld.global.b32 at PTX line 14; block (0, 0, 0), thread (64, 0, 0)
+// UNWRITTEN: error: launch of copy reads device memory that was never written{{.*}}: ld.global.b32 at PTX line 14; block (0, 0, 0), thread (64, 0, 0)
 func @unwritten() -> !tfrt.chain {
   %context, %stream, %allocator, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt.chain)
   %f, %ch1 = tfrt.call @copying(%context, %ch0) : (!tfrt_cuda.context, !tfrt.chain) -> (!tfrt_cuda.function, !tfrt.chain)
@@ -122,13 +122,13 @@ func @struct_argument() -> !tfrt.chain {
   %result_bytes, %ch7 = tfrt_dht.get_buffer %result, %ch6
   %ch8 = tfrt_cuda.mem.copy_device_to_host %context, %result_bytes, %out, %bytes, %stream, %ch7
   %ch9 = tfrt_dht.print_tensor %result, %ch8
-  // STRUCT: error: CUDA_ERROR_INVALID_VALUE: parameter 1 of 'spread' has 12 bytes, and is launched with a struct of 8
+  // STRUCT: error: CUDA_ERROR_INVALID_VALUE: parameter 1 of 'spread' is 12 bytes, but the argument is a struct of 8
   %ch10 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %stream %ch9 { cooperative = false } (%first, %two, %out) : (ui8, !t.tensor, !tfrt_cuda.buffer)
   tfrt.return %ch9 : !tfrt.chain
 }
 
 // A thousand million blocks, each of which is over at once: the launch is stopped between two of them, and named.
-// SHORT: error: CUDA_ERROR_LAUNCH_TIMEOUT: the program's time is up; kernel f: cancelled
+// SHORT: error: CUDA_ERROR_LAUNCH_TIMEOUT: the program has run out of time; kernel f: cancelled
 func @many_short_blocks() -> !tfrt.chain {
   %context, %stream, %allocator, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt.chain)
   %no = tfrt.constant.ui32 0

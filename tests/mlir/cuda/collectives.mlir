@@ -166,13 +166,13 @@ func @wrong_calls() {
   %device1, %ch5 = tfrt_cuda.device.get %i1, %open0
   %context1, %ch6 = tfrt_cuda.context.primary %device1, %ch5
   %stream1, %ch7 = tfrt_cuda.stream.create %context1, %ch6
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: what is sent (36 bytes from byte 0) does not lie within a buffer of 32 bytes}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: what is sent (36 bytes from byte 0) exceeds a buffer of 32 bytes}}
   %wrong0 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %nine, %stream0, %ch7 { op = "sum", type = "i32" }
   // expected-error @+1 {{'mean' is none of sum, prod, max, min, avg}}
   %wrong1 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %eight, %stream0, %ch7 { op = "mean", type = "i32" }
   // expected-error @+1 {{there is no element type 'float'}}
   %wrong2 = tfrt_cuda.ccl.all_reduce %ccl0, %mine0, %all0, %eight, %stream0, %ch7 { op = "sum", type = "float" }
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: broadcast: there is no rank 1 of 1}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: broadcast: rank 1 is out of range for 1 ranks}}
   %wrong3 = tfrt_cuda.ccl.broadcast %ccl0, %mine0, %all0, %eight, %ranks, %stream0, %ch7 { type = "i32" }
   // expected-error @+1 {{CUDA_ERROR_INVALID_CONTEXT: the communicator belongs to device 0}}
   %wrong4 = tfrt_cuda.ccl.broadcast %ccl0, %mine0, %all0, %eight, %i0, %stream1, %ch7 { type = "i32" }
@@ -205,7 +205,7 @@ func @missing() -> !tfrt.chain {
   %value = tfrt.constant.ui32 1
   %ch12 = tfrt_cuda.mem.set.ui32 %context0, %buffer, %value, %count, %stream, %ch11
   %ch13 = tfrt_cuda.ccl.all_reduce %ccl0, %buffer, %buffer, %count, %stream, %ch12 { op = "sum", type = "i32" }
-  // expected-error @+1 {{NCCL_ERROR_FAILED: all_reduce (call 1) of rank 0 of 2 misses rank 1: not all ranks came within 200ms}}
+  // expected-error @+1 {{NCCL_ERROR_FAILED: all_reduce (call 1) of rank 0 of 2 misses rank 1: not all ranks called within 200ms}}
   %ch14 = tfrt_cuda.stream.synchronize %stream, %ch13
   %again, %ch15 = tfrt_cuda.context.primary %device0, %ch13
   %next, %ch16 = tfrt_cuda.stream.create %again, %ch15

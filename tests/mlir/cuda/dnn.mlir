@@ -94,9 +94,9 @@ func @convolution() -> !tfrt.chain {
   %c44 = tfrt_cuda.mem.copy_device_to_host %context, %host_c43, %y, %bytes_c43, %stream, %c43
   // CHECK-NEXT: values = [0.000000e+00, 2.000000e+00, 8.000000e+00, 1.100000e+01]
   %c45 = tfrt_dht.print_tensor %y_host, %c44
-  // expected-error @+1 {{CUDNN_STATUS_BAD_PARAM: y has extents [1, 1, 3, 3], and should have [1, 1, 2, 2]}}
+  // expected-error @+1 {{CUDNN_STATUS_BAD_PARAM: y has extents [1, 1, 3, 3], but [1, 1, 2, 2] are expected}}
   %c46 = tfrt_cuda.dnn.convolution_forward %context, %dnn, %conv, %alpha, %x_desc, %x, %w_desc, %w, %beta, %x_desc, %dx, %c45
-  // expected-error @+1 {{CUDNN_STATUS_BAD_PARAM: x takes 36 bytes, and its buffer has 16}}
+  // expected-error @+1 {{CUDNN_STATUS_BAD_PARAM: x takes 36 bytes, but its buffer has 16}}
   %c47 = tfrt_cuda.dnn.convolution_forward %context, %dnn, %conv, %alpha, %x_desc, %dw, %w_desc, %w, %beta, %y_desc, %y, %c45
   %c48 = tfrt_cuda.dnn.destroy_convolution_descriptor %conv, %c45
   // expected-error @+1 {{CUDA_ERROR_INVALID_HANDLE: the descriptor was destroyed}}

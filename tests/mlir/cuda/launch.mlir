@@ -40,10 +40,10 @@ func @saxpy() -> !tfrt.chain {
   %ch14 = tfrt_dht.print_tensor %result, %ch13
 
   // What does not fit is an error before anything is launched.
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: 'saxpy' takes 4 parameters, and is launched with 1}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: 'saxpy' takes 4 parameters, but is launched with 1}}
   %ch15 = tfrt_cuda.launch %ch14 %context %one %one %one %four %one %one %none %stream
           { function_handle = 0 : ui64 } (%n) : (i32)
-  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: parameter 2 of 'saxpy' has 8 bytes, and is launched with a f32 of 4}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: parameter 2 of 'saxpy' is 8 bytes, but the argument is a f32 of 4}}
   %ch16 = tfrt_cuda.launch %ch14 %context %one %one %one %four %one %one %none %stream
           { function_handle = 0 : ui64 } (%n, %a, %a, %y) : (i32, f32, f32, !tfrt_cuda.buffer)
   // expected-error @+1 {{CUDA_ERROR_INVALID_VALUE: the grid (1, 0, 1) is empty}}

@@ -24,10 +24,10 @@ func @no_such_device() {
   %ch1 = tfrt_cuda.init %ch0
   %ch2 = tfrt_cuda.init %ch1
   %seven = tfrt.constant.i32 7
-  // expected-error @+1 {{CUDA_ERROR_INVALID_DEVICE: there is no device 7, but 2 in all}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_DEVICE: there is no device 7; the number of devices is 2}}
   %device, %ch3 = tfrt_cuda.device.get %seven, %ch2
   %less = tfrt.constant.i32 -1
-  // expected-error @+1 {{CUDA_ERROR_INVALID_DEVICE: there is no device -1, but 2 in all}}
+  // expected-error @+1 {{CUDA_ERROR_INVALID_DEVICE: there is no device -1; the number of devices is 2}}
   %other, %ch4 = tfrt_cuda.device.get %less, %ch2
   tfrt.return
 }
@@ -135,14 +135,14 @@ func @capture_misuse() {
   %ch2 = tfrt_cuda.graph.begin_capture %stream, %ch0
   // expected-error @+1 {{CUDA_ERROR_ILLEGAL_STATE: the stream is being captured already}}
   %ch3 = tfrt_cuda.graph.begin_capture %stream, %ch2
-  // expected-error @+1 {{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: a stream that is captured cannot be waited for}}
+  // expected-error @+1 {{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: a stream cannot be waited for while it is captured}}
   %ch4 = tfrt_cuda.stream.synchronize %stream, %ch2
   %bytes = tfrt.constant.i64 8
   // expected-error @+1 {{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: memory cannot be allocated while a stream is captured}}
   %memory, %ch5 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch2
   %event, %ch6 = tfrt_cuda.event.create %context, %ch2
   %ch7 = tfrt_cuda.event.record %event, %stream, %ch6
-  // expected-error @+1 {{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: the host can neither wait for an event that was recorded in a capture nor ask for it}}
+  // expected-error @+1 {{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: the host can neither query nor wait for an event that was recorded in a capture}}
   %ch8 = tfrt_cuda.event.synchronize %event, %ch7
   tfrt.return
 }
@@ -243,9 +243,9 @@ func @blas_beyond_its_operands() {
   %most = tfrt.constant.i32 2147483647
   %less = tfrt.constant.i32 -1
   %alpha = tfrt.constant.f32 1.0
-  // expected-error @+1 {{CUBLAS_STATUS_INVALID_VALUE: x takes 17 elements of type f32, and its buffer has 64 bytes}}
+  // expected-error @+1 {{CUBLAS_STATUS_INVALID_VALUE: x takes 17 elements of type f32, but its buffer has 64 bytes}}
   %ch2 = tfrt_cuda.blas.scal.f32 %context, %blas, %n, %alpha, %buffer, %one, %ch1
-  // expected-error @+1 {{CUBLAS_STATUS_INVALID_VALUE: x takes 4611686011984936963 elements of type f32, and its buffer has 64 bytes}}
+  // expected-error @+1 {{CUBLAS_STATUS_INVALID_VALUE: x takes 4611686011984936963 elements of type f32, but its buffer has 64 bytes}}
   %ch3 = tfrt_cuda.blas.scal.f32 %context, %blas, %most, %alpha, %buffer, %most, %ch1
   // expected-error @+1 {{CUBLAS_STATUS_INVALID_VALUE: n is -1}}
   %ch4 = tfrt_cuda.blas.scal.f32 %context, %blas, %less, %alpha, %buffer, %one, %ch1

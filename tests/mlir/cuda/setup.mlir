@@ -8,7 +8,7 @@
 // CHECK-NEXT: values = [9, 9, 9, 9]
 // BENCH: cold start load {{.*}}, setup {{.*}}, first call
 // EARLY: error:
-// EARLY-NOT: is still there at the end of the program
+// EARLY-NOT: still exists at the end of the program
 
 func @setup() -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt_cuda.buffer) {
   %ch0 = tfrt.new.chain

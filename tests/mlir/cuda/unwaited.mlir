@@ -99,7 +99,7 @@ func @endless() -> !tfrt.chain {
 }
 
 // The program itself is over in time; the kernel is stopped all the same, and told of, with where it was launched.
-// FORGOTTEN: error: CUDA_ERROR_LAUNCH_TIMEOUT: the program's time is up; kernel f: cancelled
+// FORGOTTEN: error: CUDA_ERROR_LAUNCH_TIMEOUT: the program has run out of time; kernel f: cancelled
 // FORGOTTEN: of work queued by 'tfrt_cuda.function.launch' at {{.*}}unwaited.mlir:[[@LINE+8]]:
 // FORGOTTEN: no kernel of the program waited for this work
 func @endless_and_forgotten() -> !tfrt.chain {

@@ -1,6 +1,6 @@
-//! What the caching allocator needs of a device: raw memory, and fences in the order of streams.
+//! //! The device that the caching allocator needs: raw memory, and fences in the order of streams.
 //!
-//! The allocator is written against this trait alone, so that every backend and a simulation serve it alike.
+//! The allocator only knows this trait, so it works with every backend and with a simulation.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use tfrt_host::Diagnostic;
 
-/// A source of device memory, and of fences on streams.
+/// A source of device memory and of fences on streams.
 ///
-/// The allocator calls it while it holds its lock; an implementation never calls the allocator back from within these
-/// functions, except that [`Backing::when_reached`] may call its closure at once, because it is called without the
-/// lock. An address must be a multiple of [`super::ALIGNMENT`].
+/// The allocator calls it while it holds its lock, so an implementation must not call the allocator
+/// back. The exception is [`Backing::when_reached`], which is called without the lock and may call
+/// its closure at once. Addresses must be multiples of [`super::ALIGNMENT`].
 pub trait Backing: Send + Sync + 'static {
-    /// Names a stream. Two streams that are alive at the same time differ.
+    /// A name of a stream. Streams that are alive at the same time have different names.
     type Stream: Clone + Eq + Hash + Debug + Send + 'static;
-    /// A place in a stream's work, reached when everything queued before it is done.
+    /// A point in a stream's work, reached when everything queued before it is done.
     type Fence: Send + Sync + 'static;
 
     /// Allocates at least `bytes` bytes of raw memory.
@@ -34,8 +34,8 @@ pub trait Backing: Send + Sync + 'static {
     /// Any error of the device. The memory then still belongs to the allocator.
     fn free(&self, address: u64, bytes: u64) -> Result<(), Diagnostic>;
 
-    /// Returns whether the source caches memory itself. The allocator then takes exactly what is
-    /// requested and returns unused memory at once.
+    /// Returns whether the source caches memory itself. The allocator then requests exactly what it
+    /// needs and returns unused memory at once.
     fn is_cached(&self) -> bool {
         false
     }
@@ -76,11 +76,11 @@ pub trait Backing: Send + Sync + 'static {
 
     /// Calls `job`, which releases memory and may wait for the device, when all fences are reached
     /// or the device has failed. Does not wait.
-    fn afterwards(&self, fences: Vec<Arc<Self::Fence>>, job: Box<dyn FnOnce() + Send>);
+    fn run_after(&self, fences: Vec<Arc<Self::Fence>>, job: Box<dyn FnOnce() + Send>);
 
-    /// Releases memory that the device's libraries cache, unless this could not serve a request of
-    /// `bytes` bytes anyway. Returns whether there was any; it may still be on its way. Does not
-    /// wait.
+    /// Releases memory that the device's libraries cache, unless that could not serve a request of
+    /// `bytes` bytes anyway. Returns whether there was any. It may still be on its way to the
+    /// device. Does not wait.
     fn trim_libraries(&self, _bytes: u64) -> bool {
         false
     }

@@ -1,33 +1,34 @@
-//! The blocks a stream gave back last, stacked by exact size: what a loop asks for again and again is found here in a few
-//! steps.
+//! //! The blocks that a stream released last, stacked by exact size. Requests that repeat in a
+//! loop are served from here in a few steps.
 //!
-//! A block in a bin is joined with no neighbour and is in no free list. Bins are emptied before anything else is searched,
-//! so they never hide a block from a request that could use it. Each block goes through a bin once for each time it is
-//! given back, so emptying them costs a constant for each free. The links lie in the [`BlockTable`].
+//! A binned block is joined with no neighbour and is in no free list. Bins are emptied before any
+//! other search, so they never hide a block from a request that could use it. Each block passes
+//! through a bin once per release, so emptying bins costs a constant per release. The links are in
+//! the [`BlockTable`].
 
 use super::GRANULE;
 use super::blocks::{Block, BlockTable, NONE};
 
-/// Bins of a stream, as a power of two. A word says which of them may have blocks.
+/// The number of bins of a stream, as a power of two. A word says which of them may have blocks.
 const BIN_BITS: u32 = 6;
 const BINS: usize = 1 << BIN_BITS;
 
-/// Blocks of one size, the one given back last first.
+/// Blocks of one size, the one released last first.
 #[derive(Debug, Clone, Copy)]
 struct Bin {
     bytes: u64,
     head: u32,
 }
 
-/// See the module.
+/// The bins of one stream; see the module documentation.
 #[derive(Debug)]
 pub(super) struct Bins {
     bins: [Bin; BINS],
-    /// Where a block was put since the bin was last found empty by [`Bins::take_any`].
+    /// The bins that received a block since [`Bins::take_any`] last found them empty.
     touched: u64,
 }
 
-/// The bin of a size: sizes that differ by a little lie in different ones.
+/// Returns the bin of a size. Slightly different sizes have different bins.
 #[inline]
 fn bin_of(bytes: u64) -> usize {
     ((bytes / GRANULE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BIN_BITS)) as usize
@@ -38,7 +39,8 @@ impl Bins {
         Self { bins: [Bin { bytes: 0, head: NONE }; BINS], touched: 0 }
     }
 
-    /// Puts a block in if its bin is empty or holds blocks of its size. False if not: empty the bin first.
+    /// Adds a block if its bin is empty or holds blocks of its size. Otherwise returns false: the
+    /// caller must empty the bin first.
     #[inline]
     pub(super) fn put(&mut self, block: &mut Block, id: u32) -> bool {
         let index = bin_of(block.bytes);
@@ -52,7 +54,7 @@ impl Bins {
         true
     }
 
-    /// Takes out a block of exactly this size.
+    /// Removes a block of exactly this size.
     #[inline]
     pub(super) fn take(&mut self, blocks: &BlockTable, bytes: u64) -> Option<u32> {
         let index = bin_of(bytes);
@@ -65,12 +67,12 @@ impl Bins {
         Some(id)
     }
 
-    /// Takes out any block of the bin that `bytes` belong to.
+    /// Removes any block from the bin of `bytes`.
     pub(super) fn take_rival(&mut self, blocks: &BlockTable, bytes: u64) -> Option<u32> {
         self.take(blocks, self.bins[bin_of(bytes)].bytes)
     }
 
-    /// Takes out any block.
+    /// Removes any block.
     pub(super) fn take_any(&mut self, blocks: &BlockTable) -> Option<u32> {
         while self.touched != 0 {
             let bytes = self.bins[self.touched.trailing_zeros() as usize].bytes;
@@ -82,7 +84,7 @@ impl Bins {
         None
     }
 
-    /// All blocks.
+    /// Returns all blocks.
     #[cfg(test)]
     pub(super) fn iter(&self, blocks: &BlockTable) -> impl Iterator<Item = u32> {
         let next = |id: u32| Some(id).filter(|&id| id != NONE);
@@ -91,7 +93,7 @@ impl Bins {
         })
     }
 
-    /// Size of its largest block.
+    /// Returns the size of its largest block.
     pub(super) fn largest(&self) -> u64 {
         self.bins.iter().filter(|bin| bin.head != NONE).map(|bin| bin.bytes).max().unwrap_or(0)
     }

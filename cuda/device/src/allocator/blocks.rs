@@ -1,12 +1,13 @@
-//! The blocks that segments are cut into: one table of them, in which a block is a number.
+//! //! The blocks that segments are cut into. They are in one table, and a block is identified by
+//! its number.
 //!
-//! Blocks of a segment are linked in the order of their addresses and cover it without gaps. The table knows nothing of
-//! streams' meaning, fences or policy; it cuts, joins and counts.
+//! The blocks of a segment are linked in the order of their addresses and cover it without gaps.
+//! The table knows no policy, no fences and no meaning of streams. It cuts, joins and counts.
 
-/// Stands for "no block" where a block's number is expected.
+/// The number that stands for "no block".
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Who may touch a block's memory.
+/// The state of a block, which says who may access its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// The number is not in use.
@@ -17,25 +18,25 @@ pub(super) enum State {
     Binned,
     /// In the free list of its stream.
     Free,
-    /// Given back, but several streams may still use it; it is in no free list.
+    /// Released, but several streams may still use it. It is in no free list.
     Pending,
-    /// Addresses without memory: its pages were taken.
+    /// Addresses without memory, because its pages were taken.
     Hole,
 }
 
-/// What size of blocks a segment is for. Small blocks that live long would otherwise keep large segments from being whole
-/// again.
+/// The size of blocks that a segment serves. Otherwise, long-lived small blocks would keep large
+/// segments from becoming whole again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Small,
     Large,
 }
 
-/// The largest small block.
+/// The largest small block, in bytes.
 const MAX_SMALL_BYTES: u64 = 512 << 10;
 
 impl Kind {
-    /// Which segments serve blocks of this size.
+    /// Returns the kind of segment that serves blocks of this size.
     #[inline]
     pub(super) fn of(bytes: u64) -> Self {
         if bytes <= MAX_SMALL_BYTES { Self::Small } else { Self::Large }
@@ -54,25 +55,26 @@ impl Kind {
 pub(super) struct Block {
     pub(super) address: u64,
     pub(super) bytes: u64,
-    /// What was asked for, if live.
+    /// The requested size, if live.
     pub(super) requested: u64,
-    /// If live: which grant this is. Tells a stale handle from a good one.
+    /// The number of the grant, if live. It distinguishes stale handles from valid ones.
     pub(super) serial: u64,
-    /// If binned or free: the point of its stream that must be reached before another stream may have it.
+    /// If binned or free: the point of its stream that must be reached before another stream may
+    /// use it.
     pub(super) point: u64,
-    /// The stream whose it is, as a slot.
+    /// The slot of the stream that owns it.
     pub(super) stream: u32,
     pub(super) segment: u32,
-    /// Neighbours in the segment.
+    /// The neighbours in the segment.
     pub(super) before: u32,
     pub(super) after: u32,
-    /// Neighbours in the free list; in a bin there is none before.
+    /// The neighbours in the free list. In a bin there is only the next one.
     pub(super) list_before: u32,
     pub(super) list_after: u32,
     pub(super) state: State,
-    /// What its segment is for.
+    /// The kind of its segment.
     pub(super) kind: Kind,
-    /// If live: other streams were recorded as its users.
+    /// Whether other streams were recorded as users, if live.
     pub(super) shared: bool,
 }
 
@@ -94,7 +96,7 @@ impl Block {
         shared: false,
     };
 
-    /// True if the block is all of its segment.
+    /// Returns true if the block covers its whole segment.
     pub(super) fn is_whole_segment(&self) -> bool {
         self.before == NONE && self.after == NONE
     }
@@ -118,12 +120,12 @@ impl BlockTable {
         &mut self.blocks[id as usize]
     }
 
-    /// The block of that number, if the number is in use.
+    /// Returns the block with this number, if the number is in use.
     pub(super) fn find(&self, id: u32) -> Option<&Block> {
         self.blocks.get(id as usize).filter(|block| block.state != State::Vacant)
     }
 
-    /// Every block in use, with its number.
+    /// Returns every block in use, with its number.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Block)> {
         let all = self.blocks.iter().enumerate().map(|(id, block)| (id as u32, block));
         all.filter(|(_, block)| block.state != State::Vacant)
@@ -135,10 +137,7 @@ impl BlockTable {
             return id;
         }
         let id = self.blocks.len() as u32;
-        assert!(
-            id != NONE,
-            "four thousand million blocks of at least 512 bytes are more than an address space"
-        );
+        assert!(id != NONE, "2^32 blocks of at least 512 bytes exceed the address space");
         self.blocks.push(block);
         id
     }
@@ -148,7 +147,7 @@ impl BlockTable {
         self.vacant.push(id);
     }
 
-    /// The one block of a new segment; pending, until it is put somewhere.
+    /// Adds the only block of a new segment, in the pending state.
     pub(super) fn insert_segment(
         &mut self,
         segment: u32,
@@ -160,14 +159,14 @@ impl BlockTable {
         self.insert(Block { address, bytes, segment, stream, kind, state: State::Pending, ..Block::VACANT })
     }
 
-    /// Forgets the one block of a segment that is given back.
+    /// Removes the only block of a segment that is being released.
     pub(super) fn remove_segment(&mut self, id: u32) {
         debug_assert!(self.get(id).is_whole_segment());
         self.remove(id);
     }
 
-    /// Cuts a block that is in no list after `bytes` bytes; returns the new block behind the cut, which has the same
-    /// stream and point and is in no list either.
+    /// Cuts a block that is in no list after `bytes` bytes. Returns the new block after the cut. It
+    /// has the same stream and point, and is in no list either.
     #[inline]
     pub(super) fn split(&mut self, id: u32, bytes: u64) -> u32 {
         let front = *self.get(id);
@@ -187,8 +186,8 @@ impl BlockTable {
         back
     }
 
-    /// Joins a block with the one behind it, neither being in a list. The number of the front one remains; what the
-    /// joined block's stream and point are is for the caller to say.
+    /// Joins a block with the one after it; neither may be in a list. The number of the front block
+    /// remains. The caller sets the stream and the point of the joined block.
     #[inline]
     pub(super) fn join(&mut self, front: u32, back: u32) {
         let gone = *self.get(back);

@@ -1,22 +1,24 @@
-//! The free blocks of one stream by size, for best fit in a few steps whatever their number.
+//! //! The free blocks of one stream by size, for best fit in a few steps regardless of their
+//! number.
 //!
-//! Sizes fall into classes: 32 to an octave, so that a class is at most 3 % wide; below 32 granules each size is its own
-//! class. Two levels of bitmaps find the next class that has a block. Within a class the blocks are linked from small to
-//! large, the one freed last first among equals; the links lie in the [`BlockTable`].
+//! Sizes fall into classes, 32 per octave, so a class is at most 3 % wide. Below 32 granules, each
+//! size is its own class. Two levels of bitmaps find the next class that has a block. Within a
+//! class the blocks are linked from small to large, the latest released first among equals. The
+//! links are in the [`BlockTable`].
 
 use super::GRANULE;
 use super::blocks::{BlockTable, NONE};
 
-/// Classes in an octave, as a power of two.
+/// The number of classes in an octave, as a power of two.
 const CLASS_BITS: u32 = 5;
 const CLASSES_PER_OCTAVE: usize = 1 << CLASS_BITS;
-/// Enough for every number of granules that 64 bits of bytes hold.
+/// Enough for every number of granules in a 64-bit size.
 const OCTAVES: usize = 64 - GRANULE.trailing_zeros() as usize - CLASS_BITS as usize + 1;
 
-/// See the module.
+/// The free blocks of one stream; see the module documentation.
 #[derive(Debug)]
 pub(super) struct FreeList {
-    /// Octaves that have a block.
+    /// The octaves that have a block.
     octaves: u64,
     /// For each octave, the classes that have a block.
     classes: [u32; OCTAVES],
@@ -25,7 +27,7 @@ pub(super) struct FreeList {
     bytes: u64,
 }
 
-/// Octave and class of a size.
+/// Returns the octave and class of a size.
 #[inline]
 fn class_of(bytes: u64) -> (usize, usize) {
     let granules = bytes / GRANULE;
@@ -47,7 +49,7 @@ impl FreeList {
         }
     }
 
-    /// Bytes of all its blocks.
+    /// Returns the total size of its blocks.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -78,7 +80,7 @@ impl FreeList {
         self.bytes += bytes;
     }
 
-    /// Takes a block out.
+    /// Removes a block.
     #[inline]
     pub(super) fn remove(&mut self, blocks: &mut BlockTable, id: u32) {
         let block = blocks.get(id);
@@ -101,13 +103,13 @@ impl FreeList {
         self.bytes -= bytes;
     }
 
-    /// The smallest block of at least `bytes` bytes, which remains in the list.
+    /// Returns the smallest block of at least `bytes` bytes, which remains in the list.
     #[inline]
     pub(super) fn best_fit(&self, blocks: &BlockTable, bytes: u64) -> Option<u32> {
         self.best_fit_where(blocks, bytes, |_| true)
     }
 
-    /// The smallest block of at least `bytes` bytes that `may` be had.
+    /// Returns the smallest block of at least `bytes` bytes for which `may` returns true.
     #[inline]
     pub(super) fn best_fit_where(
         &self,
@@ -129,10 +131,10 @@ impl FreeList {
         }
     }
 
-    /// The next class behind this one that has a block.
+    /// Returns the next class after this one that has a block.
     #[inline]
     fn next_class(&self, octave: usize, class: usize) -> Option<(usize, usize)> {
-        // Twice, as shifting by all bits of a number is not defined.
+        // Shifted twice, because shifting by all bits of a number is not defined.
         let classes = (self.classes[octave] >> class) >> 1;
         if classes != 0 {
             return Some((octave, class + 1 + classes.trailing_zeros() as usize));
@@ -145,7 +147,7 @@ impl FreeList {
         Some((octave, self.classes[octave].trailing_zeros() as usize))
     }
 
-    /// Size of its largest block.
+    /// Returns the size of its largest block.
     pub(super) fn largest(&self, blocks: &BlockTable) -> u64 {
         if self.octaves == 0 {
             return 0;
@@ -185,7 +187,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain search over all blocks.
+        /// Compares with a linear search over all blocks.
         #[test]
         fn finds_the_best_fit(sizes in prop::collection::vec(1u64..5000, 1..80), removed in any::<u128>(), want in 1u64..5000) {
             let mut blocks = BlockTable::default();

@@ -1,13 +1,13 @@
-//! A hash for keys that are small numbers or pointers: one multiplication.
+//! //! A fast hash for keys that are small numbers or pointers: one multiplication.
 //!
-//! Keys are the runtime's own, so nobody can choose them to collide.
+//! The keys come from the runtime, so nobody can choose them to collide.
 
 use std::hash::Hasher;
 
 /// 2^64 divided by the golden ratio, made odd.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// See the module.
+/// Hashes by one multiplication; see the module documentation.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct MultiplyHasher(u64);
 
@@ -24,7 +24,7 @@ impl Hasher for MultiplyHasher {
 
     fn write_u64(&mut self, value: u64) {
         self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(FACTOR);
-        // The table looks at the high and the low bits.
+        // The table uses both the high and the low bits.
         self.0 ^= self.0 >> 32;
     }
 

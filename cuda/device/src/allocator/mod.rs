@@ -1,29 +1,32 @@
-//! Device memory handed out from cached segments, over any backend.
+//! //! Allocates device memory from cached segments, over any backend.
 //!
-//! Memory is taken from the device in large segments, which are cut into blocks. A block that is given back is joined
-//! with its free neighbours and kept for later requests; the next of the same size and stream gets it as it is. It may
-//! be given back as soon as the last work that uses it is *queued*: the stream it was granted for may reuse it at once,
-//! because a stream runs its work in order; for other streams the allocator inserts the waits that make reuse safe, and
-//! no others. A stream that used a block it was not granted for is made known with [`CachingAllocator::record_use`].
+//! Memory is taken from the device in large segments, which are cut into blocks. A released block
+//! is joined with its free neighbours and kept for later requests. The next request of the same
+//! size and stream receives it unchanged. A block may be released as soon as the last work that
+//! uses it is *queued*. The stream it was granted for may reuse it at once, because a stream runs
+//! its work in order. For other streams the allocator inserts exactly the waits that make reuse
+//! safe. A stream that uses a block of another stream is recorded with
+//! [`CachingAllocator::record_use`].
 //!
-//! Requests are granted in the order they were made. One that does not fit waits until memory that was given back is no
-//! longer in use, then cached segments are returned to the device and it is asked again; then the request fails, with a
-//! table of who holds what. No compute thread waits for memory: see [`CachingAllocator::allocate_with`].
+//! Requests are granted in order. A request that does not fit waits until released memory is no
+//! longer in use. Then cached segments are returned to the device, which is asked again. If that
+//! fails, the request fails with a table of the memory's holders. No compute thread waits for
+//! memory: see [`CachingAllocator::allocate_with`].
 //!
-//! It never reads or writes the memory, never waits on the host unless asked to, and orders nothing but reuse: that the
-//! users of one block are in order among themselves is their business.
+//! The allocator never accesses the memory, never waits on the host unless asked to, and orders
+//! nothing but reuse. The users of one block must order themselves.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `backing` | what a device offers |
+//! | `backing` | the requirements on a device |
 //! | `blocks` | segments cut into blocks |
-//! | `bins` | what was given back last, by exact size |
+//! | `bins` | the latest released blocks, by exact size |
 //! | `free_list` | best fit |
 //! | `streams` | points of streams, fences, waits |
-//! | `pool` | handing blocks out and taking them back |
-//! | `search` | what happens when nothing fits |
-//! | `pages` | new segments out of pages of free blocks |
-//! | `out_of_memory`, `statistics`, `timeline`, `page`, `origin` | what it tells |
+//! | `pool` | granting and releasing blocks |
+//! | `search` | the search if nothing fits |
+//! | `pages` | new segments from pages of free blocks |
+//! | `out_of_memory`, `statistics`, `timeline`, `page`, `origin` | reports |
 
 mod backing;
 mod bins;
@@ -62,13 +65,14 @@ use pool::Pool;
 use search::{Asking, Outcome, Until};
 use timeline::Recorder;
 
-/// Sizes of blocks are multiples of this.
+/// The granularity of block sizes, in bytes.
 const GRANULE: u64 = 512;
 
-/// Every address handed out is a multiple of this.
+/// The alignment of all addresses, in bytes.
 pub const ALIGNMENT: u64 = 256;
 
-/// The size of a red zone ([`Options::red_zone_bytes`]) in which an access one element off the end of a buffer lies.
+/// The size of a red zone ([`Options::red_zone_bytes`]), large enough to contain an access one
+/// element past the end of a buffer.
 pub const RED_ZONE: u64 = GRANULE;
 
 /// Options of an allocator.
@@ -80,8 +84,9 @@ pub struct Options {
     /// Takes memory in contiguous segments even if the device has pages. Free blocks of different
     /// segments then cannot be combined.
     pub in_segments: bool,
-    /// Bytes behind each buffer that belong to no buffer, so that a checker can tell an access past its end from one to its
-    /// neighbour. They do not count against `bytes_limit`.
+    /// The number of bytes after each buffer that belong to no buffer, so that a checker can
+    /// distinguish an access past the end from one to the neighbour. They do not count against
+    /// `bytes_limit`.
     pub red_zone_bytes: u64,
 }
 
@@ -98,7 +103,7 @@ pub struct Request<'a, S> {
 
 /// Allocated memory. Dropping it does not release it: [`CachingAllocator::free`] does.
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "memory is given back with `CachingAllocator::free`"]
+#[must_use = "memory is released with `CachingAllocator::free`"]
 pub struct Allocation {
     address: u64,
     bytes: u64,
@@ -127,7 +132,7 @@ impl Allocation {
     }
 }
 
-/// Takes the outcome of a request.
+/// Receives the outcome of a request.
 type Then = Box<dyn FnOnce(Result<Allocation, Diagnostic>) + Send>;
 
 struct Waiting<S> {
@@ -141,12 +146,12 @@ struct Shared<B: Backing> {
     pool: Pool<B>,
     /// Requests that cannot be granted yet, oldest first.
     waiting: VecDeque<Waiting<B::Stream>>,
-    /// Outcomes that still have to be told, and whether somebody is telling them.
+    /// The outcomes that were not delivered yet, and whether a thread is delivering them.
     outcomes: VecDeque<(Then, Result<Allocation, Diagnostic>)>,
     telling: bool,
 }
 
-/// A request that has to wait, and the lock under which that was found out.
+/// A request that has to wait, with the lock under which this was decided.
 struct Later<'a, B: Backing> {
     shared: MutexGuard<'a, Shared<B>>,
     stream: &'a B::Stream,
@@ -171,7 +176,7 @@ impl<B: Backing> fmt::Debug for CachingAllocator<B> {
 impl<B: Backing> CachingAllocator<B> {
     /// Creates an allocator that holds no memory.
     pub fn new(backing: Arc<B>, options: Options) -> Arc<Self> {
-        /// Tells allocators apart, so that one's memory is not given to another.
+        /// Identifies allocators, so that memory of one is not released to another.
         static NEXT_ID: AtomicU32 = AtomicU32::new(0);
         let pool = Pool::new(backing.clone(), options, NEXT_ID.fetch_add(1, Ordering::Relaxed));
         let shared = Shared { pool, waiting: VecDeque::new(), outcomes: VecDeque::new(), telling: false };
@@ -230,14 +235,15 @@ impl<B: Backing> CachingAllocator<B> {
             Ok(outcome) => Some(outcome),
             Err(Later { shared, until, .. }) => {
                 drop(shared);
-                // What it would wait for is watched for nobody else: who asks again counts on that.
+                // Memory it could wait for is watched anyway, because a caller that asks again
+                // relies on it.
                 self.watch(until);
                 None
             }
         }
     }
 
-    /// Settles a request that need not wait.
+    /// Grants or refuses a request that need not wait.
     #[inline(never)]
     fn allocate_now<'a>(
         mut shared: MutexGuard<'a, Shared<B>>,
@@ -268,7 +274,7 @@ impl<B: Backing> CachingAllocator<B> {
     #[cold]
     fn wait_for(&self, later: Later<'_, B>) -> Result<Allocation, Diagnostic> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        // The receiver is there until it has received.
+        // The receiver exists until it has received.
         self.wait_in_line(later, Box::new(move |outcome| drop(sender.send(outcome))));
         receiver.recv().unwrap_or_else(|_| Err(abandoned()))
     }
@@ -276,7 +282,7 @@ impl<B: Backing> CachingAllocator<B> {
     /// Releases memory. All work that uses it has been queued, but need not have run.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidArgument`] if it is another allocator's.
+    /// [`ErrorCode::InvalidArgument`] if it belongs to another allocator.
     #[inline]
     pub fn free(&self, allocation: Allocation) -> Result<(), Diagnostic> {
         let mut shared = self.shared.lock();
@@ -287,7 +293,7 @@ impl<B: Backing> CachingAllocator<B> {
         Ok(())
     }
 
-    /// Hands memory that came back on to those who want it.
+    /// Offers released memory to waiting requests.
     #[cold]
     fn freed(&self, mut shared: MutexGuard<'_, Shared<B>>) -> Result<(), Diagnostic> {
         let released = if shared.pool.is_source_cached { shared.pool.release_done() } else { Ok(()) };
@@ -302,7 +308,7 @@ impl<B: Backing> CachingAllocator<B> {
     /// Records that work on another stream than the one of the request uses the memory.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidArgument`] if it is another allocator's.
+    /// [`ErrorCode::InvalidArgument`] if it belongs to another allocator.
     pub fn record_use(&self, allocation: &Allocation, stream: &B::Stream) -> Result<(), Diagnostic> {
         self.shared.lock().pool.record_use(allocation, stream)
     }
@@ -311,7 +317,8 @@ impl<B: Backing> CachingAllocator<B> {
     /// is reused when its work is done.
     ///
     /// # Errors
-    /// The device's. What the stream used is then kept until the allocator goes.
+    /// Any error of the device. Memory used by the stream is then kept until the allocator is
+    /// dropped.
     pub fn forget_stream(&self, stream: &B::Stream) -> Result<(), Diagnostic> {
         let shared = &mut *self.shared.lock();
         shared.pool.streams.forget(&shared.pool.backing, stream)
@@ -347,7 +354,7 @@ impl<B: Backing> CachingAllocator<B> {
         self.shared.lock().pool.recorder.as_mut().map(Recorder::take).unwrap_or_default()
     }
 
-    /// Has the backing tell when the waiting requests should be tried again.
+    /// Registers with the backing to retry the waiting requests.
     #[cold]
     fn watch(&self, until: Until<B::Fence>) {
         let again = || {
@@ -366,12 +373,12 @@ impl<B: Backing> CachingAllocator<B> {
         }
     }
 
-    /// Tries the waiting requests again, in order, and tells those that are settled.
+    /// Retries the waiting requests in order, and delivers the outcomes.
     #[cold]
     fn progress(&self) {
         let mut shared = self.shared.lock();
         let until = shared.settle_waiting();
-        // Whoever tells already will tell these too, in order.
+        // A thread that is already delivering will deliver these too, in order.
         if !mem::replace(&mut shared.telling, true) {
             while let Some((then, outcome)) = shared.outcomes.pop_front() {
                 drop(shared);
@@ -399,13 +406,14 @@ impl<B: Backing> Shared<B> {
         self.pool.allocate_cached(slot, request.bytes, &mut request.origin)
     }
 
-    /// Grants, in order, what can be granted now. Returns what to wait for next, if somebody still waits.
+    /// Grants, in order, what can be granted now. If requests remain, returns what to wait for
+    /// next.
     fn settle_waiting(&mut self) -> Option<Until<B::Fence>> {
         while let Some(Waiting { stream, bytes, asking, then }) = self.waiting.pop_front() {
             let outcome = match self.pool.streams.find(&stream) {
                 Some(slot) => self.pool.allocate(slot, bytes, asking),
                 None => Outcome::Failed(Diagnostic::invalid_argument(
-                    "the stream was destroyed while memory for it was waited for",
+                    "the stream was destroyed while a request for its memory was waiting",
                 )),
             };
             match outcome {
@@ -422,11 +430,12 @@ impl<B: Backing> Shared<B> {
 }
 
 fn abandoned() -> Diagnostic {
-    Diagnostic::new(ErrorCode::Abandoned, "the allocator went away before the memory was granted")
+    Diagnostic::new(ErrorCode::Abandoned, "the allocator was dropped before the memory was granted")
 }
 
 impl<B: Backing> Drop for CachingAllocator<B> {
-    /// Gives everything back: now if all streams are done, else when they are, on a thread that may wait.
+    /// Releases everything: now if all streams are done, else when they are, on a thread that may
+    /// wait.
     fn drop(&mut self) {
         let shared = self.shared.get_mut();
         for Waiting { then, .. } in shared.waiting.drain(..) {
@@ -435,11 +444,11 @@ impl<B: Backing> Drop for CachingAllocator<B> {
         let options = shared.pool.options;
         let mut pool = mem::replace(&mut shared.pool, Pool::new(self.backing.clone(), options, 0));
         let ends = pool.ends();
-        // Nobody is left to tell; a device that fails here fails everywhere.
+        // A failure could not be reported. A device that fails here fails everywhere.
         if ends.is_empty() {
             drop(pool.tear_down());
         } else {
-            self.backing.afterwards(ends, Box::new(move || drop(pool.tear_down())));
+            self.backing.run_after(ends, Box::new(move || drop(pool.tear_down())));
         }
     }
 }

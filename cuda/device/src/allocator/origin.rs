@@ -1,4 +1,4 @@
-//! Whom a block is for, as errors and timelines tell it.
+//! //! The requester of a block, as errors and timelines name it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The error of a request that cannot be granted, with a table of who holds what.
+//! //! The error of a request that cannot be granted, with a table of the memory's holders.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -8,10 +8,10 @@ use tfrt_host::{Diagnostic, ErrorCode};
 use super::origin::Origin;
 use super::statistics::Statistics;
 
-/// Rows of the table; the rest is one row together.
+/// The most rows of the table. The rest is summed up in one row.
 const MAX_ROWS: usize = 10;
 
-/// Bytes as people read them.
+/// A size that displays with a unit.
 pub(crate) struct Bytes(pub(crate) u64);
 
 impl fmt::Display for Bytes {
@@ -27,14 +27,15 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Live blocks of one origin.
+/// The live blocks of one origin.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     blocks: u64,
     bytes: u64,
 }
 
-/// Makes the error. `live` are the live blocks' origins and sizes; `device` is what the device said, if it was asked.
+/// Creates the error. `live` are the origins and sizes of live blocks. `device` is the device's
+/// error, if it was asked.
 pub(super) fn out_of_memory<'a>(
     requested: u64,
     origin: &Origin,
@@ -42,7 +43,7 @@ pub(super) fn out_of_memory<'a>(
     live: impl Iterator<Item = (&'a Origin, u64)>,
     device: Option<&Diagnostic>,
 ) -> Diagnostic {
-    let mut message = format!("out of device memory: {requested} bytes ({}) asked for", Bytes(requested));
+    let mut message = format!("out of device memory: {requested} bytes ({}) requested", Bytes(requested));
     if *origin != Origin::default() {
         let _ = write!(message, " by {origin}");
     }
@@ -59,7 +60,7 @@ pub(super) fn out_of_memory<'a>(
     }
     let error = Diagnostic::new(ErrorCode::OutOfMemory, message);
     let error = match device {
-        Some(device) => error.note(format!("the device says: {}", device.message)),
+        Some(device) => error.note(format!("the device reported: {}", device.message)),
         None => error,
     };
     match table(live) {
@@ -68,7 +69,7 @@ pub(super) fn out_of_memory<'a>(
     }
 }
 
-/// Who holds how much, the most first; `None` if nobody holds anything.
+/// Returns a table of the holders, the largest first, or `None` if there are none.
 fn table<'a>(live: impl Iterator<Item = (&'a Origin, u64)>) -> Option<String> {
     let mut by_origin: HashMap<&Origin, Held> = HashMap::new();
     for (origin, bytes) in live {
@@ -89,7 +90,7 @@ fn table<'a>(live: impl Iterator<Item = (&'a Origin, u64)>) -> Option<String> {
         });
         rows.push((sum, format!("({} others)", rest.len())));
     }
-    let mut text = format!("who holds what:\n    {:>10}  {:>6}  from", "bytes", "blocks");
+    let mut text = format!("holders of device memory:\n    {:>10}  {:>6}  from", "bytes", "blocks");
     for (held, name) in rows {
         let _ = write!(text, "\n    {:>10}  {:>6}  {name}", Bytes(held.bytes), held.blocks);
     }
@@ -112,10 +113,10 @@ mod tests {
         let lines: Vec<_> = error.lines().map(str::trim).collect();
         assert_eq!(
             lines[0],
-            "OutOfMemory: out of device memory: 3145728 bytes (3.0 MiB) asked for by conv; 4.0 MiB in use, \
+            "OutOfMemory: out of device memory: 3145728 bytes (3.0 MiB) requested by conv; 4.0 MiB in use, \
              2.0 MiB cached (largest free block 0 B)"
         );
-        assert_eq!(lines[1], "note: who holds what:");
+        assert_eq!(lines[1], "note: holders of device memory:");
         assert_eq!(lines[3], "3.0 MiB       2  weights");
         assert_eq!(lines[4], "1.0 MiB       1  l");
         assert_eq!(lines.last().unwrap(), &"3.5 KiB       3  (3 others)");

@@ -1,5 +1,6 @@
-//! A recording as a page to look at: how much was reserved and held over time, which block lay where for how long, and who
-//! held what at the peak. One file of HTML and SVG, without scripts and without anything from elsewhere.
+//! //! A recording as an HTML page: how much memory was reserved and held over time, the place and
+//! lifetime of each block, and the holders at the peak. It is one file of HTML and SVG, without
+//! scripts and external resources.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};
@@ -9,11 +10,12 @@ use super::origin::Origin;
 use super::out_of_memory::Bytes;
 use super::timeline::{EventKind, MemoryLog};
 
-/// Blocks that are drawn; of more, those that hold the most for the longest.
+/// The most blocks that are drawn. Of more, those that hold the most memory for the longest time
+/// are drawn.
 const MAX_BLOCKS: usize = 20_000;
-/// Holders that the table lists and that have a colour of their own.
+/// The most holders that the table lists and that have their own colour.
 const MAX_HOLDERS: usize = 24;
-/// Width of the drawings, and of the numbers at their left, in units of the page.
+/// The width of the drawings, and of the numbers to their left, in units of the page.
 const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 90.0;
 const CURVES_HEIGHT: f64 = 200.0;
@@ -24,7 +26,7 @@ const BLOCKS_HEIGHT: f64 = 460.0;
 struct Span<'a> {
     start_ns: u64,
     end_ns: u64,
-    /// Whether it was given back while the recording went on.
+    /// Whether it was released during the recording.
     freed: bool,
     address: u64,
     bytes: u64,
@@ -32,7 +34,7 @@ struct Span<'a> {
     origin: &'a Origin,
 }
 
-/// A moment, and what was held and reserved from then on.
+/// A time, and the bytes held and reserved from then on.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     time_ns: u64,
@@ -40,23 +42,23 @@ struct Sample {
     reserved: u64,
 }
 
-/// Where a segment is drawn.
+/// The place of a segment in the drawing.
 #[derive(Debug, Clone, Copy, Default)]
 struct SegmentPlace {
     bytes: u64,
-    /// As far as it was ever used: what is behind is not drawn.
+    /// The part that was ever used; the rest is not drawn.
     used: u64,
-    /// Bytes drawn below it.
+    /// The number of bytes drawn below it.
     below: u64,
 }
 
-/// What a recording comes to.
+/// The contents of a recording.
 struct Story<'a> {
     spans: Vec<Span<'a>>,
     samples: Vec<Sample>,
     /// By address.
     segments: BTreeMap<u64, SegmentPlace>,
-    /// Bytes of all segments that were ever used.
+    /// The total used size of all segments.
     height: u64,
     start_ns: u64,
     end_ns: u64,
@@ -123,13 +125,14 @@ impl<'a> Story<'a> {
             .fold(first, |peak, sample| if sample.live > peak.live { sample } else { peak })
     }
 
-    /// Where a time lies on the page.
+    /// Returns the horizontal position of a time.
     fn x(&self, time_ns: u64) -> f64 {
         let part = (time_ns - self.start_ns) as f64 / (self.end_ns - self.start_ns) as f64;
         LEFT + part * (WIDTH - LEFT)
     }
 
-    /// Where an address lies, from the top; `None` if it is in no segment that was recorded.
+    /// Returns the vertical position of an address, from the top, or `None` if it is in no recorded
+    /// segment.
     fn y(&self, address: u64) -> Option<f64> {
         let (start, segment) = self.segments.range(..=address).next_back()?;
         let offset = address - start;
@@ -137,7 +140,7 @@ impl<'a> Story<'a> {
         (offset <= segment.used).then_some(BLOCKS_HEIGHT * (1.0 - at))
     }
 
-    /// Who held how much at a moment, the most first.
+    /// Returns the holders at a time and their bytes, the largest first.
     fn holders(&self, time_ns: u64) -> Vec<(&'a Origin, u64, u64)> {
         let mut by_origin: HashMap<&Origin, (u64, u64)> = HashMap::new();
         let alive = |span: &&Span<'_>| span.start_ns <= time_ns && (time_ns < span.end_ns || !span.freed);
@@ -153,7 +156,7 @@ impl<'a> Story<'a> {
     }
 }
 
-/// A text without the characters that mean something in HTML.
+/// A text that displays with HTML's special characters escaped.
 struct Escaped<T>(T);
 
 impl<T: fmt::Display> fmt::Display for Escaped<T> {
@@ -171,7 +174,7 @@ impl<T: fmt::Display> fmt::Display for Escaped<T> {
     }
 }
 
-/// A time since the beginning, as people read it.
+/// A time since the beginning that displays with a unit.
 struct Time(u64);
 
 impl fmt::Display for Time {
@@ -186,7 +189,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Colours of the holders of the peak; the others are grey.
+/// The colours of the holders at the peak. Others are grey.
 struct Colours<'a>(HashMap<&'a Origin, usize>);
 
 impl<'a> Colours<'a> {
@@ -194,7 +197,7 @@ impl<'a> Colours<'a> {
         Self(holders.iter().take(MAX_HOLDERS).enumerate().map(|(i, (origin, ..))| (*origin, i)).collect())
     }
 
-    /// Neighbours in the table are far apart on the wheel.
+    /// Neighbours in the table are far apart on the colour wheel.
     fn of(&self, origin: &Origin) -> String {
         match self.0.get(origin) {
             Some(i) => {
@@ -208,7 +211,7 @@ impl<'a> Colours<'a> {
 /// Writes named recordings as one HTML page with this title.
 ///
 /// # Errors
-/// Those of `out`, which should be buffered.
+/// The errors of `out`, which should be buffered.
 pub fn write_timeline(
     title: &str,
     recordings: &[(String, MemoryLog)],
@@ -239,7 +242,7 @@ fn write_page(title: &str, recordings: &[(String, MemoryLog)], page: &mut String
     writeln!(page, "<title>Device memory of {title}</title><style>{STYLE}</style></head><body>")?;
     writeln!(page, "<h1>Device memory of {title}</h1>")?;
     if recordings.is_empty() {
-        writeln!(page, "<p>Nobody asked for any.</p>")?;
+        writeln!(page, "<p>No memory was allocated.</p>")?;
     }
     for (name, log) in recordings {
         if recordings.len() > 1 {
@@ -267,18 +270,18 @@ fn write_recording(story: &Story<'_>, page: &mut String) -> fmt::Result {
     if story.dropped > 0 {
         writeln!(page, "<p>{} later events did not fit the recording.</p>", story.dropped)?;
     }
-    // What is held is to be seen also where much more is reserved.
+    // The held memory must be visible even if much more is reserved.
     let off_scale = peak.live > 0 && peak.live < reserved_max / 8;
     let top = if off_scale { peak.live + peak.live / 4 } else { reserved_max.max(peak.live) };
     if off_scale {
-        writeln!(page, "<p>What is reserved is beyond the scale of the curves.</p>")?;
+        writeln!(page, "<p>The reserved memory exceeds the scale of the curves.</p>")?;
     }
     write_curves(story, top.max(1), peak, page)?;
     write_blocks(story, &colours, page)?;
     write_table(&holders, &colours, peak, page)
 }
 
-/// What was held and reserved, over time.
+/// Draws the held and reserved memory over time.
 fn write_curves(story: &Story<'_>, top: u64, peak: Sample, page: &mut String) -> fmt::Result {
     writeln!(page, "<h3>Reserved and held over time</h3>")?;
     writeln!(page, "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\">", CURVES_HEIGHT + 22.0)?;
@@ -315,7 +318,7 @@ fn write_curves(story: &Story<'_>, top: u64, peak: Sample, page: &mut String) ->
     writeln!(page, "</svg>")
 }
 
-/// A curve of steps as a closed path. In each column of the page there is one point, the highest.
+/// Returns a step curve as a closed path. Each column of the page has one point, the highest.
 fn outline(story: &Story<'_>, of: impl Fn(&Sample) -> u64, y: impl Fn(u64) -> f64) -> String {
     let mut path = format!("M{LEFT} {CURVES_HEIGHT}");
     let mut last = 0;
@@ -340,7 +343,7 @@ fn outline(story: &Story<'_>, of: impl Fn(&Sample) -> u64, y: impl Fn(u64) -> f6
     path
 }
 
-/// Times below a drawing.
+/// Writes the times below a drawing.
 fn write_times(story: &Story<'_>, height: f64, page: &mut String) -> fmt::Result {
     for part in 0..=4u64 {
         let time_ns = (story.end_ns - story.start_ns) / 4 * part;
@@ -356,7 +359,7 @@ fn write_times(story: &Story<'_>, height: f64, page: &mut String) -> fmt::Result
     Ok(())
 }
 
-/// Which block lay where, from when to when.
+/// Draws the place and lifetime of each block.
 fn write_blocks(story: &Story<'_>, colours: &Colours<'_>, page: &mut String) -> fmt::Result {
     writeln!(page, "<h3>Blocks by address</h3>")?;
     write!(
@@ -413,14 +416,14 @@ fn write_blocks(story: &Story<'_>, colours: &Colours<'_>, page: &mut String) -> 
     writeln!(page, "</svg>")
 }
 
-/// Who held what at the peak.
+/// Writes the table of holders at the peak.
 fn write_table(
     holders: &[(&Origin, u64, u64)],
     colours: &Colours<'_>,
     peak: Sample,
     page: &mut String,
 ) -> fmt::Result {
-    writeln!(page, "<h3>Who held what at the peak</h3><table>")?;
+    writeln!(page, "<h3>Holders at the peak</h3><table>")?;
     writeln!(
         page,
         "<tr><th>from</th><th class=\"n\">bytes</th><th class=\"n\">share</th><th class=\"n\">blocks</th></tr>"

@@ -1,11 +1,13 @@
-//! Memory by the page: how pages of free blocks become a new segment, where no block fits but the pages would do.
+//! //! Memory in pages: pages of free blocks become a new segment if no block fits but their pages
+//! suffice.
 //!
-//! A device that can put any page of memory at any address ([`Pages`](super::backing::Pages)) spares the allocator most of
-//! the price of holes. Whole pages are taken out of free blocks, wherever these lie, and mapped side by side at new
-//! addresses; what remains where they were is a *hole*, a block without memory. Nothing is copied and no host waits: the old
-//! addresses stay mapped until the streams that may still use them are past that, and the stream that gets the new segment
-//! waits, on the device, for those it would otherwise overtake. Addresses are not scarce, so a hole is never filled again;
-//! it goes with its segment.
+//! A device that can map any page at any address ([`Pages`](super::backing::Pages)) avoids most of
+//! the cost of fragmentation. Whole pages are taken out of free blocks, wherever these are, and
+//! mapped contiguously at new addresses. The place they leave is a *hole*, a block without memory.
+//! Nothing is copied and no host thread waits. The old addresses stay mapped until the streams that
+//! may still use them have passed. The stream that receives the new segment waits on the device for
+//! the streams it would otherwise overtake. Addresses are not scarce, so a hole is never filled
+//! again; it is released with its segment.
 
 use tfrt_host::{Diagnostic, ErrorCode};
 
@@ -15,10 +17,10 @@ use super::pool::{Pool, Segment};
 use super::streams::Mark;
 use super::timeline::EventKind;
 
-/// The page at a place of a segment where there is none.
+/// The entry for a missing page of a segment.
 const NO_PAGE: u64 = u64::MAX;
 
-/// A page, and who may still use it through an old address.
+/// A page, and the streams that may still use it through an old address.
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     handle: u64,
@@ -34,41 +36,41 @@ struct Retired {
     marks: Vec<Mark>,
 }
 
-/// Which pages a segment may be made of beside new ones.
+/// The pages that may become a segment, besides new ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Take {
-    /// Those that are in no segment.
+    /// Only pages in no segment.
     Fresh,
-    /// And those that can be had without a wait.
+    /// Also pages that are available without a wait.
     Done,
-    /// And those for which the stream is made to wait.
+    /// Also pages for which the stream must wait.
     All,
 }
 
-/// The pages of a pool beside those that lie in its segments.
+/// The pages of a pool that lie in no segment.
 #[derive(Debug, Default)]
 pub(super) struct LoosePages {
     /// Pages in no segment.
     spare: Vec<Page>,
     retired: Vec<Retired>,
-    /// Segments that may be nothing but a hole now.
+    /// The segments that may consist only of a hole.
     hollow: Vec<u32>,
-    /// Ranges of addresses that came to nothing: where each begins, and its bytes.
+    /// Reserved ranges that could not be used: start and size in bytes.
     ranges: Vec<(u64, u64)>,
-    /// What the device said when it had no more.
+    /// The device's error when it had no more memory.
     pub(super) refusal: Option<Diagnostic>,
 }
 
-/// A free block with whole pages in it.
+/// A free block that contains whole pages.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     id: u32,
     pages: u64,
-    /// Whether its pages can be had without a wait.
+    /// Whether its pages are available without a wait.
     done: bool,
 }
 
-/// Adds marks to others: of each stream the latest counts.
+/// Merges marks. Of each stream, the latest counts.
 pub(super) fn merge_marks(into: &mut Vec<Mark>, marks: impl IntoIterator<Item = Mark>) {
     for mark in marks {
         match into.iter_mut().find(|known| known.stream == mark.stream) {
@@ -83,8 +85,9 @@ impl<B: Backing> Pool<B> {
         self.backing.pages().ok_or_else(|| Diagnostic::internal("the device has no pages"))
     }
 
-    /// Makes a segment for `bytes` bytes out of free pages and at most `fresh_max` new ones, and lets the stream wait for
-    /// whoever may still use them. `None` if there are not enough.
+    /// Creates a segment for `bytes` bytes from free pages and at most `fresh_max` new ones. The
+    /// stream waits for all streams that may still use the pages. Returns `None` if there are not
+    /// enough.
     pub(super) fn stitch(
         &mut self,
         slot: u32,
@@ -126,7 +129,8 @@ impl<B: Backing> Pool<B> {
         Ok(Some(first))
     }
 
-    /// Gives addresses back that came to nothing. If that fails it is tried again later; one error is enough to tell.
+    /// Releases an unused range of addresses. If that fails it is retried later, because one error
+    /// is enough to report.
     fn give_up_range<T>(
         &mut self,
         address: u64,
@@ -146,7 +150,7 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// That there is no more memory is no error yet.
+    /// Records that the device has no more memory, which is not an error yet.
     fn refuse<T>(&mut self, error: Diagnostic) -> Result<Option<T>, Diagnostic> {
         if error.code != ErrorCode::OutOfMemory {
             return Err(error);
@@ -155,8 +159,8 @@ impl<B: Backing> Pool<B> {
         Ok(None)
     }
 
-    /// Free blocks with whole pages, in the order in which to take them: without waits before others, and small ones, which
-    /// serve few requests, before large ones.
+    /// Returns free blocks with whole pages in the order in which to take them. Blocks without
+    /// waits come before others, and small blocks, which serve few requests, before large ones.
     fn candidates(&self, slot: u32, waits: bool) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> = self
             .blocks
@@ -173,7 +177,7 @@ impl<B: Backing> Pool<B> {
         candidates
     }
 
-    /// The first whole page of a range of a segment, as an address, and how many there are, if any.
+    /// Returns the address and number of the whole pages in a range of a segment, if there are any.
     fn whole_pages(&self, segment: u32, address: u64, bytes: u64) -> Option<(u64, u64)> {
         let page_bytes = self.page_bytes?;
         let segment = self.segments[segment as usize].as_ref().filter(|segment| !segment.pages.is_empty())?;
@@ -192,7 +196,7 @@ impl<B: Backing> Pool<B> {
         self.loose.spare.iter().filter(|page| self.is_usable(page, slot, waits)).count() as u64
     }
 
-    /// Makes pages, which are spare at first. False if the device has no more.
+    /// Creates spare pages. Returns false if the device has no more.
     fn create_pages(&mut self, count: u64) -> Result<bool, Diagnostic> {
         let page_bytes = self.page_bytes.unwrap_or(0);
         if count == 0 {
@@ -210,7 +214,8 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// Takes pages: spare ones first, then those of the candidates. There are enough.
+    /// Takes pages, first spare ones, then those of the candidates. The caller has checked that
+    /// there are enough.
     fn take_pages(&mut self, slot: u32, wanted: u64, waits: bool, candidates: &[Candidate]) -> Vec<Page> {
         let mut pages = Vec::with_capacity(wanted as usize);
         for page in std::mem::take(&mut self.loose.spare) {
@@ -230,7 +235,8 @@ impl<B: Backing> Pool<B> {
         pages
     }
 
-    /// Takes up to `count` whole pages from the end of a block that is not live. The rest of it stays what it was.
+    /// Takes up to `count` whole pages from the end of a block that is not live. The rest of it is
+    /// unchanged.
     fn make_hole(&mut self, id: u32, count: u64, pages: &mut Vec<Page>) {
         let page_bytes = self.page_bytes.unwrap_or(1);
         let block = *self.blocks.get(id);
@@ -275,7 +281,8 @@ impl<B: Backing> Pool<B> {
         debug_assert_eq!(self.blocks.get(hole).state, State::Hole);
     }
 
-    /// Unmaps what nobody uses any more, and gives back the addresses of segments that are nothing but a hole.
+    /// Unmaps addresses that nobody uses any more, and releases the addresses of segments that
+    /// consist of a hole.
     pub(super) fn unmap_retired(&mut self) -> Result<(), Diagnostic> {
         let mut next = 0;
         while next < self.loose.retired.len() {
@@ -310,8 +317,8 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// Gives free pages that nobody uses back to the device until no more than `target` bytes are reserved. Says how many
-    /// bytes that were.
+    /// Returns unused free pages to the device until at most `target` bytes are reserved. Returns
+    /// their size in bytes.
     pub(super) fn release_pages_down_to(&mut self, target: u64) -> Result<u64, Diagnostic> {
         let Some(page_bytes) = self.page_bytes else { return Ok(0) };
         let excess = self.statistics.bytes_reserved.saturating_sub(target).div_ceil(page_bytes);
@@ -340,7 +347,7 @@ impl<B: Backing> Pool<B> {
         Ok(released)
     }
 
-    /// The free blocks, and whether everybody is done with them.
+    /// Returns the free blocks, and whether all streams are done with them.
     fn reached_blocks(&self) -> Vec<(u32, bool)> {
         let free = self.blocks.iter().filter(|(_, block)| block.state == State::Free);
         free.map(|(id, block)| {
@@ -349,14 +356,14 @@ impl<B: Backing> Pool<B> {
         .collect()
     }
 
-    /// Bytes of pages in no segment.
+    /// Returns the size of the pages in no segment, in bytes.
     #[cfg(test)]
     pub(super) fn spare_bytes(&self) -> u64 {
         self.loose.spare.len() as u64 * self.page_bytes.unwrap_or(0)
     }
 
-    /// Gives back all pages and the addresses of a pool that ends, after all streams are done. Addresses of which
-    /// something cannot be unmapped are left alone.
+    /// Releases all pages and addresses of a pool that ends, after all streams are done. Ranges
+    /// that cannot be unmapped are kept.
     pub(super) fn tear_down_pages(&mut self, segments: &[Option<Segment>]) -> Result<(), Diagnostic> {
         let Some(page_bytes) = self.page_bytes else { return Ok(()) };
         let mut result = Ok(());

@@ -1,12 +1,14 @@
-//! Blocks, segments and streams together: who gets which block, and what happens to one that comes back.
+//! //! Blocks, segments and streams combined: which request receives which block, and what happens
+//! to released blocks.
 //!
-//! A free block lies in a bin or the free list of the stream that used it last, with the point of that stream it was given
-//! back at: in a bin first, as it is, and in the free list, joined with its neighbours, when a request finds no block of
-//! just its size. That stream may have it at once, because work on a stream runs in order. Another stream may have it once the
-//! point is reached, or if it waits for it. A block that several streams may still use is *pending*: it is in no list
-//! until all streams but one are past their points.
+//! A free block is in a bin or in the free list of the stream that used it last, with the point of
+//! that stream at which it was released. It is first put into a bin, unchanged. It moves to the
+//! free list, joined with its neighbours, when a request finds no block of exactly its size. That
+//! stream may reuse it at once, because work on a stream runs in order. Another stream may reuse it
+//! once the point is reached, or if it waits for the point. A block that several streams may still
+//! use is *pending*: it is in no list until all streams but one have passed their points.
 //!
-//! Not thread-safe, and knows no queue of requests: [`super::CachingAllocator`] adds both.
+//! The pool is not thread-safe and has no queue of requests; [`super::CachingAllocator`] adds both.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -31,50 +33,52 @@ type ByBlock<T> = HashMap<u32, T, BuildHasherDefault<MultiplyHasher>>;
 pub(super) struct Segment {
     pub(super) address: u64,
     pub(super) bytes: u64,
-    /// The block at its beginning, whose number lasts as long as the segment.
+    /// The block at its beginning. Its number stays the same as long as the segment.
     pub(super) first: u32,
-    /// The pages that lie there, if the device has memory by the page.
+    /// Its pages, if the device has memory in pages.
     pub(super) pages: Vec<u64>,
 }
 
-/// Which neighbours to join.
+/// The neighbours to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joining {
-    /// Those of which one is done with.
+    /// Neighbours of which one is no longer in use.
     Done,
-    /// All, whoever may still use them: who gets such a block waits for more streams, but gets it.
+    /// All neighbours, even if streams may still use them. A request for such a block waits for
+    /// more streams.
     All,
 }
 
-/// Whether memory is to be taken by the page. A limit of few pages is used up by the byte.
+/// Returns whether to take memory in pages. A limit of only a few pages needs the granularity of
+/// bytes.
 fn wants_pages(options: Options, page_bytes: u64) -> bool {
     const MIN_PAGES: u64 = 8;
     !options.in_segments && options.bytes_limit.is_none_or(|limit| limit / MIN_PAGES >= page_bytes)
 }
 
-/// See the module.
+/// Blocks, segments and streams; see the module documentation.
 pub(super) struct Pool<B: Backing> {
     pub(super) backing: Arc<B>,
     pub(super) options: Options,
     pub(super) id: u32,
     pub(super) blocks: BlockTable,
     pub(super) streams: Streams<B>,
-    /// By number; `None` was given back.
+    /// By number; `None` for released ones.
     pub(super) segments: Vec<Option<Segment>>,
-    /// Whether memory is given back as soon as nobody uses it: see [`Backing::is_cached`].
+    /// Whether to release memory as soon as it is unused; see [`Backing::is_cached`].
     pub(super) is_source_cached: bool,
-    /// If the device has memory by the page: bytes of one.
+    /// The size of a page, if the device has memory in pages.
     pub(super) page_bytes: Option<u64>,
     pub(super) loose: LoosePages,
     /// What pending blocks wait for.
     pub(super) pending: ByBlock<Vec<Mark>>,
-    /// Streams that use live blocks beside the one they were granted for.
+    /// The streams that use live blocks besides the stream they were granted for.
     users: ByBlock<Vec<u32>>,
-    /// Of live blocks; by block.
+    /// The origins of live blocks, by block.
     origins: Vec<Origin>,
     pub(super) statistics: Statistics,
     pub(super) recorder: Option<Recorder>,
-    /// Where the program's trace has the counters.
+    /// The track for the counters in the program's trace.
     track: Option<tracing::Track>,
 }
 
@@ -108,7 +112,8 @@ impl<B: Backing> Pool<B> {
         Some(bytes.checked_add(GRANULE - 1)? & !(GRANULE - 1))
     }
 
-    /// Hands out a block that is free, or that is in no list, to the stream; what is left of it remains what it was.
+    /// Grants a block that is free or in no list to the stream. The rest of the block keeps its
+    /// state.
     #[inline]
     pub(super) fn hand_out(
         &mut self,
@@ -135,7 +140,7 @@ impl<B: Backing> Pool<B> {
         self.grant(id, stream, bytes, requested, origin)
     }
 
-    /// Makes a block that is in no list a live one.
+    /// Makes a block that is in no list live.
     #[inline(always)]
     pub(super) fn grant(
         &mut self,
@@ -177,7 +182,7 @@ impl<B: Backing> Pool<B> {
         self.record(kind);
     }
 
-    /// Takes note of what happened, in the recording and in the trace of the program, as far as they are wanted.
+    /// Records an event in the recording and in the program's trace, if they are on.
     #[cold]
     pub(super) fn record(&mut self, kind: EventKind) {
         if let Some(recorder) = &mut self.recorder {
@@ -196,7 +201,7 @@ impl<B: Backing> Pool<B> {
         self.recorder.is_some() || tracing::is_enabled()
     }
 
-    /// Begins a recording with what is there already.
+    /// Starts a recording with the present state.
     pub(super) fn start_recording(&mut self) {
         if self.recorder.is_some() {
             return;
@@ -220,14 +225,14 @@ impl<B: Backing> Pool<B> {
         self.recorder = Some(recorder);
     }
 
-    /// Whether a handle is this allocator's and its block live.
+    /// Returns whether an allocation belongs to this allocator and its block is live.
     #[inline]
     fn is_live(&self, allocation: &Allocation) -> bool {
         let is_its = |block: &Block| block.state == State::Live && block.serial == allocation.serial;
         allocation.allocator == self.id && self.blocks.find(allocation.block).is_some_and(is_its)
     }
 
-    /// Notes that a stream uses a live block beside the one it was granted for.
+    /// Records that a stream uses a live block besides the one it was granted for.
     pub(super) fn record_use(
         &mut self,
         allocation: &Allocation,
@@ -248,7 +253,8 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// Takes a live block back. Everything that uses it has been queued. As a rule the block goes to its stream's bins.
+    /// Releases a live block. All work that uses it is queued. Usually the block moves to its
+    /// stream's bins.
     #[inline]
     pub(super) fn give_back(&mut self, allocation: &Allocation) -> Result<(), Diagnostic> {
         if !self.is_live(allocation) {
@@ -277,7 +283,7 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// Empties the bin of a block that has another size, and puts the block in.
+    /// Empties the bin of blocks with another size, and adds the block.
     #[cold]
     fn replace_in_bin(&mut self, id: u32, stream: u32) {
         let bytes = self.blocks.get(id).bytes;
@@ -288,14 +294,14 @@ impl<B: Backing> Pool<B> {
         debug_assert!(is_in, "the bin is empty");
     }
 
-    /// Moves a stream's binned blocks to where they are joined and searched.
+    /// Moves a stream's binned blocks to its free list, where they are joined and searched.
     pub(super) fn empty_bins(&mut self, stream: u32) {
         while let Some(id) = self.streams.bins_mut(stream).take_any(&self.blocks) {
             self.file_binned(id);
         }
     }
 
-    /// [`Self::empty_bins`] of all streams.
+    /// Empties the bins of all streams; see [`Self::empty_bins`].
     pub(super) fn empty_all_bins(&mut self) {
         for stream in self.streams.slots() {
             self.empty_bins(stream);
@@ -312,14 +318,14 @@ impl<B: Backing> Pool<B> {
         let mut marks = vec![mark];
         for stream in self.users.remove(&id).unwrap_or_default() {
             marks.push(Mark { stream, point: self.streams.take_point(stream) });
-            // Its place in the other stream is here; later the fence would stand behind work that does not matter. If
-            // this fails now it is tried again when somebody asks.
+            // The fence belongs at this place of the other stream; later it would follow unrelated
+            // work. If this fails, it is retried when the point is queried.
             let _ = self.streams.cover(&self.backing, stream);
         }
         self.file(id, marks);
     }
 
-    /// Puts a block that is in no list where it belongs, given who may still use it.
+    /// Puts a block that is in no list where it belongs, depending on who may still use it.
     pub(super) fn file(&mut self, id: u32, mut marks: Vec<Mark>) {
         marks.retain(|mark| !self.streams.is_reached(*mark));
         match marks[..] {
@@ -334,7 +340,8 @@ impl<B: Backing> Pool<B> {
         self.pending.insert(id, marks);
     }
 
-    /// Puts a block that one stream may still use into that stream's free list, joined with its neighbours.
+    /// Puts a block that one stream may still use into that stream's free list, joined with its
+    /// neighbours.
     #[inline]
     fn file_one(&mut self, id: u32, mark: Mark) {
         let (mut id, mut mark) = (id, mark);
@@ -372,8 +379,9 @@ impl<B: Backing> Pool<B> {
         self.streams.free_mut(stream, kind).remove(&mut self.blocks, id);
     }
 
-    /// Whose the block would be that a free neighbour and a block with `mark` make together. `None` if the neighbour
-    /// is not free, or if two streams would have to be waited for where one is enough now.
+    /// Returns the owner of the block that a free neighbour and a block with `mark` would form
+    /// together. Returns `None` if the neighbour is not free, or if the joined block would have to
+    /// wait for two streams instead of one.
     #[inline]
     fn joined_mark(&self, neighbour: u32, mark: Mark) -> Option<Mark> {
         let block = self.blocks.get(neighbour);
@@ -392,7 +400,7 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// Learns what has been reached, and files the pending blocks anew.
+    /// Updates the reached points, and moves pending blocks accordingly.
     pub(super) fn poll(&mut self) -> Result<(), Diagnostic> {
         for slot in self.streams.slots() {
             self.streams.poll(&self.backing, slot)?;
@@ -416,7 +424,7 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// Who may still use a block that is not live.
+    /// Returns the marks of the streams that may still use a block that is not live.
     pub(super) fn marks(&self, id: u32) -> Vec<Mark> {
         match self.pending.get(&id) {
             Some(marks) => marks.clone(),
@@ -427,7 +435,7 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// Takes a block that is not live out of the list or map it is in.
+    /// Removes a block that is not live from its list or map.
     pub(super) fn withdraw(&mut self, id: u32) -> Vec<Mark> {
         let marks = self.marks(id);
         if self.blocks.get(id).state == State::Free {
@@ -471,7 +479,7 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// As [`Self::file`], but leaves the neighbours alone.
+    /// Does the same as [`Self::file`], but does not join neighbours.
     pub(super) fn refile(&mut self, id: u32, mut marks: Vec<Mark>) {
         marks.retain(|mark| !self.streams.is_reached(*mark));
         if marks.len() > 1 {
@@ -485,13 +493,13 @@ impl<B: Backing> Pool<B> {
         self.list(id);
     }
 
-    /// Origins and sizes of the live blocks.
+    /// Returns the origins and sizes of live blocks.
     pub(super) fn live_blocks(&self) -> impl Iterator<Item = (&Origin, u64)> {
         let live = self.blocks.iter().filter(|(_, block)| block.state == State::Live);
         live.map(|(id, block)| (&self.origins[id as usize], block.bytes))
     }
 
-    /// The counts, with what is not counted on the way.
+    /// Returns the statistics, including those that are not counted incrementally.
     pub(super) fn statistics(&self) -> Statistics {
         let listed = self.streams.slots().map(|slot| self.streams.largest_free(slot, &self.blocks));
         let pending = self.pending.keys().map(|&id| self.blocks.get(id).bytes);
@@ -503,7 +511,7 @@ impl<B: Backing> Pool<B> {
 #[cold]
 fn not_live(allocation: &Allocation) -> Diagnostic {
     Diagnostic::invalid_argument(format!(
-        "the memory at {:#x} is not of this allocator, or was given back before",
+        "the memory at {:#x} does not belong to this allocator, or was released before",
         allocation.address
     ))
 }

@@ -1,18 +1,20 @@
-//! The search for a block when the stream's own free list has none: other streams' blocks, new segments, waits, trims.
+//! //! The search for a block if the stream's own free list has none: blocks of other streams, new
+//! segments, waits and trims.
 //!
 //! In order:
-//! 1. what other streams have used and are known to be done with;
-//! 2. a new segment, as long as the memory reserved stays near the most that was ever in use (by a sixteenth): until then
-//!    streams remain independent of each other;
-//! 3. by the page, a segment made of free pages that can be had without a wait ([`super::pages`]);
-//! 4. what other streams have given back but may still be using: the requesting stream is made to wait for them, on the
-//!    device; by the page, a segment made of their pages;
-//! 5. cached segments that nobody uses are given back, and then a new segment: by the page, of what free pages do not
-//!    make up.
+//! 1. Blocks that other streams have used and are known to be done with.
+//! 2. A new segment, as long as the reserved memory stays near the peak in use (by a sixteenth).
+//!    Until then, streams remain independent of each other.
+//! 3. With pages, a segment of free pages that are available without a wait ([`super::pages`]).
+//! 4. Blocks that other streams have released but may still be using. The requesting stream waits
+//!    for them on the device. With pages, a segment of their pages.
+//! 5. Unused cached segments are released, and then a new segment is requested; with pages, only
+//!    the part that free pages do not cover.
 //!
-//! If the device has no more memory, waits are preferred to everything (first joining what different streams have given
-//! back), then all cached segments are given back, those still in use as soon as they no longer are, and the device is
-//! asked again. Only then is the request refused. By the page waits are enough, as any page will do.
+//! If the device has no more memory, waits are preferred over everything else, after joining the
+//! released blocks of different streams. Then all cached segments are released, those in use as
+//! soon as possible, and the device is asked again. Only then is the request refused. With pages,
+//! waits suffice because any page will do.
 
 use std::mem;
 use std::sync::Arc;
@@ -29,67 +31,69 @@ use super::streams::Mark;
 use super::timeline::EventKind;
 use super::{ALIGNMENT, Allocation, GRANULE};
 
-/// Reserved memory may exceed the peak in use by one part in this many before waits and trims are preferred to new
-/// segments.
+/// While reserved memory exceeds the peak in use by at most one part in this many, new segments are
+/// preferred over waits and trims.
 const SLACK_DIVISOR: u64 = 16;
-/// While this little is reserved, nobody counts.
+/// Below this many reserved bytes, new segments are always preferred.
 const MIN_SLACK_BYTES: u64 = 16 << 20;
-/// A segment is at least this part of what is reserved, so that their number grows slowly.
+/// A segment is at least this part of the reserved memory, so that the number of segments grows
+/// slowly.
 const GROWTH_DIVISOR: u64 = 32;
-/// But not larger, if the request is not.
+/// The largest segment that this rule gives, unless the request is larger.
 const MAX_GROWTH_BYTES: u64 = 256 << 20;
 
-/// Who asks, and what was done for the request already.
+/// A requester, and what was already done for the request.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) origin: Origin,
-    /// The device's libraries gave back what they could. Once is enough: they take it anew while the request waits.
+    /// Whether the device's libraries have released their caches. Once is enough, because they
+    /// allocate again while the request waits.
     pub(super) has_trimmed: bool,
 }
 
 impl Asking {
-    /// For the first time.
+    /// Creates the state of a new request.
     pub(super) fn new(origin: Origin) -> Self {
         Self { origin, has_trimmed: false }
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(super) enum Outcome<F> {
-    /// Here it is.
+    /// The memory.
     Granted(Allocation),
-    /// Not now: then try again, with this.
+    /// Wait, then try again with this state.
     Wait(Until<F>, Asking),
-    /// Never.
+    /// The request cannot be served.
     Failed(Diagnostic),
 }
 
 /// What a request waits for.
 #[derive(Debug)]
 pub(super) struct Until<F> {
-    /// Any of these is reached. Others may have been asked for before.
+    /// Any of these fences. Others may have been watched before.
     pub(super) fences: Vec<Arc<F>>,
-    /// Memory on its way back has come to the device, since it had come so often.
+    /// The arrival of released memory at the device, beyond this number of arrivals.
     pub(super) given_back: Option<u64>,
 }
 
-/// What the search came to.
+/// The result of a search.
 enum Found<F> {
     Block(u32),
     Wait(Until<F>),
-    /// The device has no more memory; this is what it said, if it was asked.
+    /// The device has no more memory; its error, if it was asked.
     Nothing(Option<Diagnostic>),
 }
 
-/// What became of asking the device.
+/// The result of a request to the device.
 enum Grown {
     Block(u32),
     Refused(Option<Diagnostic>),
 }
 
 impl<B: Backing> Pool<B> {
-    /// Serves a request from what the stream gave back last, if there is a block of just that size.
+    /// Serves a request from the stream's bins, if there is a block of exactly that size.
     #[inline(always)]
     pub(super) fn allocate_cached(
         &mut self,
@@ -102,7 +106,7 @@ impl<B: Backing> Pool<B> {
         Some(self.grant(id, slot, bytes, requested, mem::take(origin)))
     }
 
-    /// Serves a request now, if that can be.
+    /// Serves a request now, if possible.
     pub(super) fn allocate(&mut self, slot: u32, requested: u64, mut asking: Asking) -> Outcome<B::Fence> {
         if let Some(allocation) = self.allocate_cached(slot, requested, &mut asking.origin) {
             return Outcome::Granted(allocation);
@@ -118,7 +122,8 @@ impl<B: Backing> Pool<B> {
 
     #[cold]
     fn allocate_slowly(&mut self, slot: u32, requested: u64, mut asking: Asking) -> Outcome<B::Fence> {
-        // Counted before the device is asked: what comes to it later may be what is missing.
+        // Counted before the device is asked, because memory that arrives later may be what is
+        // missing.
         let times = self.backing.times_given_back();
         let found = match self.block_bytes(requested) {
             Some(bytes) => self.search(slot, bytes, times).map(|found| (found, bytes)),
@@ -152,7 +157,7 @@ impl<B: Backing> Pool<B> {
             return Ok(Found::Block(id));
         }
         if self.streams.len() > 1 {
-            // Neighbours that different streams gave back were joined only if they were done with then.
+            // Neighbours that different streams released were joined only if both were done with.
             self.join_neighbours(Joining::Done);
             if let Some(id) = self.find_done(slot, bytes) {
                 return Ok(Found::Block(id));
@@ -174,7 +179,7 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// What there is to be tried before more than `allowed` bytes are reserved.
+    /// Tries everything that reserves at most `allowed` bytes.
     fn find_without_growing(
         &mut self,
         slot: u32,
@@ -192,7 +197,8 @@ impl<B: Backing> Pool<B> {
         Ok(None)
     }
 
-    /// A block, or pages and at most `fresh_max` new ones, that the stream may have if it waits for others.
+    /// Returns a block that the stream may use if it waits for others: an existing one, or pages
+    /// with at most `fresh_max` new ones.
     fn find_by_waiting(&mut self, slot: u32, bytes: u64, fresh_max: u64) -> Result<Option<u32>, Diagnostic> {
         let kind = Kind::of(bytes);
         if let Some(id) = self.find_and_wait(slot, bytes, kind)? {
@@ -210,7 +216,7 @@ impl<B: Backing> Pool<B> {
         self.find_and_wait(slot, bytes, kind.other())
     }
 
-    /// The device has no more memory.
+    /// Searches after the device has refused more memory.
     fn search_under_pressure(
         &mut self,
         slot: u32,
@@ -222,7 +228,7 @@ impl<B: Backing> Pool<B> {
             return Ok(Found::Block(id));
         }
         if self.page_bytes.is_some() {
-            // Every page that anybody is known to give up could have been had.
+            // Every page that some stream is known to have released was available.
             return Ok(Found::Nothing(refusal));
         }
         self.cover_free_blocks()?;
@@ -243,18 +249,20 @@ impl<B: Backing> Pool<B> {
         })
     }
 
-    /// The device refuses, and there is nothing of ours to be tried; but it may be given memory of its libraries', or just now.
+    /// Returns whether a retry makes sense although the device refuses: its libraries may release
+    /// memory, or memory has just arrived.
     fn may_be_given(&self, bytes: u64, times: u64, asking: &mut Asking) -> bool {
         let trims = !mem::replace(&mut asking.has_trimmed, true);
         trims && self.backing.trim_libraries(bytes) || self.is_given_back_since(times)
     }
 
-    /// Whether memory is on its way to the device, or has come there since it had come so often.
+    /// Returns whether memory is on its way to the device, or has arrived since the count was
+    /// `times`.
     fn is_given_back_since(&self, times: u64) -> bool {
         self.backing.is_giving_back() || self.backing.times_given_back() != times
     }
 
-    /// Sees to it that the streams' fences will tell when their free blocks are done with.
+    /// Records fences for the streams of free blocks, so that it will be known when they are done.
     fn cover_free_blocks(&mut self) -> Result<(), Diagnostic> {
         for slot in self.streams.slots() {
             if self.streams.free_bytes(slot) > 0 {
@@ -267,7 +275,7 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// The smallest fitting block that the stream may have without waiting.
+    /// Returns the smallest fitting block that the stream may use without waiting.
     fn find_done(&self, slot: u32, bytes: u64) -> Option<u32> {
         let fits = self.streams.slots().filter_map(|owner| {
             self.streams.free(owner, Kind::of(bytes)).best_fit_where(&self.blocks, bytes, |id| {
@@ -278,7 +286,8 @@ impl<B: Backing> Pool<B> {
         fits.min_by_key(|&id| self.blocks.get(id).bytes)
     }
 
-    /// The smallest fitting block that the stream may have if it waits for others; the waits are queued.
+    /// Returns the smallest fitting block that the stream may use if it waits for others, and
+    /// queues the waits.
     fn find_and_wait(&mut self, slot: u32, bytes: u64, kind: Kind) -> Result<Option<u32>, Diagnostic> {
         let listed = self.streams.slots().filter_map(|owner| {
             self.streams.free(owner, kind).best_fit_where(&self.blocks, bytes, |id| self.can_wait_for(id))
@@ -295,7 +304,7 @@ impl<B: Backing> Pool<B> {
         Ok(Some(id))
     }
 
-    /// Lets the stream wait for all that may still use a block that is not live.
+    /// Makes the stream wait for all streams that may still use a block that is not live.
     pub(super) fn wait_for_block(&mut self, slot: u32, id: u32) -> Result<(), Diagnostic> {
         for mark in self.marks(id) {
             self.statistics.num_waits += u64::from(self.streams.wait(&self.backing, slot, mark)?);
@@ -303,7 +312,8 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// False if a block was used by a stream that went away with a failing device: nobody can tell when it is done.
+    /// Returns false if the block was used by a stream that was dropped with a failing device, so
+    /// that its end cannot be known.
     pub(super) fn can_wait_for(&self, id: u32) -> bool {
         match self.pending.get(&id) {
             Some(marks) => marks.iter().all(|&mark| self.streams.can_wait_for(mark)),
@@ -314,13 +324,15 @@ impl<B: Backing> Pool<B> {
         }
     }
 
-    /// How much may be reserved, once a request of `bytes` bytes is granted, without waiting or trimming first.
+    /// Returns how much may be reserved for a request of `bytes` bytes without first waiting or
+    /// trimming.
     fn reserve_allowed(&self, bytes: u64) -> u64 {
         let peak = self.statistics.peak_bytes_in_use.max(self.statistics.bytes_in_use.saturating_add(bytes));
         peak.saturating_add(peak / SLACK_DIVISOR).max(MIN_SLACK_BYTES)
     }
 
-    /// Asks the device for a segment: a large one, if that leaves `allowed` bytes reserved, else a smaller one.
+    /// Requests a segment from the device: a large one, if at most `allowed` bytes are then
+    /// reserved, else a smaller one.
     fn grow(&mut self, slot: u32, bytes: u64, allowed: u64) -> Result<Grown, Diagnostic> {
         let exact = self.segment_bytes(bytes);
         let mut sizes = [self.growth_bytes(bytes, allowed), exact, bytes];
@@ -329,7 +341,7 @@ impl<B: Backing> Pool<B> {
         let mut last = None;
         for size in sizes {
             let over_limit = self.options.bytes_limit.is_some_and(|limit| {
-                // Red zones do not count, and neither does what segments lose because blocks have them.
+                // Red zones do not count, and neither does the space that segments lose to them.
                 let (held, more) = match self.options.red_zone_bytes {
                     0 => (self.statistics.bytes_reserved, size),
                     red_zone => (self.statistics.bytes_requested, bytes - red_zone.min(bytes)),
@@ -351,7 +363,8 @@ impl<B: Backing> Pool<B> {
         Ok(Grown::Refused(refusal))
     }
 
-    /// As [`Self::grow`] by the page. Beyond what is allowed, only what free pages do not make up is asked for.
+    /// Does the same as [`Self::grow`] with pages. Beyond `allowed` bytes, only the part that free
+    /// pages do not cover is requested.
     fn grow_by_pages(
         &mut self,
         slot: u32,
@@ -373,7 +386,8 @@ impl<B: Backing> Pool<B> {
         Ok(Grown::Refused(self.loose.refusal.take()))
     }
 
-    /// How large a segment to ask for: enough, and more if that leaves `allowed` bytes reserved.
+    /// Returns the size of the segment to request: enough, and more if at most `allowed` bytes are
+    /// then reserved.
     fn growth_bytes(&self, bytes: u64, allowed: u64) -> u64 {
         let exact = self.segment_bytes(bytes);
         if self.is_source_cached {
@@ -384,7 +398,8 @@ impl<B: Backing> Pool<B> {
         if reserved.saturating_add(large) <= allowed { large.max(exact) } else { exact }
     }
 
-    /// How many pages may be made without more than `allowed` bytes being reserved, or the limit.
+    /// Returns how many pages may be created without reserving more than `allowed` bytes or
+    /// exceeding the limit.
     fn fresh_pages_max(&self, allowed: u64) -> u64 {
         let most = self.options.bytes_limit.map_or(allowed, |limit| limit.min(allowed));
         self.page_bytes.map_or(0, |page| most.saturating_sub(self.statistics.bytes_reserved) / page)
@@ -393,7 +408,9 @@ impl<B: Backing> Pool<B> {
     fn add_segment(&mut self, slot: u32, kind: Kind, address: u64, bytes: u64) -> Result<u32, Diagnostic> {
         if !address.is_multiple_of(ALIGNMENT) || address.checked_add(bytes).is_none() {
             self.backing.free(address, bytes)?;
-            return Err(Diagnostic::internal(format!("the device gave memory at {address:#x}, misaligned")));
+            return Err(Diagnostic::internal(format!(
+                "the device allocated memory at {address:#x}, which is misaligned"
+            )));
         }
         self.statistics.reserved(bytes);
         self.statistics.num_device_allocs += 1;
@@ -401,7 +418,8 @@ impl<B: Backing> Pool<B> {
         Ok(self.insert_segment(segment, kind, slot, Vec::new()))
     }
 
-    /// Takes a segment in, whose memory the streams of `marks` may still use; returns its one block, which is free.
+    /// Adds a segment whose memory the streams of `marks` may still use. Returns its only block,
+    /// which is free.
     pub(super) fn insert_segment(
         &mut self,
         mut segment: Segment,
@@ -426,8 +444,8 @@ impl<B: Backing> Pool<B> {
         first
     }
 
-    /// Gives cached segments that nobody uses back to the device, the largest first, until no more than `target` bytes
-    /// are reserved. Says how many bytes that were.
+    /// Releases unused cached segments to the device, the largest first, until at most `target`
+    /// bytes are reserved. Returns their size in bytes.
     pub(super) fn release_down_to(&mut self, target: u64) -> Result<u64, Diagnostic> {
         if self.page_bytes.is_some() {
             return self.release_pages_down_to(target);
@@ -469,8 +487,8 @@ impl<B: Backing> Pool<B> {
         Ok(())
     }
 
-    /// If there are cached segments that streams may still be using: the fences that tell when they are done, except
-    /// those that somebody was asked to tell of before.
+    /// Returns the fences after which cached segments are no longer in use, except those that are
+    /// watched already. Returns `None` if no cached segment is in use.
     fn watch_cached_segments(&mut self) -> Result<Option<Vec<Arc<B::Fence>>>, Diagnostic> {
         let cached = |first: u32| {
             let block = self.blocks.get(first);
@@ -491,14 +509,14 @@ impl<B: Backing> Pool<B> {
         Ok((!firsts.is_empty()).then_some(fences))
     }
 
-    /// Fences behind all that may still use free blocks.
+    /// Returns fences after all work that may still use free blocks.
     pub(super) fn last_fences(&mut self) -> Result<Vec<Arc<B::Fence>>, Diagnostic> {
         let (streams, backing) = (&mut self.streams, &*self.backing);
         let fences = streams.slots().map(|slot| streams.fence_of_all(backing, slot));
         fences.filter_map(Result::transpose).collect()
     }
 
-    /// Gives back what nobody uses any more, and sees to it that the rest will be found out about.
+    /// Releases unused memory, and arranges that the rest is noticed later.
     #[cold]
     pub(super) fn release_done(&mut self) -> Result<(), Diagnostic> {
         self.empty_all_bins();
@@ -506,7 +524,7 @@ impl<B: Backing> Pool<B> {
         self.release_unused().map(drop)
     }
 
-    /// Gives back every cached segment that nobody uses.
+    /// Releases every unused cached segment.
     pub(super) fn release_unused(&mut self) -> Result<u64, Diagnostic> {
         self.empty_all_bins();
         self.poll()?;
@@ -514,7 +532,7 @@ impl<B: Backing> Pool<B> {
         self.release_down_to(0)
     }
 
-    /// Fences behind everything queued so far that is not done, as far as the device still takes any.
+    /// Returns fences after all unfinished work, as far as the device can still record any.
     pub(super) fn ends(&mut self) -> Vec<Arc<B::Fence>> {
         let (streams, backing) = (&mut self.streams, &*self.backing);
         let slots = streams.slots();
@@ -523,7 +541,7 @@ impl<B: Backing> Pool<B> {
             .collect()
     }
 
-    /// Gives everything back, live or not. All streams are done.
+    /// Releases everything, live or not. All streams are done.
     pub(super) fn tear_down(&mut self) -> Result<(), Diagnostic> {
         let mut result = Ok(());
         let segments = mem::take(&mut self.segments);
@@ -536,9 +554,9 @@ impl<B: Backing> Pool<B> {
         result
     }
 
-    /// The size of the segment that a block of this size is asked for in.
+    /// Returns the size of the segment to request for a block of this size.
     fn segment_bytes(&self, bytes: u64) -> u64 {
-        /// Pages of the device.
+        /// The size of the device's pages.
         const PAGE: u64 = 2 << 20;
         const { assert!(PAGE.is_multiple_of(GRANULE)) };
         if self.is_source_cached {

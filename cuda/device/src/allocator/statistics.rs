@@ -1,4 +1,4 @@
-//! What an allocator counts. The names are those of the StreamExecutor API; those behind them are ours.
+//! //! The statistics of an allocator. The first names are those of the StreamExecutor API.
 
 use std::fmt;
 
@@ -36,14 +36,14 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Counts a block handed out.
+    /// Counts a grant.
     #[inline]
     pub(super) fn granted(&mut self, bytes: u64, requested: u64) {
         self.num_allocs += 1;
         self.num_live += 1;
         self.bytes_in_use += bytes;
         self.bytes_requested += requested;
-        // Rare, and so not written each time.
+        // Rare, so it is not written each time.
         if self.bytes_in_use > self.peak_bytes_in_use {
             self.peak_bytes_in_use = self.bytes_in_use;
         }
@@ -55,7 +55,7 @@ impl Statistics {
         }
     }
 
-    /// Counts a block given back.
+    /// Counts a release.
     #[inline]
     pub(super) fn freed(&mut self, bytes: u64, requested: u64) {
         self.num_live -= 1;
@@ -63,13 +63,13 @@ impl Statistics {
         self.bytes_requested -= requested;
     }
 
-    /// Counts memory taken from the device.
+    /// Counts memory allocated from the device.
     pub(super) fn reserved(&mut self, bytes: u64) {
         self.bytes_reserved += bytes;
         self.peak_bytes_reserved = self.peak_bytes_reserved.max(self.bytes_reserved);
     }
 
-    /// Counts memory given back to the device.
+    /// Counts memory returned to the device.
     pub(super) fn released(&mut self, bytes: u64) {
         self.bytes_reserved -= bytes;
     }

@@ -1,10 +1,10 @@
-//! How far each stream has come, as far as memory is concerned.
+//! //! The progress of each stream, for the purposes of memory.
 //!
-//! Time on a stream is counted in **points**: each block that is given back takes the next point of each stream that may
-//! still use it. A point is *reached* when everything that was queued on the stream when the point was taken is done. A
-//! fence that is recorded later than a point covers it, so fences are recorded only when somebody asks whether a point
-//! is reached, or wants to wait for it: a program of one stream that finds what it asks for in its own free blocks pays
-//! for none.
+//! Time on a stream is counted in **points**: each released block takes the next point of each
+//! stream that may still use it. A point is *reached* when all work queued on the stream before it
+//! is done. A fence that is recorded after a point covers it. So fences are recorded only when
+//! somebody asks whether a point is reached or wants to wait for it. A program with one stream that
+//! reuses its own free blocks needs none.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -18,10 +18,10 @@ use super::blocks::{BlockTable, Kind};
 use super::free_list::FreeList;
 use super::hash::MultiplyHasher;
 
-/// Fences of one stream that may be outstanding for the sole purpose of learning how far it is.
+/// The most outstanding fences of one stream that serve only to learn its progress.
 const MAX_FENCES: usize = 64;
 
-/// A point of a stream: the stream's slot, and the point's number.
+/// A point of a stream: the stream's slot and the point's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) stream: u32,
@@ -29,15 +29,16 @@ pub(super) struct Mark {
 }
 
 struct Fence<F> {
-    /// Points up to this one were taken before the fence was recorded.
+    /// Points up to this one precede the fence.
     covers: u64,
     fence: Arc<F>,
 }
 
-/// A stream, or one that was forgotten but whose last fence may not be reached yet.
+/// A stream, or a forgotten stream whose last fence may not be reached yet.
 struct Slot<B: Backing> {
     stream: Option<B::Stream>,
-    /// The free blocks whose last user it is: those given back last, and the others by kind.
+    /// The free blocks that the stream used last: in bins the latest released, and the others by
+    /// kind.
     bins: Bins,
     free: [FreeList; 2],
     /// The last point taken.
@@ -46,17 +47,18 @@ struct Slot<B: Backing> {
     reached: u64,
     /// Fences not known to be reached, oldest first.
     fences: VecDeque<Fence<B::Fence>>,
-    /// For each slot, up to which of its points this stream was made to wait.
+    /// For each slot, the last of its points that this stream waits for.
     waited: Vec<u64>,
-    /// Up to which point somebody has asked to be told.
+    /// The last point that somebody watches.
     watched: u64,
 }
 
-/// The streams of one allocator. A slot's number is that of its stream until the stream is forgotten.
+/// The streams of one allocator. A slot's number identifies its stream until the stream is
+/// forgotten.
 pub(super) struct Streams<B: Backing> {
     slots: Vec<Slot<B>>,
     by_stream: HashMap<B::Stream, u32, BuildHasherDefault<MultiplyHasher>>,
-    /// The slot that was asked for last: mostly it is asked for again.
+    /// The slot of the last lookup, which is usually looked up again.
     last: u32,
 }
 
@@ -93,18 +95,18 @@ impl<B: Backing> Streams<B> {
         &self.slot(slot).free[kind as usize]
     }
 
-    /// Bytes in the stream's free lists.
+    /// Returns the size of the stream's free lists, in bytes.
     pub(super) fn free_bytes(&self, slot: u32) -> u64 {
         self.slot(slot).free.iter().map(FreeList::bytes).sum()
     }
 
-    /// Bytes in the stream's bins.
+    /// Returns the size of the stream's bins, in bytes.
     #[cfg(test)]
     pub(super) fn binned_bytes(&self, slot: u32, blocks: &BlockTable) -> u64 {
         self.slot(slot).bins.iter(blocks).map(|id| blocks.get(id).bytes).sum()
     }
 
-    /// Size of the largest block in the stream's free lists and bins.
+    /// Returns the size of the largest block in the stream's free lists and bins.
     pub(super) fn largest_free(&self, slot: u32, blocks: &BlockTable) -> u64 {
         let Slot { free, bins, .. } = self.slot(slot);
         free.iter().map(|list| list.largest(blocks)).max().unwrap_or(0).max(bins.largest())
@@ -115,7 +117,7 @@ impl<B: Backing> Streams<B> {
         &mut self.slot_mut(slot).free[kind as usize]
     }
 
-    /// The slot of a stream that was seen before.
+    /// Returns the slot of a known stream.
     #[inline]
     pub(super) fn find(&mut self, stream: &B::Stream) -> Option<u32> {
         if self.slots.get(self.last as usize).is_some_and(|slot| slot.stream.as_ref() == Some(stream)) {
@@ -126,7 +128,7 @@ impl<B: Backing> Streams<B> {
         Some(slot)
     }
 
-    /// The slot of a stream, new or not.
+    /// Returns the slot of a stream, adding it if it is unknown.
     #[inline]
     pub(super) fn find_or_add(&mut self, stream: &B::Stream) -> u32 {
         match self.find(stream) {
@@ -137,8 +139,9 @@ impl<B: Backing> Streams<B> {
 
     #[cold]
     fn add(&mut self, stream: &B::Stream) -> u32 {
-        // The slot of a forgotten stream whose work is done can serve again. Its points go on, so that marks on the
-        // old stream remain reached; but the new stream has not waited for anybody.
+        // The slot of a forgotten stream can be reused when its work is done. Its points continue,
+        // so marks of the old stream remain reached. But the new stream has not waited for
+        // anything.
         let idle = |slot: &Slot<B>| slot.stream.is_none() && slot.reached == slot.point;
         let slot = match self.slots.iter().position(idle) {
             Some(slot) => {
@@ -164,10 +167,10 @@ impl<B: Backing> Streams<B> {
         slot
     }
 
-    /// The stream will take no more work. What it was given so far is covered by one last fence.
+    /// Records that the stream takes no more work. One last fence covers all its work.
     pub(super) fn forget(&mut self, backing: &B, stream: &B::Stream) -> Result<(), Diagnostic> {
         let Some(slot) = self.find(stream) else { return Ok(()) };
-        // Blocks that are live may still be in use by it: the last fence covers a point for them.
+        // The stream may still use live blocks. The last fence covers a point for them.
         self.slot_mut(slot).point += 1;
         let recorded =
             if self.is_done(backing, slot) { Ok(()) } else { self.record(backing, slot).map(drop) };
@@ -180,25 +183,25 @@ impl<B: Backing> Streams<B> {
     #[inline]
     pub(super) fn take_point(&mut self, slot: u32) -> u64 {
         let slot = self.slot_mut(slot);
-        // A forgotten stream takes no work; all it had is before its last point.
+        // A forgotten stream takes no work, so all its work precedes its last point.
         slot.point += u64::from(slot.stream.is_some());
         slot.point
     }
 
-    /// True if the point is known to be reached.
+    /// Returns true if the point is known to be reached.
     #[inline]
     pub(super) fn is_reached(&self, mark: Mark) -> bool {
         mark.point <= self.slot(mark.stream).reached
     }
 
-    /// True if work queued on `waiter` from now on is known to run after the point.
+    /// Returns true if work queued on `waiter` from now on is known to run after the point.
     pub(super) fn is_before(&self, mark: Mark, waiter: u32) -> bool {
         mark.stream == waiter
             || self.is_reached(mark)
             || self.slot(waiter).waited.get(mark.stream as usize).is_some_and(|&point| mark.point <= point)
     }
 
-    /// True unless the point is that of a forgotten stream and no fence covers it.
+    /// Returns true unless the point belongs to a forgotten stream and no fence covers it.
     pub(super) fn can_wait_for(&self, mark: Mark) -> bool {
         let slot = self.slot(mark.stream);
         let covered = slot.fences.back().map_or(slot.reached, |fence| fence.covers);
@@ -215,7 +218,7 @@ impl<B: Backing> Streams<B> {
         Ok(&slot.fences[slot.fences.len() - 1])
     }
 
-    /// The first fence that covers the point, recorded now if there is none.
+    /// Returns the first fence that covers the point. Records it if there is none.
     fn fence(&mut self, backing: &B, mark: Mark) -> Result<&Fence<B::Fence>, Diagnostic> {
         let fences = &self.slot(mark.stream).fences;
         let first = fences.partition_point(|fence| fence.covers < mark.point);
@@ -225,7 +228,8 @@ impl<B: Backing> Streams<B> {
         self.record(backing, mark.stream)
     }
 
-    /// Sees to it that a fence covers every point of the stream taken so far, unless many are under way.
+    /// Ensures that a fence covers every point of the stream taken so far, unless too many fences
+    /// are outstanding.
     pub(super) fn cover(&mut self, backing: &B, slot: u32) -> Result<(), Diagnostic> {
         let Slot { stream, point, reached, fences, .. } = self.slot(slot);
         let covered = fences.back().map_or(*reached, |fence| fence.covers);
@@ -235,8 +239,9 @@ impl<B: Backing> Streams<B> {
         Ok(())
     }
 
-    /// A fence that covers every point of the stream taken so far, however many are under way; `None` if all of them are
-    /// known to be reached. Of a forgotten stream, the last one there is.
+    /// Returns a fence that covers every point of the stream taken so far, regardless of the number
+    /// of outstanding fences. Returns `None` if all of them are known to be reached. For a
+    /// forgotten stream it is the last fence.
     pub(super) fn fence_of_all(
         &mut self,
         backing: &B,
@@ -249,12 +254,12 @@ impl<B: Backing> Streams<B> {
         Ok(Some(self.fence(backing, mark)?.fence.clone()))
     }
 
-    /// The fence behind all others of the stream, if any is outstanding.
+    /// Returns the last outstanding fence of the stream, if any.
     pub(super) fn last_fence(&self, slot: u32) -> Option<Arc<B::Fence>> {
         self.slot(slot).fences.back().map(|fence| fence.fence.clone())
     }
 
-    /// Learns which points of the stream are reached.
+    /// Updates which points of the stream are reached.
     pub(super) fn poll(&mut self, backing: &B, slot: u32) -> Result<(), Diagnostic> {
         let slot = self.slot_mut(slot);
         while let Some(oldest) = slot.fences.front() {
@@ -267,7 +272,8 @@ impl<B: Backing> Streams<B> {
         Ok(())
     }
 
-    /// Lets `waiter` wait for the point, if it does not run after it anyway. True if that took a wait.
+    /// Makes `waiter` wait for the point, unless it runs after it anyway. Returns true if that took
+    /// a wait.
     pub(super) fn wait(&mut self, backing: &B, waiter: u32, mark: Mark) -> Result<bool, Diagnostic> {
         if self.is_before(mark, waiter) {
             return Ok(false);
@@ -287,7 +293,7 @@ impl<B: Backing> Streams<B> {
         Ok(true)
     }
 
-    /// The fence to be told of when waiting for the point on the host; `None` if somebody is told of it already.
+    /// Returns the fence to watch for the point on the host, or `None` if it is watched already.
     pub(super) fn watch(&mut self, backing: &B, mark: Mark) -> Result<Option<Arc<B::Fence>>, Diagnostic> {
         if mark.point <= self.slot(mark.stream).watched {
             return Ok(None);
@@ -298,7 +304,7 @@ impl<B: Backing> Streams<B> {
         Ok(Some(fence))
     }
 
-    /// Whether everything queued on the stream so far is done; then all points are reached.
+    /// Returns whether all work queued on the stream is done. If so, all points are reached.
     fn is_done(&mut self, backing: &B, slot: u32) -> bool {
         let slot = self.slot_mut(slot);
         if slot.stream.as_ref().is_some_and(|stream| backing.is_idle(stream)) {
@@ -308,7 +314,7 @@ impl<B: Backing> Streams<B> {
         slot.reached == slot.point
     }
 
-    /// The fence behind everything queued on the stream so far, unless that is done.
+    /// Returns a fence after all work queued on the stream, unless that work is done.
     pub(super) fn end(&mut self, backing: &B, slot: u32) -> Result<Option<Arc<B::Fence>>, Diagnostic> {
         if self.slot(slot).stream.is_some() {
             self.slot_mut(slot).point += 1;

@@ -1,4 +1,4 @@
-//! The allocator over a simulated device, which has its memory in segments or by the page.
+//! //! The allocator over a simulated device with memory in segments or in pages.
 
 mod properties;
 mod simulated;
@@ -65,7 +65,7 @@ fn when_memory_is_short_the_stream_waits_and_not_the_host() {
     let b = get(&allocator, 1, MIB);
     device.queue_use(1, &b);
     assert_eq!((b.address(), device.waits()), (address, 1));
-    // What stream 1 waited for once it need not wait for again.
+    // Stream 1 need not wait again for what it already waited for.
     let c = get(&allocator, 1, MIB);
     assert_eq!((c.address(), device.waits()), (address + MIB, 1));
     assert!(!device.step(1), "stream 1 waits for stream 0");
@@ -95,7 +95,7 @@ fn cached_segments_of_the_wrong_size_are_returned_before_memory_is_out() {
         device.queue_use(0, &a);
         allocator.free(a).unwrap();
     }
-    // The host has to wait for the segments, but the caller need not.
+    // The host has to wait for the segments, but the caller does not.
     let granted = Arc::new(Mutex::new(vec![]));
     for (i, bytes) in [(1, 6 * MIB), (2, 2 * MIB)] {
         let granted = granted.clone();
@@ -111,7 +111,7 @@ fn cached_segments_of_the_wrong_size_are_returned_before_memory_is_out() {
     assert_eq!(allocator.statistics().bytes_reserved, 8 * MIB);
 }
 
-/// Nobody is told of it, but whoever asks again and waits is.
+/// Nothing is told, but a caller that asks again and waits receives it.
 #[test]
 fn what_is_not_to_be_had_at_once_is_had_later() {
     let (device, allocator) = allocator(8 * MIB);
@@ -141,7 +141,7 @@ fn out_of_memory_says_who_holds_what() {
     assert_eq!(error.code, ErrorCode::OutOfMemory);
     let text = error.to_string();
     for part in
-        ["(4.0 MiB) asked for by gradients", "5.0 MiB       1  weights", "512.0 KiB       1  activations"]
+        ["(4.0 MiB) requested by gradients", "5.0 MiB       1  weights", "512.0 KiB       1  activations"]
     {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -151,7 +151,8 @@ fn out_of_memory_says_who_holds_what() {
     allocator.free(c).unwrap();
 }
 
-/// What came between the device's refusal and the wait for more is not missed, although more is on its way.
+/// Memory that arrived between the device's refusal and the wait for more is not missed, although
+/// more is on its way.
 #[test]
 fn what_comes_before_a_request_waits_is_not_waited_for() {
     let device = Arc::new(Simulated::new(MIB).with_prompt_libraries(MIB));
@@ -161,7 +162,7 @@ fn what_comes_before_a_request_waits_is_not_waited_for() {
     assert_eq!(told.try_recv(), Ok(true));
 }
 
-/// However much the libraries take and give back meanwhile.
+/// Regardless of how much the libraries allocate and release meanwhile.
 #[test]
 fn a_request_waits_once_for_what_libraries_give_back() {
     wait_for_libraries(Simulated::new(8 * MIB));
@@ -179,7 +180,7 @@ fn wait_for_libraries(device: Simulated) {
             told.lock().push(outcome.map(drop).map_err(|error| error.code));
         });
     };
-    // More than the device has: nothing is asked of them.
+    // More than the device has: nothing is requested from the libraries.
     ask(9 * MIB);
     assert_eq!(
         (device.trims(), told.lock().drain(..).collect::<Vec<_>>()),
@@ -192,7 +193,7 @@ fn wait_for_libraries(device: Simulated) {
         (device.trims(), told.lock().drain(..).collect::<Vec<_>>()),
         (1, vec![Err(ErrorCode::OutOfMemory)])
     );
-    // The next request is another one.
+    // The next request starts anew.
     ask(4 * MIB);
     assert_eq!((device.trims(), told.lock().len()), (2, 0));
     allocator.free(held).unwrap();
@@ -236,12 +237,12 @@ fn forgotten_streams_leave_their_memory_to_others() {
     let addresses = [a.address(), b.address()];
     allocator.free(a).unwrap();
     allocator.forget_stream(&7).unwrap();
-    // It was still live when its stream went.
+    // It was still live when its stream was dropped.
     allocator.free(b).unwrap();
     let c = get(&allocator, 1, 2 * MIB);
     assert!(addresses.contains(&c.address()) && device.waits() == 1);
     device.run_all();
-    // The name may come back, for another stream.
+    // The name may be reused for another stream.
     let d = get(&allocator, 7, 2 * MIB);
     assert_eq!(device.waits(), 1);
     allocator.free(c).unwrap();
@@ -305,7 +306,8 @@ fn pages_of_free_blocks_make_a_block_that_none_of_them_holds() {
     assert_eq!(allocator.statistics().bytes_reserved, 32 * MIB);
     assert_eq!(allocator.allocate(request(&0, 1, "too much")).unwrap_err().code, ErrorCode::OutOfMemory);
     device.run_all();
-    // What is left of the old segments is in use still; the new one goes back to the device page by page.
+    // The rest of the old segments is still in use. The new one is returned to the device page by
+    // page.
     allocator.free(large).unwrap();
     assert_eq!(allocator.clear_cache().unwrap(), 16 * MIB);
     held.into_iter().for_each(|a| allocator.free(a).unwrap());
@@ -322,7 +324,7 @@ fn a_stream_takes_pages_of_its_own_without_waiting() {
         device.queue_use(0, &x);
         allocator.free(x).unwrap();
     }
-    // 4 + 6 MiB are free, with two between; 4 more can be had.
+    // 4 + 6 MiB are free, with two between; 4 more are available.
     let d = get(&allocator, 0, 12 * MIB);
     device.queue_use(0, &d);
     assert_eq!((device.waits(), allocator.statistics().bytes_reserved), (0, 14 * MIB));
@@ -342,7 +344,8 @@ fn threads_share_an_allocator() {
             thread::spawn(move || {
                 let mut held = VecDeque::new();
                 for i in 0..300u64 {
-                    // Together they ask for more than there is, but no thread holds what another waits for.
+                    // Together they request more than there is, but no thread holds memory that
+                    // another waits for.
                     let a = get(&allocator, stream, (i * 7919 % 2000) * 1024);
                     device.queue_use(stream, &a);
                     held.push_back(a);
@@ -379,7 +382,7 @@ fn all_comes_back_however_many_fences_are_outstanding() {
         let a = get(&allocator, 0, MIB);
         device.queue_use(0, &a);
         allocator.free(a).unwrap();
-        // Nobody but the first stream has free memory: how far that is has to be asked for each time.
+        // Only the first stream has free memory. Its progress must be queried each time.
         held.push(get(&allocator, 1, 2 * MIB));
     }
     assert!(device.records() > 10, "{}", device.records());

@@ -1,12 +1,12 @@
-//! What an allocator did, in the order of time, for timelines.
+//! //! The events of an allocator in the order of time, for timelines.
 //!
-//! Recording is off unless asked for. It is bounded: events that no longer fit are counted, not kept.
+//! Recording is off by default. It is bounded: events that do not fit are counted and dropped.
 
 use tfrt_host::tracing;
 
 use super::origin::Origin;
 
-/// Events kept.
+/// The most events that are kept.
 const MAX_EVENTS: usize = 1 << 20;
 
 /// A kind of event.
@@ -14,34 +14,34 @@ const MAX_EVENTS: usize = 1 << 20;
 pub enum EventKind {
     /// A block was granted.
     Granted {
-        /// Tells grants apart.
+        /// The number of the grant.
         serial: u64,
-        /// Where it lies.
+        /// The address.
         address: u64,
-        /// How much was asked for.
+        /// The requested size.
         bytes: u64,
-        /// For which stream, as numbered by the allocator.
+        /// The number of the stream, given by the allocator.
         stream: u32,
-        /// For whom.
+        /// The requester.
         origin: Origin,
     },
     /// A block was released.
     Freed {
-        /// Which grant's.
+        /// The number of the grant.
         serial: u64,
     },
     /// A segment was taken from the device.
     Reserved {
-        /// Where it lies.
+        /// The address.
         address: u64,
-        /// Its size.
+        /// The size.
         bytes: u64,
     },
     /// A segment was returned to the device.
     Released {
-        /// Where it lay.
+        /// The address.
         address: u64,
-        /// Its size.
+        /// The size.
         bytes: u64,
     },
 }
@@ -64,7 +64,7 @@ pub struct MemoryLog {
     pub dropped: u64,
 }
 
-/// Writes the events down.
+/// Records events.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     log: MemoryLog,

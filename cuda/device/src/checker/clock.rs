@@ -1,29 +1,30 @@
-//! Vector clocks: for each stream, how many of its operations are known to be done.
+//! //! Vector clocks: for each stream, the number of its operations that are known to be done.
 //!
-//! What a collective teaches those who take part is settled when the last of them is queued, which may be long after the
-//! first. Until then their clocks only say that they will know it: a [`Lesson`].
+//! The ranks of a collective learn from each other. What they learn is known only when the last of
+//! them is queued, possibly long after the first. Until then their clocks refer to a [`Lesson`].
 
 use std::sync::{Arc, OnceLock};
 
-/// What all know who learn in one exchange, once everybody has told. Nothing in it is waited for that was settled before.
+/// The knowledge that all receivers of one exchange gain once everybody has told. It refers to no
+/// lesson that was settled before.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Lesson(pub(super) OnceLock<Clock>);
 
-/// See the module. Streams are numbered from zero; those not mentioned stand at zero.
+/// A vector clock. Streams are numbered from zero, and missing ones have the count zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     done: Vec<u32>,
-    /// What it knows besides, and that was not settled when it learned it; by address.
+    /// Lessons that were not settled when they were learned, by address.
     open: Vec<Arc<Lesson>>,
 }
 
 impl Clock {
-    /// How many operations of the stream are known to be done.
+    /// Returns how many operations of the stream are known to be done.
     pub(super) fn of(&self, stream: usize) -> u32 {
         self.done.get(stream).copied().unwrap_or(0)
     }
 
-    /// One more operation of the stream; its number.
+    /// Counts one more operation of the stream and returns its number.
     pub(super) fn tick(&mut self, stream: usize) -> u32 {
         if self.done.len() <= stream {
             self.done.resize(stream + 1, 0);
@@ -43,14 +44,15 @@ impl Clock {
         other.open.iter().for_each(|lesson| self.learn(lesson));
     }
 
-    /// Learns what is told in an exchange, when that is.
+    /// Learns a lesson when it is settled.
     pub(super) fn learn(&mut self, lesson: &Arc<Lesson>) {
         if let Err(place) = self.find(lesson) {
             self.open.insert(place, lesson.clone());
         }
     }
 
-    /// As [`Clock::learn`], where this much is told already; what that waits for, it need not wait for itself.
+    /// Learns a lesson of which this much is known already. What that clock waits for, this one
+    /// need not wait for itself.
     pub(super) fn learn_with(&mut self, lesson: &Arc<Lesson>, told: &Self) {
         self.open.retain(|known| told.find(known).is_err());
         self.learn(lesson);
@@ -60,7 +62,7 @@ impl Clock {
         self.open.binary_search_by_key(&Arc::as_ptr(lesson), Arc::as_ptr)
     }
 
-    /// Takes in what was settled meanwhile.
+    /// Adds the knowledge of lessons that are settled by now.
     pub(super) fn settle(&mut self) {
         let told = |lesson: &Arc<Lesson>| lesson.0.get().is_some();
         while let Some(place) = self.open.iter().position(told) {
@@ -71,12 +73,12 @@ impl Clock {
         }
     }
 
-    /// Forgets what it waits for of an exchange: what is told there cannot be learned there first.
+    /// Forgets a lesson of the exchange in which this clock itself tells.
     pub(super) fn forget(&mut self, lesson: &Arc<Lesson>) {
         self.open.retain(|known| !Arc::ptr_eq(known, lesson));
     }
 
-    /// True if it knows of all operations that the other knows of.
+    /// Returns true if this clock knows all operations that the other one knows.
     pub(super) fn knows(&self, other: &Self) -> bool {
         other.done.iter().enumerate().all(|(stream, &count)| count <= self.of(stream))
     }
@@ -105,7 +107,7 @@ mod tests {
         [&first, &second, &first, &other, &other].into_iter().for_each(|lesson| clock.learn(lesson));
         clock.settle();
         assert_eq!((clock.of(0), clock.open.len()), (0, 3));
-        // The second, of which `other` is a part.
+        // The second clock, which contains `other`.
         let (mut told, mut last) = (Clock::default(), Clock::default());
         told.tick(0);
         told.learn(&other);

@@ -1,4 +1,5 @@
-//! Which bytes are in a buffer: those of allocators, and raw memory that no allocator cuts up.
+//! //! The buffers that contain each byte: those of allocators, and raw memory that no allocator
+//! splits.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +7,19 @@ use super::report::Mistake;
 use crate::observer::Access;
 use crate::origin::Origin;
 
-/// A range somebody was given.
+/// A range that was granted to somebody.
 #[derive(Debug, Clone)]
 pub(super) struct Buffer {
     pub(super) address: u64,
     pub(super) bytes: u64,
     pub(super) granted: Origin,
-    /// When: see `Operation::sequence`.
+    /// The time of the grant; see `Operation::sequence`.
     pub(super) granted_at: u64,
-    /// Where and when it was given back, if it was.
+    /// The origin and the time of the release, if it was released.
     pub(super) released: Option<(Origin, u64)>,
 }
 
-/// Memory as the device gave it.
+/// Memory as the device allocated it.
 #[derive(Debug)]
 struct Raw {
     bytes: u64,
@@ -27,48 +28,49 @@ struct Raw {
     is_segment: bool,
 }
 
-/// See the module.
+/// The buffers and the raw memory; see the module documentation.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     raw: BTreeMap<u64, Raw>,
-    /// Live ones, and those given back whose bytes nobody else was given yet.
+    /// The live buffers, and released ones whose bytes were not granted again.
     buffers: BTreeMap<u64, Buffer>,
 }
 
-/// A mistake, its message, and the call that has to do with it, with the word for what that did.
+/// A mistake, its message, and the other call involved, with the word for what that call did.
 pub(super) type Found = (Mistake, String, Option<(&'static str, Origin)>);
 
-/// What a range is to an operation that was queued at some time.
+/// The place of a range, from the view of an operation that was queued at some time.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// In a buffer, or in memory we do not know.
+    /// In a buffer, or in unknown memory.
     Fine,
-    /// In a buffer that had been given back.
+    /// In a buffer that was released before.
     Freed(Buffer),
-    /// Partly or wholly outside of the buffer next to it, if there is one.
+    /// Partly or wholly outside of the nearest buffer, if there is one.
     Outside(Option<Buffer>),
 }
 
 impl Place {
-    /// The mistake of an operation that accesses such a range, with what is said of it, and who else has to do with it.
+    /// Returns the mistake of an operation that accesses such a range: its message, and the other
+    /// call involved.
     pub(super) fn mistake(self, operation: &str, access: &Access) -> Option<Found> {
         let &Access { address, bytes, .. } = access;
         Some(match self {
             Place::Fine => return None,
             Place::Freed(buffer) => (
                 Mistake::UseAfterFree,
-                format!("{operation} uses a buffer that was given back"),
-                buffer.released.map(|(origin, _)| ("given back", origin)),
+                format!("{operation} uses a buffer that was released"),
+                buffer.released.map(|(origin, _)| ("released", origin)),
             ),
             Place::Outside(Some(buffer)) => {
                 let (at, size) = (address - buffer.address, buffer.bytes);
                 let message =
-                    format!("{operation} touches {bytes} bytes from byte {at} of a buffer of {size} bytes");
+                    format!("{operation} accesses {bytes} bytes from byte {at} of a buffer of {size} bytes");
                 (Mistake::OutOfBounds, message, Some(("allocated", buffer.granted)))
             }
             Place::Outside(None) => {
                 let message =
-                    format!("{operation} touches {bytes} bytes at {address:#x}, where no buffer is");
+                    format!("{operation} accesses {bytes} bytes at {address:#x}, where there is no buffer");
                 (Mistake::OutOfBounds, message, None)
             }
         })
@@ -80,7 +82,7 @@ impl Memory {
         self.raw.insert(address, Raw { bytes, origin, is_segment: false });
     }
 
-    /// Bytes of the raw memory that begins there; 0 if none does.
+    /// Returns the size of the raw memory that begins there, or 0 if none does.
     pub(super) fn size_of_raw(&self, address: u64) -> u64 {
         self.raw.get(&address).map_or(0, |raw| raw.bytes)
     }
@@ -92,7 +94,7 @@ impl Memory {
         inside.iter().for_each(|address| drop(self.buffers.remove(address)));
     }
 
-    /// The buffer that holds an address, or held it last.
+    /// Returns the buffer that contains an address, or contained it last.
     pub(super) fn holder(&self, address: u64) -> Option<&Buffer> {
         let (_, buffer) = self.buffers.range(..=address).next_back()?;
         (address < buffer.address + buffer.bytes).then_some(buffer)
@@ -118,23 +120,24 @@ impl Memory {
         }
     }
 
-    /// Buffers that are alive.
+    /// Returns the live buffers.
     pub(super) fn live(&self) -> impl Iterator<Item = &Buffer> {
         self.buffers.values().filter(|buffer| buffer.released.is_none())
     }
 
-    /// Raw memory that is alive and not an allocator's.
+    /// Returns live raw memory that does not belong to an allocator.
     pub(super) fn live_raw(&self) -> impl Iterator<Item = (u64, &Origin)> {
         self.raw.values().filter(|raw| !raw.is_segment).map(|raw| (raw.bytes, &raw.origin))
     }
 
-    /// Whether the address is in memory that the device gave. Else it is a module's variable.
+    /// Returns whether the device allocated the memory at this address. If not, it is a variable of
+    /// a module.
     pub(super) fn knows(&self, address: u64) -> bool {
         let raw = self.raw.range(..=address).next_back();
         raw.is_some_and(|(start, raw)| address < *start + raw.bytes)
     }
 
-    /// An access cut where buffers begin and end.
+    /// Splits an access at the boundaries of buffers.
     pub(super) fn pieces(&self, access: &Access) -> Vec<Access> {
         let end = access.address.saturating_add(access.bytes);
         let before = self.buffers.range(..=access.address).next_back();
@@ -152,7 +155,7 @@ impl Memory {
         pieces
     }
 
-    /// What the bytes are to an operation queued `at`.
+    /// Returns the place of the bytes for an operation queued `at`.
     pub(super) fn place(&self, address: u64, bytes: u64, at: u64) -> Place {
         let end = address.saturating_add(bytes);
         let raw = self.raw.range(..=address).next_back().filter(|(start, raw)| address < *start + raw.bytes);
@@ -167,7 +170,8 @@ impl Memory {
         let touches = address < buffer.address + buffer.bytes;
         match &buffer.released {
             Some((_, released)) if touches && *released <= at => Place::Freed(buffer.clone()),
-            // If it was given to somebody else after the operation was queued, it was fine then for all we know.
+            // It may have been granted to another owner after the operation was queued; then it is
+            // assumed valid.
             _ if within || buffer.granted_at > at => Place::Fine,
             _ => Place::Outside(Some(buffer.clone())),
         }

@@ -1,34 +1,37 @@
-//! Finds what a program forgot to order, on the CPU devices.
+//! //! Finds missing ordering in programs, on CPU devices.
 //!
-//! Each stream has a vector clock, which says what is known to be done when its next operation begins. Recording an event
-//! keeps the stream's clock; a stream that waits for the event learns it, and so does the host when it sees the event or
-//! the end of a stream; whatever is queued later knows what the host knows. Two operations that touch the same bytes, one
-//! of them writing, must be ordered by what they know. Whether they are does not depend on which happened to run first,
-//! so a forgotten event is found in every run, not in the unlucky one. Collectives order as their definitions say: whoever
-//! receives comes behind what those did before who send, whichever rank is queued first.
+//! Each stream has a vector clock, which contains what is known to be done when its next operation
+//! begins. Recording an event keeps the stream's clock. A stream that waits for the event learns
+//! that clock, and so does the host when it sees the event or the end of a stream. Later work knows
+//! what the host knows. Two operations that access the same bytes, one of them writing, must be
+//! ordered by what they know. That does not depend on which ran first, so a missing event is found
+//! in every run, not only in unlucky ones. Collectives order as they are defined: a receiver comes
+//! after the earlier work of all senders, whichever rank is queued first.
 //!
-//! What an operation touches is what it declares; a launch is observed while it runs. Uses are looked at when the
-//! operation is done, when all that is ordered before it has been looked at. Variables of modules are bytes like others,
-//! which are never without contents.
+//! An operation accesses what it declares, and launches are observed while they run. Uses are
+//! checked when the operation is done, when everything ordered before it was checked. Variables of
+//! modules are bytes like others, except that they always have contents.
 //!
-//! The host counts as one thread: what one of its threads has seen, operations queued by all of them come after. That is
-//! right for kernels that chains order, whichever threads they run on. Kernels that no chain orders come in the order of
-//! this run; so a missing *chain* between two device calls may be taken for an order, which hides a mistake and never makes
-//! one up. With one thread (the single-threaded queue) that order is the program's, and every run finds the same.
+//! The host counts as one thread: an operation queued by any of its threads comes after everything
+//! that one of them has seen. That is right for kernels that chains order, on any threads. Kernels
+//! that no chain orders have the order of this run. So a missing *chain* between two device calls
+//! may look like an order, which hides a mistake but never invents one. With the single-threaded
+//! queue that order is the program's, and every run finds the same.
 //!
-//! Host memory is not the checker's business: a copy in flight holds its host buffer, and a host kernel that does not wait
-//! gets an error there and then, which names both places (`front/host_hold.rs`). So it is with the host's side of unified
-//! memory; of its device's side the checker finds what it finds of any memory, which only always has contents.
+//! The checker does not check host memory: a copy in flight holds its host buffer, so a host kernel
+//! that does not wait receives an error that names both origins (`front/host_hold.rs`). The same
+//! holds for the host's side of unified memory. Its device's side is checked like other memory,
+//! except that it always has contents.
 //!
-//! The checker never changes what a program does; it collects reports. It is off unless a device is made with one, and then
-//! nothing of it is computed.
+//! The checker never changes a program's behaviour; it collects reports. It is off unless a device
+//! is created with one, and then costs nothing.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `clock` | vector clocks |
-//! | `memory` | which bytes are in a buffer |
-//! | `shadow` | who used which bytes last |
-//! | `report` | what was found |
+//! | `memory` | the buffers that contain each byte |
+//! | `shadow` | the last users of each byte |
+//! | `report` | reports of mistakes |
 
 mod clock;
 mod memory;
@@ -53,7 +56,7 @@ use clock::{Clock, Lesson};
 use memory::{Buffer, Memory};
 use shadow::{Conflict, EarlyRead, Operation, Shadow};
 
-/// Different reports that are kept.
+/// The most different reports that are kept.
 const MAX_REPORTS: usize = 100;
 
 /// A checker. Pass it to the devices whose work it should check.
@@ -71,19 +74,19 @@ struct StreamState {
 
 #[derive(Debug)]
 struct EventState {
-    /// By whom; `None` if the runtime made it for itself.
+    /// The origin of its creation, or `None` if the runtime created it for itself.
     created: Option<Origin>,
-    /// What is done when it is reached; `None` before it is recorded.
+    /// What is done when it is reached, or `None` before it is recorded.
     clock: Option<Clock>,
 }
 
-/// An exchange that not all ranks have come to.
+/// An exchange that not all ranks have reached.
 #[derive(Debug)]
 struct Gathering {
     lesson: Arc<Lesson>,
     /// What was told so far.
     told: Clock,
-    /// Ranks that have not told yet, and that have not learned.
+    /// The numbers of ranks that have not told and not learned yet.
     tell: u32,
     learn: u32,
 }
@@ -97,7 +100,7 @@ struct InFlight {
 
 #[derive(Debug, Default)]
 struct State {
-    /// In the order they were made; a stream's index is its number in clocks.
+    /// In the order of creation. A stream's index is its number in clocks.
     streams: Vec<StreamState>,
     stream_numbers: HashMap<Id, usize>,
     events: HashMap<Id, EventState>,
@@ -122,7 +125,7 @@ impl Checker {
     pub fn reports(&self) -> Vec<Report> {
         let state = self.state.lock();
         let mut reports = state.reports.clone();
-        // These may yet turn out to be unordered rather than early, so they are not kept.
+        // These may still turn out to be unordered instead of early, so they are not kept.
         for early in state.shadow.early_reads() {
             add(&mut reports, state.early_read(&early));
         }
@@ -135,7 +138,7 @@ impl Checker {
         let mut reports = self.reports();
         let state = self.state.lock();
         let mut leak = |mistake, what: String, at: &Origin| {
-            let message = format!("{what} is still there at the end of the program");
+            let message = format!("{what} still exists at the end of the program");
             add(
                 &mut reports,
                 Report { mistake, message, at: at.clone(), other: None, advice: None, times: 1 },
@@ -161,7 +164,7 @@ impl Checker {
     }
 }
 
-/// Adds a report, or counts it if it is known.
+/// Adds a report, or counts it if it is a duplicate.
 fn add(reports: &mut Vec<Report>, report: Report) {
     if let Some(known) = reports.iter_mut().find(|known| known.is_same(&report)) {
         known.times += 1;
@@ -170,8 +173,8 @@ fn add(reports: &mut Vec<Report>, report: Report) {
     }
 }
 
-/// Adds a conflict of an operation, which writes or not. Of each two operations there is one, which says all that either did:
-/// the parts of it depend on which ran first.
+/// Adds a conflict of an operation, which writes or not. Two operations have one conflict that
+/// covers all they did, because its parts depend on which ran first.
 fn add_conflict(conflicts: &mut Vec<(Conflict, bool)>, conflict: Option<Conflict>, writes: bool) {
     let Some(conflict) = conflict else { return };
     let is_same = |known: &Conflict| known.earlier.sequence == conflict.earlier.sequence;
@@ -191,7 +194,7 @@ impl State {
         self.sequence
     }
 
-    /// The number of a stream; one that was made before the checker looked is new.
+    /// Returns the number of a stream. A stream that was created before the checker is new to it.
     fn stream(&mut self, id: Id) -> usize {
         if let Some(&number) = self.stream_numbers.get(&id) {
             return number;
@@ -244,11 +247,11 @@ impl State {
 
     fn finish_operation(&mut self, id: Id, observed: &[Access], toucher: &Toucher<'_>) {
         let Some(InFlight { mut operation, accesses }) = self.in_flight.remove(&id) else { return };
-        // Whatever it had to wait for is settled by now.
+        // All lessons it waited for are settled by now.
         operation.clock.settle();
         let operation = Arc::new(operation);
         let given = accesses.iter().filter(|access| access.kind == AccessKind::Launch);
-        // A launch does not tell buffers apart that lie next to each other.
+        // The observation of a launch does not distinguish adjacent buffers.
         let pieces = observed.iter().flat_map(|access| self.memory.pieces(access)).collect::<Vec<_>>();
         for access in &pieces {
             let was_given = given
@@ -259,7 +262,7 @@ impl State {
             }
         }
         if observed.is_empty() {
-            // It does not tell what it did.
+            // This launch does not report its accesses.
             given.for_each(|access| self.shadow.assume_initialized(access.address, access.bytes, &operation));
         }
         let declared = accesses.iter().filter(|access| access.kind != AccessKind::Launch);
@@ -286,14 +289,14 @@ impl State {
         }
     }
 
-    /// The exchange, of which somebody may be the first to tell.
+    /// Returns the exchange, which begins with the first rank that tells.
     fn gathering(&mut self, exchange: Exchange) -> &mut Gathering {
         let Exchange { line, number, tell, learn } = exchange;
         let new = || Gathering { lesson: Arc::default(), told: Clock::default(), tell, learn };
         self.gatherings.entry((line, number)).or_insert_with(new)
     }
 
-    /// Forgets an exchange that all ranks have come to.
+    /// Forgets an exchange that all ranks have reached.
     fn end_gathering(&mut self, exchange: Exchange) {
         let place = (exchange.line, exchange.number);
         if self.gatherings.get(&place).is_some_and(|gathering| gathering.tell == 0 && gathering.learn == 0) {
@@ -306,7 +309,7 @@ impl State {
         if earlier.is_grant {
             return self.report_early_use(earlier, operation);
         }
-        // Told in the order of the program, whichever ran first.
+        // Reported in the order of the program, whichever ran first.
         let (first, first_wrote, second, second_wrote) = if earlier.sequence < operation.sequence {
             (earlier, earlier_wrote, operation, writes)
         } else {
@@ -337,7 +340,8 @@ impl State {
         });
     }
 
-    /// The buffer that holds an address or held it last, for messages: it may be gone when the report is made.
+    /// Describes the buffer that contains an address, or contained it last, for messages. It may
+    /// have been dropped when the report is made.
     fn whose(&self, address: u64) -> String {
         if !self.memory.knows(address) {
             return " (in a variable of a module)".to_owned();
@@ -372,7 +376,7 @@ impl State {
         Report {
             mistake: Mistake::Uninitialized,
             message: format!(
-                "{} reads device memory that nobody wrote{}{toucher}",
+                "{} reads device memory that was never written{}{toucher}",
                 read.name,
                 self.offset(*address)
             ),
@@ -447,7 +451,7 @@ impl Observer for Checker {
         let state = &mut *self.state.lock();
         let bytes = state.memory.size_of_raw(address);
         let early = state.shadow.remove(address, bytes);
-        // While the buffers that lay there are known.
+        // Now, while the buffers that were there are still known.
         state.report_early_reads(&early);
         state.memory.freed(address);
     }
@@ -541,7 +545,7 @@ impl Observer for Checker {
             let mut told = std::mem::take(&mut gathering.told);
             told.settle();
             told.forget(&gathering.lesson);
-            // Ranks that do not agree on what they call fail; what was told first stays.
+            // Ranks that disagree on the call fail. What was told first stays.
             let _ = gathering.lesson.0.set(told);
         }
         state.end_gathering(exchange);
@@ -565,7 +569,7 @@ impl Observer for Checker {
             message: "the host waits for an event that was never recorded, so it does not wait".to_owned(),
             at: origin,
             other: None,
-            advice: Some("record the event before it is waited for".to_owned()),
+            advice: Some("record the event before the host waits for it".to_owned()),
             times: 1,
         });
     }

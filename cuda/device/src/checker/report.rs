@@ -1,4 +1,4 @@
-//! What the checker found, and how it says so.
+//! //! The reports of the checker, and their text.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::origin::Origin;
 /// A kind of mistake in a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mistake {
-    /// Two operations touch the same bytes, one of them writes, and nothing orders them.
+    /// Two operations access the same bytes, one of them writes, and nothing orders them.
     Race,
     /// A buffer is used on a stream that is not ordered after its allocation.
     UseBeforeAllocation,
@@ -53,7 +53,7 @@ pub struct Report {
     pub message: String,
     /// The origin of the later of the two operations, or of the only one.
     pub at: Origin,
-    /// The other origin, and what happened there: `written`, `given back`, `allocated`.
+    /// The other origin, and what happened there: `written`, `released`, `allocated`.
     pub other: Option<(&'static str, Origin)>,
     /// How to fix the program.
     pub advice: Option<String>,
@@ -78,7 +78,7 @@ impl Report {
         error
     }
 
-    /// Whether it tells of the same mistake at the same places.
+    /// Returns whether it reports the same mistake at the same places.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.mistake == other.mistake && self.at == other.at && self.other == other.other
     }

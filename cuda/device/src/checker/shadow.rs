@@ -1,6 +1,7 @@
-//! What is known of each byte of device memory: who wrote it last, who has read it since, and whether anybody wrote it.
+//! //! The history of each byte of device memory: who wrote it last, who has read it since, and
+//! whether it was ever written.
 //!
-//! Bytes that are used alike share a cell; a use of a part of a cell cuts it.
+//! Bytes with the same history share a cell. Using a part of a cell splits it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +10,10 @@ use super::clock::Clock;
 use crate::observer::{AccessKind, Toucher};
 use crate::origin::Origin;
 
-/// An operation, once it is queued; or the grant of a buffer, which comes before all its uses.
+/// A queued operation, or the grant of a buffer, which precedes all its uses.
 #[derive(Debug)]
 pub(super) struct Operation {
-    /// In the order of queueing.
+    /// Its position in the order of queueing.
     pub(super) sequence: u64,
     pub(super) stream: usize,
     /// Its number on its stream.
@@ -25,40 +26,42 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    /// True if this one is done before the other begins.
+    /// Returns true if this one is done before the other begins.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         if self.is_grant {
-            // Memory is granted to what follows all that its stream had to wait for.
+            // Memory is granted to work that follows everything its stream had to wait for.
             return other.clock.knows(&self.clock);
         }
         self.is_known_to(&other.clock)
     }
 
-    /// True if whoever has this clock knows that the operation is done.
+    /// Returns true if this clock knows that the operation is done.
     pub(super) fn is_known_to(&self, clock: &Clock) -> bool {
         clock.of(self.stream) >= self.number
     }
 }
 
-/// Bytes that were used alike.
+/// Bytes with the same history.
 #[derive(Debug, Clone)]
 struct Cell {
     end: u64,
     /// The last write, or the grant.
     written: Option<Arc<Operation>>,
-    /// Reads since, the last one of each stream.
+    /// The reads since then, the last one of each stream.
     reads: Vec<Arc<Operation>>,
-    /// Operations since that accessed the bytes by atomic operations alone, the last one of each stream.
+    /// The operations since then that accessed the bytes only by atomic operations, the last one of
+    /// each stream.
     updates: Vec<Arc<Operation>>,
     initialized: bool,
-    /// When the bytes got their owner; what was queued before used them for another one.
+    /// The time at which the bytes got their owner. Operations queued before used them for another
+    /// one.
     since: u64,
-    /// The first read before anybody wrote, and the grant it came after.
+    /// The first read before any write, and the grant before it.
     early_read: Option<EarlyRead>,
 }
 
 impl Cell {
-    /// Takes note of a read of bytes that nobody wrote, unless there was one before.
+    /// Records a read of bytes that were never written, unless there was one before.
     fn note_early_read(&mut self, start: u64, by: &Arc<Operation>, toucher: &Toucher<'_>) {
         if !self.initialized && self.early_read.is_none() {
             self.early_read = Some(EarlyRead {
@@ -71,7 +74,7 @@ impl Cell {
     }
 }
 
-/// Takes note of the last operation of a stream.
+/// Records the last operation of a stream.
 fn note(operations: &mut Vec<Arc<Operation>>, by: &Arc<Operation>) {
     match operations.iter_mut().find(|known| known.stream == by.stream) {
         Some(known) => *known = by.clone(),
@@ -88,14 +91,14 @@ pub(super) struct Conflict {
     pub(super) address: u64,
 }
 
-/// See the module.
+/// The history of all bytes; see the module documentation.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
     cells: BTreeMap<u64, Cell>,
 }
 
 impl Shadow {
-    /// The bytes have a new owner and nothing in them. Gives reads of what nobody ever wrote.
+    /// Gives the bytes a new owner and no contents. Returns reads of bytes that were never written.
     pub(super) fn grant(
         &mut self,
         address: u64,
@@ -120,7 +123,8 @@ impl Shadow {
         early
     }
 
-    /// The bytes are somebody's who is not told of, and have something in them: a module's variables, or the host's.
+    /// Records bytes of an owner that is not observed, which have contents: a module's variables,
+    /// or the host's.
     pub(super) fn notice(&mut self, address: u64, bytes: u64) {
         let end = address.saturating_add(bytes);
         self.cut(address);
@@ -146,7 +150,7 @@ impl Shadow {
         }
     }
 
-    /// The bytes are gone. Gives reads of what nobody ever wrote.
+    /// Removes the bytes. Returns reads of bytes that were never written.
     pub(super) fn remove(&mut self, address: u64, bytes: u64) -> Vec<EarlyRead> {
         let end = address + bytes;
         self.cut(address);
@@ -156,17 +160,17 @@ impl Shadow {
         removed.filter_map(|(start, cell)| EarlyRead::of(start, &cell)).collect()
     }
 
-    /// All reads of what nobody wrote up to now.
+    /// Returns all reads so far of bytes that were never written.
     pub(super) fn early_reads(&self) -> Vec<EarlyRead> {
         self.cells.iter().filter_map(|(&start, cell)| EarlyRead::of(start, cell)).collect()
     }
 
-    /// The bytes were perhaps written by somebody who does not say what it did.
+    /// Records that an operation which does not report its accesses may have written the bytes.
     pub(super) fn assume_initialized(&mut self, address: u64, bytes: u64, by: &Operation) {
         self.for_each(address, bytes, by.sequence, |_, cell| cell.initialized = true);
     }
 
-    /// The operation reads the bytes. The first conflict, if there is one.
+    /// Records a read. Returns the first conflict, if there is one.
     pub(super) fn read(
         &mut self,
         address: u64,
@@ -192,8 +196,8 @@ impl Shadow {
         conflict
     }
 
-    /// The operation accesses the bytes by atomic operations alone, which are in order with each other. The first conflict with
-    /// another access, if there is one.
+    /// Records an access only by atomic operations, which are ordered among each other. Returns the
+    /// first conflict with another access, if there is one.
     pub(super) fn update(
         &mut self,
         address: u64,
@@ -217,7 +221,7 @@ impl Shadow {
         conflict
     }
 
-    /// The operation writes the bytes. The first conflict, if there is one.
+    /// Records a write. Returns the first conflict, if there is one.
     pub(super) fn write(&mut self, address: u64, bytes: u64, by: &Arc<Operation>) -> Option<Conflict> {
         let mut conflict = None;
         self.for_each(address, bytes, by.sequence, |start, cell| {
@@ -225,11 +229,12 @@ impl Shadow {
             let updates = cell.updates.iter().map(|update| (update, true));
             let uses = cell.written.iter().map(|write| (write, true)).chain(updates).chain(reads);
             let unordered = uses.into_iter().find(|(earlier, _)| {
-                // What an operation itself read before it wrote is in order.
+                // The reads of an operation precede its own writes.
                 earlier.sequence != by.sequence && !earlier.is_before(by)
             });
             if let Some((earlier, earlier_wrote)) = unordered {
-                // A read that came first by chance was not too early: that it is not ordered is the mistake.
+                // A read that came first by chance was not too early: the mistake is that it is not
+                // ordered.
                 if cell.early_read.as_ref().is_some_and(|early| !early.read.is_before(by)) {
                     cell.early_read = None;
                 }
@@ -244,7 +249,7 @@ impl Shadow {
         conflict
     }
 
-    /// Cuts the cell that holds the address, so that one begins there.
+    /// Splits the cell that contains the address, so that one begins there.
     fn cut(&mut self, address: u64) {
         let Some((_, cell)) = self.cells.range_mut(..address).next_back() else { return };
         if cell.end > address {
@@ -254,7 +259,7 @@ impl Shadow {
         }
     }
 
-    /// Calls `f` for the cells of exactly these bytes, as far as there are any that have had their owner since `at`.
+    /// Calls `f` for the cells of exactly these bytes whose owner has not changed since `at`.
     fn for_each(&mut self, address: u64, bytes: u64, at: u64, mut f: impl FnMut(u64, &mut Cell)) {
         if bytes == 0 {
             return;
@@ -270,14 +275,14 @@ impl Shadow {
     }
 }
 
-/// A read of bytes that nobody had written.
+/// A read of bytes that were never written.
 #[derive(Debug, Clone)]
 pub(super) struct EarlyRead {
     pub(super) read: Arc<Operation>,
     pub(super) granted: Option<Arc<Operation>>,
     /// The first of the bytes.
     pub(super) address: u64,
-    /// Who read it, if the operation can tell.
+    /// Names the access, if the operation can tell.
     pub(super) toucher: Option<String>,
 }
 

@@ -9,7 +9,7 @@ const S: Id = 1;
 const T: Id = 2;
 const E: Id = 10;
 
-/// A place in a program: line `line`.
+/// Returns an origin at line `line`.
 fn at(line: u32) -> Origin {
     Origin {
         kernel: Some("k".to_owned()),
@@ -17,7 +17,8 @@ fn at(line: u32) -> Origin {
     }
 }
 
-/// A program of two streams and a buffer of 1,024 bytes at 4,096, allocated for the first; each call is a line.
+/// A program of two streams and a buffer of 1,024 bytes at 4,096, allocated for the first one. Each
+/// call has its own line.
 struct Program {
     checker: Arc<Checker>,
     next: Id,
@@ -42,7 +43,7 @@ impl Program {
         self.next
     }
 
-    /// Queues and runs.
+    /// Queues and runs an operation.
     fn run(&mut self, stream: Id, line: u32, accesses: &[Access]) {
         let operation = self.queue(stream, line, accesses);
         self.done(operation, &[]);
@@ -61,7 +62,7 @@ impl Program {
         self.checker.stream_waits(stream, E, true, at(91)).unwrap();
     }
 
-    /// Mistakes with the lines of the two places.
+    /// Returns the mistakes with the lines of their two origins.
     fn found(&self) -> Vec<(Mistake, u32, Option<u32>)> {
         let line = |origin: &Origin| origin.location.as_ref().map_or(0, |location| location.line);
         let reports = self.checker.reports();
@@ -118,7 +119,7 @@ fn atomic_operations_are_in_order_with_each_other() {
     p.run(T, 12, &[atomic]);
     p.run(S, 13, &[atomic]);
     assert_eq!(p.found(), []);
-    // But not with others: the second stream knows nothing of what the first one did since the event.
+    // But not with others: the second stream knows nothing of the first one's work since the event.
     p.run(T, 14, &[read()]);
     assert_eq!(p.found(), [(Mistake::Race, 14, Some(13))]);
     for plain in [read(), write()] {
@@ -130,15 +131,15 @@ fn atomic_operations_are_in_order_with_each_other() {
         p.run(T, 12, &[atomic]);
         assert_eq!(p.found(), [(Mistake::Race, 12, Some(11))]);
     }
-    // An atomic operation reads what was there.
+    // An atomic operation reads the old contents.
     let mut p = Program::new();
     p.run(S, 10, &[atomic]);
     p.checker.buffer_released(4096, 1024, at(11));
     p.checker.freed(4096);
     assert_eq!(p.found(), [(Mistake::Uninitialized, 10, Some(5))]);
-    // The buffer is known, though it is gone.
+    // The buffer is known even after it was dropped.
     let expected =
-        "an operation reads device memory that nobody wrote, from byte 0 of a buffer of 1024 bytes";
+        "an operation reads device memory that was never written, from byte 0 of a buffer of 1024 bytes";
     assert_eq!(p.checker.reports()[0].message, expected);
 }
 
@@ -150,12 +151,12 @@ fn a_range_over_several_buffers_is_several() {
     let launched = p.queue(S, 10, &[launch()]);
     p.done(launched, &[Access::write(4096, 1536)]);
     assert_eq!(p.found(), []);
-    // The bytes between two buffers are nobody's.
+    // The bytes between two buffers belong to nobody.
     let launched = p.queue(S, 11, &[launch()]);
     p.checker
         .finished(launched, &[Access::write(4096, 2048 + 4)], &|address, _| Some(format!("st at {address}")))
         .unwrap();
-    let expected = "an operation touches 512 bytes from byte 512 of a buffer of 512 bytes: st at 5632";
+    let expected = "an operation accesses 512 bytes from byte 512 of a buffer of 512 bytes: st at 5632";
     assert_eq!(p.checker.reports().iter().map(|r| r.message.clone()).collect::<Vec<_>>(), [expected]);
 }
 
@@ -167,7 +168,7 @@ fn an_event_orders_and_only_what_is_before_it() {
     p.wait(T);
     p.run(T, 11, &[read()]);
     assert_eq!(p.found(), []);
-    // Behind the event, so not ordered with what follows the wait.
+    // After the event, so not ordered with work after the wait.
     p.run(S, 12, &[write()]);
     assert_eq!(p.found(), [(Mistake::Race, 12, Some(11))]);
 }
@@ -212,7 +213,7 @@ fn readers_share_and_a_later_writer_conflicts_with_each() {
     p.run(S, 11, &[read()]);
     p.run(T, 12, &[read()]);
     assert_eq!(p.found(), []);
-    // Ordered behind the first reader alone.
+    // Ordered only after the first reader.
     p.record(S);
     p.wait(u);
     p.run(u, 13, &[write()]);
@@ -232,14 +233,14 @@ fn other_bytes_do_not_conflict() {
     assert_eq!(p.found(), [(Mistake::Race, 13, Some(11))]);
 }
 
-/// The report is the same whichever ran first, of memory that somebody wrote before and of new memory.
+/// The report does not depend on which ran first, for memory with and without contents.
 #[test]
 fn reports_follow_the_program_and_not_the_run() {
     let uses: [&[Access]; 3] = [&[read()], &[write()], &[read(), write()]];
     let pairs = uses.iter().flat_map(|first| uses.iter().map(move |second| (*first, *second)));
     let cases =
         pairs.skip(1).flat_map(|(first, second)| [true, false].map(|written| (first, second, written)));
-    // Of new memory, what reads it first is a mistake of its own.
+    // In memory without contents, the first read is a mistake of its own.
     for (first, second, written) in
         cases.filter(|(first, _, written)| *written || first[0].kind == AccessKind::Write)
     {
@@ -286,7 +287,7 @@ fn a_launch_stays_within_what_it_was_given() {
 #[test]
 fn a_launch_may_touch_buffers_side_by_side() {
     let mut p = Program::new();
-    // Another one just behind the first, of which the launch is given both or one.
+    // Another buffer just after the first one. The launch receives both or one.
     p.checker.buffer_granted(4096 + 1024, 512, S, at(9));
     let both = [launch(), Access { address: 4096 + 1024, bytes: 512, kind: AccessKind::Launch }];
     let launched = p.queue(S, 10, &both);
@@ -309,7 +310,7 @@ fn a_launch_that_does_not_tell_may_have_written() {
 fn a_buffer_belongs_to_its_stream_first() {
     let mut p = Program::new();
     p.run(S, 10, &[write()]);
-    // Allocated behind work of S that nothing else is ordered with.
+    // Allocated after work of S that is ordered with nothing else.
     p.checker.buffer_granted(8192, 512, S, at(11));
     p.run(T, 12, &[Access::write(8192, 512)]);
     assert_eq!(p.found(), [(Mistake::UseBeforeAllocation, 12, Some(11))]);
@@ -340,7 +341,7 @@ fn work_on_a_buffer_s_last_owner_does_not_touch_the_next() {
     p.checker.buffer_granted(4096, 512, S, at(13));
     p.done(last_use, &[]);
     assert_eq!(p.found(), []);
-    // What the last owner wrote is not the next one's.
+    // The next owner does not see what the last one wrote.
     p.run(S, 14, &[Access::read(4096, 512)]);
     assert_eq!(p.found(), [(Mistake::Uninitialized, 14, Some(13))]);
 }
@@ -355,7 +356,7 @@ fn memory_that_nobody_wrote_is_not_read() {
     let reports = p.checker.reports();
     assert_eq!(p.found(), [(Mistake::Uninitialized, 12, Some(5))]);
     assert!(reports[0].message.ends_with("from byte 512 of a buffer of 1024 bytes"), "{}", reports[0]);
-    // Written later, it was still read too early.
+    // Although it is written later, it was read too early.
     p.run(S, 13, &[write()]);
     assert_eq!(p.found(), [(Mistake::Uninitialized, 12, Some(5))]);
 }
@@ -387,9 +388,7 @@ fn what_is_left_at_the_end_has_leaked() {
     assert_eq!(kinds(&p), [LeakedStream, LeakedStream, LeakedEvent, LeakedBuffer]);
     assert_eq!(
         p.checker.finish()[3].to_string().lines().next(),
-        Some(
-            "p.mlir:5:1: ResourceExhausted: a buffer of 1024 bytes is still there at the end of the program"
-        )
+        Some("p.mlir:5:1: ResourceExhausted: a buffer of 1024 bytes still exists at the end of the program")
     );
     p.checker.buffer_released(4096, 1024, at(10));
     p.checker.freed(4096);
@@ -399,10 +398,10 @@ fn what_is_left_at_the_end_has_leaked() {
     assert_eq!(kinds(&p), []);
 }
 
-/// A mistake, and what is said of it.
+/// A mistake, and the expected report.
 type Case<'a> = (&'a dyn Fn(&mut Program), &'a str);
 
-/// All that a report says, one line each.
+/// Returns all text of a report, one line each.
 fn said(report: &Report) -> String {
     let other = report.other.iter().map(|(what, origin)| format!("{what} by {origin}"));
     let lines = [report.at.to_string(), report.message.clone()].into_iter().chain(other);
@@ -449,13 +448,13 @@ fn each_report_says_where_and_which_event_would_have_helped() {
         (
             &late_use,
             "'k' at p.mlir:12:1\n\
-             an operation uses a buffer that was given back\n\
-             given back by 'k' at p.mlir:11:1",
+             an operation uses a buffer that was released\n\
+             released by 'k' at p.mlir:11:1",
         ),
         (
             &early_read,
             "'k' at p.mlir:10:1\n\
-             an operation reads device memory that nobody wrote, from byte 0 of a buffer of 1024 bytes\n\
+             an operation reads device memory that was never written, from byte 0 of a buffer of 1024 bytes\n\
              allocated by 'k' at p.mlir:5:1",
         ),
         (
@@ -473,13 +472,13 @@ fn each_report_says_where_and_which_event_would_have_helped() {
     }
     let leaks: Vec<_> = Program::new().checker.finish().iter().map(said).collect();
     let left = |line: u32, what: &str| {
-        format!("'k' at p.mlir:{line}:1\n{what} is still there at the end of the program")
+        format!("'k' at p.mlir:{line}:1\n{what} still exists at the end of the program")
     };
     let expected = [(1, "stream 0"), (2, "stream 1"), (3, "an event"), (5, "a buffer of 1024 bytes")];
     assert_eq!(leaks, expected.map(|(line, what)| left(line, what)));
 }
 
-/// Two ranks on two streams exchange something: all of them, or the first tells the second.
+/// An exchange between two ranks on two streams: both tell, or the first tells the second.
 fn exchange(number: u64, both: bool) -> Exchange {
     let ranks = if both { 2 } else { 1 };
     Exchange { line: 70, number, tell: ranks, learn: ranks }
@@ -498,7 +497,7 @@ fn whoever_receives_comes_behind_those_who_send() {
                 p.checker.exchange_learned(stream, exchange(1, both));
             }
         };
-        // Each stream in its own order, and one of them before the other has come to anything.
+        // Each stream in its own order, and one of them before the other has reached anything.
         let uses = |p: &mut Program, stream: Id| {
             if stream == S {
                 let write = p.queue(S, 10, &[write()]);
@@ -555,7 +554,7 @@ fn what_follows_an_exchange_is_ordered_by_events_before_all_have_told() {
     assert_eq!(p.found(), [(Mistake::Race, 12, Some(11))], "nobody waits for what follows");
 }
 
-/// What only one rank tells the others does not tell them what that rank was never told, in whatever order they are queued.
+/// A rank passes on only what it was told, in whatever order the ranks are queued.
 #[test]
 fn exchanges_hand_on_what_is_told_there_and_nothing_else() {
     let u = 3;
@@ -568,7 +567,8 @@ fn exchanges_hand_on_what_is_told_there_and_nothing_else() {
             p.checker.exchange_learned(stream, exchange);
         }
     };
-    // A reduction to T, and then a broadcast from S; a round may be missing between the two, which exchanged nothing.
+    // A reduction to T, and then a broadcast from S. A round between the two that exchanges nothing
+    // may be missing.
     let (reduce, broadcast): ([&[Id]; 2], [&[Id]; 2]) = ([&[S, T, u], &[T]], [&[S], &[T, u]]);
     for ranks in [[S, T, u], [T, u, S], [u, S, T]] {
         for (second, writer, reader, raced) in
@@ -593,7 +593,7 @@ fn exchanges_hand_on_what_is_told_there_and_nothing_else() {
     }
 }
 
-/// A piece of a random program. In an exchange, bit `s` says that stream `s` tells, or learns.
+/// A piece of a random program. In an exchange, bit `s` says that stream `s` tells or learns.
 #[derive(Debug, Clone, Copy)]
 enum Piece {
     Use { stream: usize, from: u64, bytes: u64, writes: bool },
@@ -603,25 +603,26 @@ enum Piece {
     Exchange { tell: u8, learn: u8 },
 }
 
-/// What is queued at once: a piece of one stream, or a stream's part of an exchange.
+/// A step that is queued at once: a piece of one stream, or a stream's part of an exchange.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// Which piece of the program.
+    /// The index of its piece.
     piece: usize,
-    /// `None` is the host, which waits.
+    /// The stream, or `None` for the host, which waits.
     stream: Option<usize>,
     event: Option<usize>,
 }
 
 impl Step {
-    /// Whether nothing says which of the two comes first, so that a program may queue them either way.
+    /// Returns whether nothing orders the two, so that a program may queue them either way.
     fn is_free_of(&self, other: &Self) -> bool {
         let [one, two] = [self, other].map(|step| step.stream);
         one.is_some() && two.is_some() && one != two && (self.event.is_none() || self.event != other.event)
     }
 }
 
-/// The steps of a program in an order in which a host may queue them, by numbers that choose.
+/// Returns the steps of a program in an order in which a host may queue them. `choices` select
+/// among the possible orders.
 fn steps(pieces: &[Piece], choices: &[usize]) -> Vec<Step> {
     let of_piece = |(piece, what): (usize, &Piece)| match *what {
         Piece::Use { stream, .. } => vec![Step { piece, stream: Some(stream), event: None }],
@@ -660,7 +661,8 @@ fn piece() -> impl Strategy<Value = Piece> {
     ]
 }
 
-/// Whether two uses conflict without an order, by following every edge: for each use the set of uses before it.
+/// Returns whether two uses conflict without an order. Follows every edge: for each use, the set of
+/// uses before it.
 fn has_race(pieces: &[Piece]) -> bool {
     let (mut streams, mut events, mut host) = (vec![0u64; 3], [None; 2], 0u64);
     let mut uses: Vec<(u64, u64, u64, bool)> = vec![];
@@ -729,7 +731,7 @@ proptest! {
                 }
             }
         }
-        // Pieces stand in an order that they can run in.
+        // The pieces are in an order in which they can run.
         operations.sort_unstable();
         operations.into_iter().for_each(|(_, operation)| p.done(operation, &[]));
         let found = p.checker.reports().iter().any(|report| report.mistake == Mistake::Race);

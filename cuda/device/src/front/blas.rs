@@ -83,12 +83,12 @@ fn extent(name: &str, value: i64) -> Result<u64> {
     u64::try_from(value).map_err(|_| invalid(format!("{name} is {value}")))
 }
 
-/// That `elements` elements of the buffer exist and are aligned; how many bytes one has.
+/// Checks that `elements` elements of the buffer exist and are aligned. Returns the size of one.
 fn check_elements(name: &str, buffer: &DeviceBuffer, dtype: DType, elements: u64) -> Result<()> {
     let size = dtype.size().unwrap_or(0) as u64;
     if elements.checked_mul(size).is_none_or(|bytes| bytes > buffer.len()) {
         return Err(invalid(format!(
-            "{name} takes {elements} elements of type {dtype}, and its buffer has {} bytes",
+            "{name} takes {elements} elements of type {dtype}, but its buffer has {} bytes",
             buffer.len()
         )));
     }
@@ -101,7 +101,7 @@ fn check_elements(name: &str, buffer: &DeviceBuffer, dtype: DType, elements: u64
     Ok(())
 }
 
-/// A matrix as it is stored, with so many rows and columns, checked.
+/// Returns the layout of a matrix with this many rows and columns, after checking it.
 fn operand(name: &str, matrix: &Matrix<'_>, rows: u64, cols: u64, batch: u64) -> Result<GemmOperand> {
     let extent_of = |what: &str, value: i64| {
         u64::try_from(value).map_err(|_| invalid(format!("the {what} of {name} is {value}")))
@@ -125,7 +125,7 @@ fn operand(name: &str, matrix: &Matrix<'_>, rows: u64, cols: u64, batch: u64) ->
     Ok(GemmOperand { address: matrix.buffer.address(), dtype: matrix.dtype, leading_dimension, batch_stride })
 }
 
-/// That a vector may be used and lies in its buffer.
+/// Checks that a vector may be used and lies in its buffer.
 fn check_vector(
     queueing: &mut Queueing<'_>,
     name: &str,
@@ -191,8 +191,8 @@ impl BlasHandle {
     /// Queues a matrix product, or a batch of them.
     ///
     /// # Errors
-    /// `BlasInvalidValue` if matrices do not lie in their buffers, `BlasNotSupported` for combinations of types that the
-    /// library lacks.
+    /// `BlasInvalidValue` if matrices do not lie in their buffers, `BlasNotSupported` for
+    /// combinations of types that the library lacks.
     pub fn gemm(&self, arguments: &GemmArguments<'_>) -> Result<()> {
         let stream = self.stream()?;
         check_stream(&stream, self.context())?;
@@ -223,7 +223,7 @@ impl BlasHandle {
             batch,
             algorithm: arguments.algorithm,
         };
-        // Each column of C is a row to those who count row by row.
+        // A column of the column-major C is a row in row-major order.
         let sizes = [batch, gemm.c.batch_stride, n, m, gemm.c.leading_dimension].map(usize::try_from);
         if let [Ok(batch), Ok(stride), Ok(n), Ok(m), Ok(leading)] = sizes
             && matrices_overlap(batch, stride, (n, m, leading))

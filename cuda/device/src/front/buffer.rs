@@ -1,4 +1,4 @@
-//! Device memory: allocators, and the buffers they hand out.
+//! //! Device memory: allocators and their buffers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, EventOptions, Teardown};
 use crate::origin::Origin;
 
-/// A context's memory and streams, as the caching allocator wants them.
+/// The memory and the streams of a context, in the form that the caching allocator uses.
 pub(super) struct HalBacking {
     hal: SharedContext,
     teardown: Teardown,
     completions: std::sync::Weak<super::completion::Completions>,
-    /// If memory is taken by the page: bytes of one.
+    /// The size of a page, if memory is taken in pages.
     page_bytes: Option<u64>,
 }
 
-/// A fence: an event recorded once, of the stream's context, which need not be the allocator's.
+/// A fence: an event that was recorded once. Its stream's context need not be the allocator's.
 pub(super) struct Fence {
     hal: SharedContext,
     event: Erased,
@@ -73,12 +73,12 @@ impl Backing for HalBacking {
 
     fn when_reached(&self, fence: &Arc<Fence>, then: Box<dyn FnOnce() + Send>) {
         let Some(completions) = self.completions.upgrade() else {
-            // The context went, and the thread that looks at its fences.
+            // The context and the thread that watches its fences are gone.
             let (fence, mut then) = (fence.clone(), Some(then));
             return self.teardown.hand_over_until(move || {
                 let is_reached = fence.query().unwrap_or(true);
                 if is_reached && let Some(then) = then.take() {
-                    // A device that fails has nothing more to wait for.
+                    // A failed device has nothing left to wait for.
                     drop(fence.synchronize());
                     then();
                 }
@@ -101,8 +101,8 @@ impl Backing for HalBacking {
         }
     }
 
-    fn afterwards(&self, fences: Vec<Arc<Arc<Fence>>>, job: Box<dyn FnOnce() + Send>) {
-        /// Hands the job over when the last of those who wait for a fence is gone.
+    fn run_after(&self, fences: Vec<Arc<Arc<Fence>>>, job: Box<dyn FnOnce() + Send>) {
+        /// Hands over the job when the last waiter for a fence is gone.
         struct Last(Mutex<Option<Box<dyn FnOnce() + Send>>>, Teardown);
         impl Drop for Last {
             fn drop(&mut self) {
@@ -179,8 +179,8 @@ impl Pages for HalBacking {
 }
 
 impl Fence {
-    /// Behind all work that the stream was given, which is not captured.
-    pub(super) fn behind(hal: &SharedContext, stream: &Erased) -> Result<Arc<Self>> {
+    /// Records a fence behind all work of the stream, which must not be captured.
+    pub(super) fn record(hal: &SharedContext, stream: &Erased) -> Result<Arc<Self>> {
         let event = hal.create_event(EventOptions { internal: true, ..EventOptions::default() })?;
         hal.record_event(&event, stream)?;
         Ok(Arc::new(Self { hal: hal.clone(), event }))
@@ -199,12 +199,12 @@ impl Fence {
     }
 }
 
-/// An allocator of a context's memory. Cloning shares it.
+/// An allocator of a context's memory. Clones share it.
 #[derive(Clone)]
 pub struct DeviceAllocator(Arc<AllocatorInner>);
 
 struct AllocatorInner {
-    /// Before the context, so that it goes while somebody looks at its fences.
+    /// Declared before the context, so that it is dropped while a thread still watches its fences.
     caching: Arc<CachingAllocator<HalBacking>>,
     context: Context,
     destroyed: AtomicBool,
@@ -233,7 +233,7 @@ impl Owned for DeviceAllocator {
 impl DeviceAllocator {
     pub(super) fn new(context: &Context, options: Options) -> Self {
         let hal = context.hal_shared().clone();
-        // A device that cannot even say so will say that again when it is asked for memory.
+        // A device that fails here will report the same error when it is asked for memory.
         let page_bytes = if options.in_segments { None } else { hal.page_bytes().unwrap_or(None) };
         let (teardown, completions) = (context.teardown().clone(), context.completions());
         let backing = HalBacking { hal, teardown, completions, page_bytes };
@@ -266,7 +266,7 @@ impl DeviceAllocator {
             Err(error) => return then(Err(error.into())),
         };
         let request = Request { stream: stream.as_ref(), bytes, origin: asked_for(label) };
-        // The stream stays as long as memory for it is waited for.
+        // The stream stays alive while a request for it waits.
         let (me, stream, origin) = (self.clone(), stream.clone(), self.origin());
         self.0.caching.allocate_with(request, move |granted| {
             let granted_for = stream.granted_for();
@@ -312,7 +312,7 @@ impl DeviceAllocator {
         self.0.context.observer().map(|_| Box::new(Origin::here()))
     }
 
-    /// That so much may be asked for, for work on the stream; how many bytes that are.
+    /// Checks that work on the stream may request this many bytes, and returns their number.
     #[inline]
     fn check_request(&self, stream: &Stream, bytes: i64) -> Result<u64> {
         check(self, self.context())?;
@@ -359,7 +359,7 @@ impl DeviceAllocator {
     }
 }
 
-/// For whom memory is asked for, as the allocator tells it.
+/// Returns the origin of a request in the allocator's form.
 #[inline]
 fn asked_for(label: &'static str) -> crate::allocator::Origin {
     crate::allocator::Origin { label, location: Origin::location_here() }
@@ -371,28 +371,29 @@ impl fmt::Debug for DeviceAllocator {
     }
 }
 
-/// A buffer of device memory: from an allocator, a variable of a module, or unified memory. Cloning
-/// shares it. When the last handle is dropped, the memory returns to its allocator. Dropping is
-/// allowed as soon as the last use is queued.
+/// A buffer of device memory: from an allocator, a variable of a module, or unified memory. Clones
+/// share it. When the last handle is dropped, the memory returns to its allocator. A buffer may be
+/// dropped as soon as its last use is queued.
 #[derive(Clone)]
 pub struct DeviceBuffer {
     memory: Arc<Memory>,
-    /// Which of the memory's handles this and its clones are: of no use once a tensor took the memory over.
+    /// Identifies this handle and its clones among the handles of the memory. It is invalid once a
+    /// tensor has taken over the memory.
     handle: u64,
 }
 
-/// A stream that memory is granted for, by number: here, and as an observer knows it.
+/// A stream that memory is granted for: its number here, and its id for an observer.
 #[derive(Clone, Copy)]
 pub(super) struct GrantedFor {
     pub(super) id: u64,
     pub(super) observed: u64,
 }
 
-/// Whose memory it is.
+/// The owner of memory.
 enum Owner {
-    /// An allocator's, granted for the stream of this number, which may be gone.
+    /// Memory of an allocator, granted for the stream with this number, which may be gone.
     Allocator(DeviceAllocator, u64),
-    /// A module's: one of its variables, and the streams it was used on.
+    /// A variable of a module, and the streams it was used on.
     Module(Module, Box<Mutex<Vec<StreamRef>>>),
     /// Unified memory, and the streams it was used on.
     Unified(Arc<DeviceSide>, Box<Mutex<Vec<StreamRef>>>),
@@ -404,9 +405,9 @@ struct Memory {
     allocation: Option<Allocation>,
     address: u64,
     bytes: u64,
-    /// Which handle is of use.
+    /// The number of the valid handle.
     handle: AtomicU64,
-    /// The stream it was last used on, other than that: spares the allocator's lock.
+    /// The last other stream that used it. Checking this avoids the allocator's lock.
     last_used_on: AtomicU64,
     origin: Option<Box<Origin>>,
 }
@@ -455,12 +456,12 @@ impl DeviceBuffer {
         Self { memory: Arc::new(memory), handle: 0 }
     }
 
-    /// A variable of a module, which stays loaded as long as the buffer is there.
+    /// Creates a buffer for a variable of a module, which stays loaded as long as the buffer lives.
     pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
         Self::of_no_allocator(Owner::Module(module.clone(), Box::default()), address, bytes)
     }
 
-    /// Unified memory.
+    /// Creates a buffer of unified memory.
     pub(super) fn of_unified(side: Arc<DeviceSide>, address: u64, bytes: u64) -> Self {
         Self::of_no_allocator(Owner::Unified(side, Box::default()), address, bytes)
     }
@@ -472,11 +473,11 @@ impl DeviceBuffer {
             address,
             bytes,
             handle: AtomicU64::new(0),
-            // Anybody may use it.
+            // Any stream may use it.
             last_used_on: AtomicU64::new(u64::MAX),
             origin: None,
         };
-        memory.owner.context().counters().buffers_of_no_allocator.fetch_add(1, Ordering::Relaxed);
+        memory.owner.context().counters().unpooled_buffers.fetch_add(1, Ordering::Relaxed);
         Self { memory: Arc::new(memory), handle: 0 }
     }
 
@@ -511,12 +512,12 @@ impl DeviceBuffer {
         if Arc::strong_count(&self.memory) != 1 {
             return false;
         }
-        // What users of other handles noted happened before they let go.
+        // Acquires the uses that other handles recorded before they were dropped.
         fence(Ordering::Acquire);
         self.memory.last_used_on.load(Ordering::Acquire) == 0
     }
 
-    /// Tells handles and their clones apart.
+    /// Returns a number that distinguishes handles, except clones.
     pub(super) fn handle(&self) -> (usize, u64) {
         (Arc::as_ptr(&self.memory).addr(), self.handle)
     }
@@ -533,21 +534,22 @@ impl DeviceBuffer {
         }
     }
 
-    /// That the buffer may be used on a stream, by what is not queued yet.
+    /// Checks that work on a stream may use the buffer.
     #[inline]
     pub(super) fn check_usable(&self, stream: &Stream) -> Result<(), DeviceError> {
         check(self, stream.context())?;
         if self.is_valid() { Ok(()) } else { Err(moved()) }
     }
 
-    /// That the buffer may be used by what is queued on a stream, which is made known to its allocator.
+    /// Checks that queued work on a stream may use the buffer, and records the use with the
+    /// allocator.
     #[inline]
     pub(super) fn used_by(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
         self.check_usable(queueing.stream())?;
         self.note_use(queueing)
     }
 
-    /// As [`DeviceBuffer::used_by`], for copies between devices of one backend.
+    /// Does the same as [`DeviceBuffer::used_by`], for copies between devices of one backend.
     pub(super) fn used_by_peer(&self, queueing: &mut Queueing<'_>) -> Result<(), DeviceError> {
         if !self.context().device().is_kin(queueing.stream().context().device()) {
             return Err(DeviceError::new(Status::InvalidContext, "the buffer belongs to another backend"));
@@ -574,19 +576,20 @@ impl DeviceBuffer {
         Ok(())
     }
 
-    /// Takes note of a use on another stream than the one that it was granted for.
+    /// Records a use on another stream than the one the memory was granted for.
     fn note_allocated(&self, allocator: &DeviceAllocator, stream: &Stream) {
         let memory = &self.memory;
         if memory.last_used_on.swap(stream.id(), Ordering::AcqRel) == stream.id() {
             return;
         }
         if let Some(allocation) = &memory.allocation {
-            // It is this allocator's allocation, so there is nothing that could fail.
+            // The allocation belongs to this allocator, so this cannot fail.
             drop(allocator.0.caching.record_use(allocation, stream.as_ref()));
         }
     }
 
-    /// The address of a part, after checking that it may be used by what is queued and lies in the buffer.
+    /// Returns the address of a part, after checking that queued work may use it and that it is in
+    /// bounds.
     pub(super) fn range(
         &self,
         queueing: &mut Queueing<'_>,
@@ -598,13 +601,13 @@ impl DeviceBuffer {
         self.part(offset, bytes, what)
     }
 
-    /// The address of a part, after checking that it lies in the buffer.
+    /// Returns the address of a part, after checking that it is in bounds.
     pub(super) fn part(&self, offset: u64, bytes: u64, what: &str) -> Result<u64> {
         match offset.checked_add(bytes) {
             Some(end) if end <= self.len() => Ok(self.address() + offset),
             _ => {
                 let detail = format!(
-                    "{what} ({bytes} bytes from byte {offset}) does not lie within a buffer of {} bytes",
+                    "{what} ({bytes} bytes from byte {offset}) exceeds a buffer of {} bytes",
                     self.len()
                 );
                 Err(DeviceError::invalid_value(detail))
@@ -613,7 +616,7 @@ impl DeviceBuffer {
     }
 }
 
-/// Remembers a stream among those that memory was used on.
+/// Records a stream among those that used the memory.
 fn note_stream(streams: &Mutex<Vec<StreamRef>>, stream: &Stream) {
     let mut streams = streams.lock();
     if !streams.contains(stream.as_ref()) {
@@ -621,8 +624,8 @@ fn note_stream(streams: &Mutex<Vec<StreamRef>>, stream: &Stream) {
     }
 }
 
-/// Lets go of memory's owner when the streams it was used on have passed the last use. Whoever waits for what was dropped
-/// waits for that.
+/// Drops the owner of memory when the streams that used it have passed the last use. Waiting for
+/// the release of dropped resources includes this.
 fn drop_after<T: Clone + Send + 'static>(
     streams: &mut Mutex<Vec<StreamRef>>,
     owner: &T,
@@ -634,7 +637,7 @@ fn drop_after<T: Clone + Send + 'static>(
             drop(owner);
             drop(promised);
         };
-        // Where no event can be had, it goes behind a later point.
+        // If no event can be recorded here, the release moves to a later point.
         drop(stream.mark(Some(Box::new(release))));
     }
 }
@@ -662,21 +665,21 @@ impl Drop for Memory {
             observer.buffer_released(self.address, self.bytes, origin);
         }
         if let Some(allocation) = self.allocation.take() {
-            // It is this allocator's allocation, so there is nothing that could fail.
+            // The allocation belongs to this allocator, so this cannot fail.
             drop(allocator.0.caching.free(allocation));
         }
     }
 }
 
 impl Memory {
-    /// Counts memory that is no allocator's; allocators count theirs.
+    /// Counts memory without an allocator; allocators count theirs.
     fn is_gone(&self) {
-        self.owner.context().counters().buffers_of_no_allocator.fetch_sub(1, Ordering::Relaxed);
+        self.owner.context().counters().unpooled_buffers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl fmt::Display for DeviceBuffer {
-    /// As the reference prints it.
+    /// Writes the form that existing programs expect.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_valid() {
             write!(f, "GpuBuffer<pointer={:#x} (CUDA), size={}>", self.address(), self.len())
@@ -692,7 +695,7 @@ impl fmt::Debug for DeviceBuffer {
     }
 }
 
-/// A failure of the allocator as a device error, where one is wanted.
+/// Converts a failure of the allocator to a device error.
 pub(super) fn out_of_memory(error: Diagnostic) -> DeviceError {
     let status = if error.code == ErrorCode::OutOfMemory { Status::OutOfMemory } else { Status::Unknown };
     DeviceError::new(status, error.message)

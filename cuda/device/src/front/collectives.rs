@@ -1,10 +1,11 @@
 //! Collectives: operations of several devices, each of which is a *rank* of a communicator.
 //!
-//! A rank calls the collectives of its communicator in the same order as all others; each call is queued on a stream. A rank
-//! that never calls is waited for by the streams of the others, until the communicator's time is up, which runs from when a
-//! stream comes to its call: then it is aborted, and the streams that waited fail and say who was missing. On a GPU the
-//! library may need the other ranks already for queueing the first calls, and waits for them on the calling thread, for so
-//! long at most; so ranks of one thread call as a group.
+//! Every rank calls the collectives of its communicator in the same order, and each call is queued
+//! on a stream. If a rank never calls, the streams of the others wait until the communicator times
+//! out. The time runs from the moment a stream reaches its call. Then the communicator is aborted,
+//! and the waiting streams fail with an error that names the missing ranks. On a GPU the library
+//! may need the other ranks when the first calls are queued. It then blocks the calling thread, no
+//! longer than the timeout. So ranks on one thread call as a group.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,7 +22,7 @@ use super::managed::Queueing;
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{self, Collective, Erased, LetGo, Teardown, UniqueId};
+use crate::hal::{self, Collective, Erased, ReleasedOnDrop, Teardown, UniqueId};
 use crate::origin::Caller;
 
 /// The most ranks of a communicator.
@@ -44,21 +45,20 @@ impl CommunicatorId {
     }
 }
 
-/// One rank of a communicator. Cloning shares it.
+/// One rank of a communicator. Clones share it.
 #[derive(Clone)]
 pub struct Communicator(Arc<Inner>);
 
 struct Inner {
-    hal: LetGo<Erased>,
+    hal: ReleasedOnDrop<Erased>,
     ranks: u32,
     rank: u32,
     timeout: Duration,
     destroyed: AtomicBool,
-    /// The calls that were queued and have not come to their end; of those that their stream has come to, when they must
-    /// have.
+    /// The queued calls that have not ended. A call that its stream has reached has a deadline.
     calls: Mutex<HashMap<u64, Option<Instant>>>,
-    /// Where calls go instead of to the device, while they are grouped. A group has its communicators; one that nobody can
-    /// end any more is over.
+    /// The group that collects calls instead of the device. A group holds its communicators. A
+    /// group without handles can no longer end, so it is over.
     group: Mutex<Weak<Mutex<GroupState>>>,
     counted: Counted,
 }
@@ -89,8 +89,8 @@ impl Context {
     /// thread.
     ///
     /// # Errors
-    /// `InvalidValue` for a rank that there is not, or that is there already; `NcclFailed` if not all ranks come within
-    /// `timeout`, which bounds later calls too.
+    /// `InvalidValue` if the rank is out of range or exists already; `NcclFailed` if not all ranks
+    /// call within `timeout`, which also bounds later calls.
     pub fn create_communicator(
         &self,
         id: &CommunicatorId,
@@ -99,7 +99,7 @@ impl Context {
         timeout: Duration,
     ) -> Result<Communicator> {
         if ranks == 0 || ranks > MAX_RANKS || rank >= ranks {
-            return Err(DeviceError::invalid_value(format!("there is no rank {rank} of {ranks}")));
+            return Err(DeviceError::invalid_value(format!("rank {rank} is out of range for {ranks} ranks")));
         }
         Ok(Communicator(Arc::new(Inner {
             hal: self.owned(self.hal().create_communicator(&id.0, ranks, rank, timeout)?),
@@ -114,14 +114,14 @@ impl Context {
     }
 }
 
-/// A call with all it needs, checked.
+/// A checked call with all its operands.
 struct Call {
     communicator: Communicator,
     stream: Stream,
     operation: Collective,
     dtype: DType,
     count: u64,
-    /// Kept until the call is queued, which is when they are used.
+    /// Kept until the call is queued and records their use.
     send: Option<DeviceBuffer>,
     receive: Option<DeviceBuffer>,
     caller: Caller,
@@ -145,13 +145,14 @@ impl Communicator {
 
     /// Queues a collective of `count` elements (see [`Collective`]) on a stream of this rank's
     /// device, from the beginning of `send` to the beginning of `receive`, which may be the same
-    /// buffer. A buffer that the operation does not need may be left out. Unless the communicator
-    /// is in a group, this may block the calling thread until the other ranks have called, so never
+    /// buffer. A buffer that the operation does not need may be omitted. Unless the communicator is
+    /// in a group, this may block the calling thread until the other ranks have called, so never
     /// call it on a compute thread.
     ///
     /// # Errors
-    /// `NcclFailed` if not all ranks come in time; `InvalidValue` for a buffer that is missing or too small, or a rank that
-    /// there is not; `InvalidContext` for what belongs to another device; `NotSupported` for a type without arithmetic.
+    /// `NcclFailed` if not all ranks call in time; `InvalidValue` for a missing or too small buffer
+    /// or a rank out of range; `InvalidContext` for resources of another device; `NotSupported` for
+    /// a type without arithmetic.
     pub fn run(
         &self,
         stream: &Stream,
@@ -182,7 +183,7 @@ impl Communicator {
         stream.refuse_while_capturing("collectives are not captured")?;
         let name = operation.name();
         if let Some(peer) = operation.peer().filter(|&peer| peer >= self.0.ranks) {
-            let detail = format!("{name}: there is no rank {peer} of {}", self.0.ranks);
+            let detail = format!("{name}: rank {peer} is out of range for {} ranks", self.0.ranks);
             return Err(DeviceError::invalid_value(detail));
         }
         let size = element_size(dtype)?;
@@ -225,39 +226,40 @@ impl Communicator {
         stream.when_done(tell)
     }
 
-    /// Has the time of a call measured that is queued next; its number. The communicator stays alive until it is over.
+    /// Starts to measure the time of the next queued call, and returns its number. Keeps the
+    /// communicator alive until the call is over.
     fn expect(&self, stream: &Stream) -> Result<u64> {
         let (number, comes) = (next_id(), self.clone());
         self.0.calls.lock().insert(number, None);
-        // Nobody is told: what the runtime sees here, the program does not know.
+        // The program does not hear of this event, which belongs to the runtime.
         let expected = stream.as_ref().mark(Some(Box::new(move || comes.begin(number))));
         expected.map(|()| number).inspect_err(|_| self.end(number))
     }
 
-    /// Has it noticed when a call is over that was queued.
+    /// Watches for the end of a queued call.
     fn watch(&self, stream: &Stream, number: u64) -> Result<()> {
         let over = self.clone();
         let watched = stream.as_ref().mark(Some(Box::new(move || over.end(number))));
         watched.inspect_err(|_| self.end(number))
     }
 
-    /// The stream has come to a call, which may be over already.
+    /// Records that the stream has reached a call, which may be over already.
     fn begin(&self, number: u64) {
         match self.0.calls.lock().get_mut(&number) {
-            // What is beyond all time is never up.
+            // A deadline that overflows never passes.
             Some(deadline) => *deadline = Instant::now().checked_add(self.0.timeout),
             None => return,
         }
         Watch::add(&self.0);
     }
 
-    /// A call is over.
+    /// Records that a call is over.
     fn end(&self, number: u64) {
         self.0.calls.lock().remove(&number);
     }
 }
 
-/// Bytes of an element that can be computed with.
+/// Returns the size of an element of a type with arithmetic, in bytes.
 fn element_size(dtype: DType) -> Result<u64> {
     use DType::{BF16, F16, F32, F64, I8, I32, I64, UI8, UI32, UI64};
     match dtype {
@@ -266,7 +268,7 @@ fn element_size(dtype: DType) -> Result<u64> {
     }
 }
 
-/// Queues calls as one.
+/// Queues calls as one group.
 fn run(calls: &[Call]) -> Result<()> {
     let Some(first) = calls.first() else { return Ok(()) };
     let address = |buffer: &Option<DeviceBuffer>| buffer.as_ref().map_or(0, DeviceBuffer::address);
@@ -321,7 +323,8 @@ impl CollectiveGroup {
     /// Starts a group. Calls of these communicators are kept until the group ends.
     ///
     /// # Errors
-    /// `IllegalState` if one is in a group already; `InvalidContext` if they are not of one backend.
+    /// `IllegalState` if one is in a group already; `InvalidContext` if they are not of one
+    /// backend.
     pub fn start(communicators: &[Communicator]) -> Result<Self> {
         let group = Self(Arc::default());
         for communicator in communicators {
@@ -360,7 +363,7 @@ impl CollectiveGroup {
         Ok(())
     }
 
-    /// Lets the communicators go: the calls that were kept.
+    /// Removes the communicators from the group and returns the collected calls.
     fn leave(&self) -> Vec<Call> {
         let mut state = self.0.lock();
         state.ended = true;
@@ -387,12 +390,12 @@ fn ended() -> DeviceError {
     DeviceError::new(Status::IllegalState, "the group was ended already")
 }
 
-/// Looks after the deadlines of all communicators. Its thread ends when there is nothing to look after.
+/// Watches the deadlines of all communicators. Its thread ends when there are no calls.
 #[derive(Default)]
 struct Watch {
-    /// Those with calls that are not done, and who is told of what they let go of.
+    /// The communicators with unfinished calls, and the teardown that releases their resources.
     communicators: Vec<(Weak<Inner>, Teardown)>,
-    /// Whether one came since the thread looked.
+    /// Whether a communicator was added since the thread last looked.
     changed: bool,
     runs: bool,
 }
@@ -415,7 +418,7 @@ impl Watch {
         }
         if !watch.runs {
             let thread = std::thread::Builder::new().name("tfrt-collectives".to_owned());
-            // Without a thread nothing is aborted; all else is as it should be.
+            // Without a thread calls never time out, but everything else works.
             watch.runs = thread.spawn(Self::work).is_ok();
         }
     }
@@ -426,8 +429,8 @@ impl Watch {
         loop {
             watch.changed = false;
             let (now, mut next) = (Instant::now(), None::<Instant>);
-            // Let go of outside of the lock: these may be the last handles. Whoever waits for the end of what the others were
-            // waits for these, too.
+            // Dropped outside of the lock, because these may be the last handles. Waiting for the
+            // release of dropped resources includes this.
             let mut seen = Vec::new();
             watch.communicators.retain(|(communicator, teardown)| {
                 let promised = teardown.promise();
@@ -462,7 +465,7 @@ impl Watch {
 }
 
 impl Inner {
-    /// When the first of its calls must be over.
+    /// Returns the first deadline of its calls.
     fn deadline(&self) -> Option<Instant> {
         self.calls.lock().values().copied().flatten().min()
     }
@@ -471,7 +474,7 @@ impl Inner {
         if self.deadline().is_none_or(|deadline| deadline > now) {
             return;
         }
-        let detail = format!("not all ranks came within {:?}", self.timeout);
+        let detail = format!("not all ranks called within {:?}", self.timeout);
         let why = DeviceError::new(Status::NcclFailed, detail);
         self.counted.context().hal().abort_communicator(&self.hal, &why);
     }

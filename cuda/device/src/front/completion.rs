@@ -1,11 +1,14 @@
-//! How the host learns that a stream has come to a point, without a thread of the host's waiting and without a callback of
-//! the driver's: one thread for each context looks at the oldest outstanding event of each stream.
+//! //! Tells the host that a stream has reached a point, without blocking a thread and without a
+//! callback of the driver. One thread per context polls the oldest outstanding event of each
+//! stream.
 //!
-//! What follows a completion has two parts. *Releasing* (host memory of a finished copy, above all) happens for all streams
-//! before anybody is *told*: who is told that an event was reached may look at everything that was done before it, on any
-//! stream. A host that waits on a stream itself releases what is due before it goes on ([`settle_all`]).
+//! A completion has two parts. First the resources of the completed work are *released* on all
+//! streams, above all the host memory of finished copies. Only then are listeners *told*: a
+//! listener may look at everything that happened before its event, on any stream. A host that waits
+//! for a stream releases what is due before it continues ([`Completions::settle`]).
 //!
-//! The thread spins for a moment, then sleeps in growing steps; with nothing outstanding it is parked.
+//! The thread spins briefly, then sleeps in growing steps. It is parked while nothing is
+//! outstanding.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -18,20 +21,20 @@ use super::context::next_id;
 use super::event::Event;
 use super::stream::StreamRef;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{DynContext, Erased, EventOptions, LetGo, Promised, Teardown};
+use crate::hal::{DynContext, Erased, EventOptions, Promised, ReleasedOnDrop, Teardown};
 
-/// Called when the point is reached, to let go of what the work used.
+/// Called when the point is reached, to release what the work used.
 pub(super) type Release = Box<dyn FnOnce() + Send>;
-/// Called after all releases, with how it ended.
+/// Called with the outcome, after all releases.
 pub(super) type Tell = Box<dyn FnOnce(Result<()>) + Send>;
 
 /// The event that marks a point.
 enum Mark {
-    /// Made here.
+    /// An event that was created here.
     Own(Erased),
-    /// The program's.
+    /// An event of the program.
     Shared(Event),
-    /// An allocator's.
+    /// A fence of an allocator.
     Fence(Arc<Fence>),
 }
 
@@ -61,17 +64,18 @@ struct Pending {
 
 #[derive(Default)]
 struct State {
-    /// Of each stream, in the order of its work.
+    /// By stream, in the order of its work.
     streams: HashMap<u64, VecDeque<Pending>>,
-    /// Events to be used again.
+    /// Events that can be reused.
     spare: Vec<Erased>,
     has_thread: bool,
-    /// The context's last handle is gone: the thread ends when nothing is outstanding, as was promised, and then does this.
+    /// Set when the context's last handle is gone: the thread ends when nothing is outstanding, and
+    /// then runs this.
     end: Option<(Promised, Option<Release>)>,
 }
 
-/// A context of the hal, let go of when the last of those who need it is gone.
-pub(super) type SharedContext = Arc<LetGo<Box<DynContext>>>;
+/// A context of a backend. It is released when its last user is gone.
+pub(super) type SharedContext = Arc<ReleasedOnDrop<Box<DynContext>>>;
 
 /// The outstanding completions of one context.
 pub(super) struct Completions {
@@ -79,13 +83,13 @@ pub(super) struct Completions {
     teardown: Teardown,
     state: Mutex<State>,
     work: Condvar,
-    /// Held by who releases what is due.
+    /// Held while due resources are released.
     releasing: Mutex<()>,
     kin: Arc<Mutex<Vec<Weak<Completions>>>>,
     me: Weak<Completions>,
 }
 
-/// Rounds of looking before the thread sleeps, and the longest sleep.
+/// The number of polls before the thread sleeps, and the longest sleep.
 const SPINS: u32 = 200;
 const MAX_SLEEP: Duration = Duration::from_micros(100);
 const MAX_SPARE: usize = 64;
@@ -103,13 +107,13 @@ impl Completions {
         })
     }
 
-    /// Who gives back what may have to wait for the device.
+    /// Returns the teardown that releases resources.
     pub(super) fn teardown(&self) -> &Teardown {
         &self.teardown
     }
 
-    /// Calls `release` and then `tell` when the stream has come to where it ends now.
-    pub(super) fn after(
+    /// Calls `release` and then `tell` when the stream has done all work queued so far.
+    pub(super) fn release_after(
         &self,
         stream: &StreamRef,
         release: Option<Release>,
@@ -124,8 +128,8 @@ impl Completions {
         })
     }
 
-    /// Where nothing marks the point: the work may go on, and what it uses is let go of behind the first later point that can be
-    /// marked, or before, if the stream is found with nothing to do.
+    /// Releases resources of work that no event marks. They are released at the next point of the
+    /// stream that can be recorded, or earlier if the stream is found idle.
     fn release_later(&self, stream: &StreamRef, release: Release) {
         let (hal, stream) = (self.hal.clone(), stream.clone());
         let (mut release, mut mark) = (Some(release), None);
@@ -180,7 +184,7 @@ impl Completions {
         Ok(())
     }
 
-    /// Calls `tell` when the program's event is reached.
+    /// Calls `tell` when an event of the program is reached.
     pub(super) fn when_event(&self, event: Event, tell: Tell) -> Result<()> {
         self.when_mark(event.id(), Mark::Shared(event), None, Some(tell)).map_err(|(error, _)| error)
     }
@@ -218,20 +222,24 @@ impl Completions {
                     if let Some(last) = last {
                         last();
                     }
-                    // First this: who waits for the end waits for the context to be let go of, too.
+                    // Dropped first: a thread that waits for the end also waits until the context
+                    // is released.
                     drop(me);
                     drop(promised);
                 })
                 .map_err(|error| {
-                    DeviceError::new(Status::OutOfMemory, format!("no thread for completions: {error}"))
+                    DeviceError::new(
+                        Status::OutOfMemory,
+                        format!("cannot start the thread for completions: {error}"),
+                    )
                 })?;
             state.has_thread = true;
         }
         Ok(())
     }
 
-    /// The context's last handle is gone. What is outstanding is released and told when it is reached; then comes `last`,
-    /// on a thread that may wait.
+    /// Ends the completions after the context's last handle is gone. Outstanding points are
+    /// released and told when they are reached. Then `last` runs on a thread that may wait.
     pub(super) fn end(&self, last: Option<Release>) {
         let mut state = self.state.lock();
         if state.has_thread {
@@ -243,17 +251,19 @@ impl Completions {
         }
     }
 
-    /// Releases what is due; what is to be told, with how it ended. Whether anything was due.
+    /// Releases what is due, and adds the listeners to tell with their outcomes. Returns whether
+    /// anything was due.
     fn collect(&self, told: &mut Vec<(Tell, Result<()>)>) -> bool {
-        // One thread at a time: whoever comes here finds released what was due. The list's own lock is not held meanwhile,
-        // as what is let go of may have to be waited for itself.
+        // One thread at a time: when a second one gets here, everything that was due is released.
+        // The list's own lock is not held, because releasing a resource may wait.
         let _alone = self.releasing.lock();
         let due = self.take_due();
         let any = !due.is_empty();
         for (done, mut outcome) in due {
-            // A failed device may still be busy with what it was given; but its events are reached in the end, and
-            // releasing waits for that. With the program's own events nothing goes: their failure is told at once.
-            // And a program that is told that its work is done knows as much as if it had waited.
+            // A failed device may still be busy. But its events are reached in the end, and
+            // releases wait for that. Events of the program hold no resources, so their failure is
+            // told at once. A program that is told of completed work knows as much as if it had
+            // waited.
             let is_programs = matches!(done.event, Mark::Shared(_));
             let tells = done.tell.is_some() && matches!(done.event, Mark::Own(_));
             if (outcome.is_err() && !is_programs) || tells {
@@ -275,7 +285,8 @@ impl Completions {
         any
     }
 
-    /// Takes off the list what was reached, in the order of each stream, and what a failed device does not tell of.
+    /// Removes the reached points from the list, in the order of each stream, and those that a
+    /// failed device will not report.
     fn take_due(&self) -> Vec<(Pending, Result<()>)> {
         let mut due = Vec::new();
         self.state.lock().streams.retain(|_, pending| {
@@ -291,14 +302,15 @@ impl Completions {
         due
     }
 
-    /// Releases what is due on all devices, then tells. Whether anything was due here.
+    /// Releases what is due on all devices, then tells the listeners. Returns whether anything was
+    /// due here.
     fn round(&self) -> bool {
         let mut told = Vec::new();
         let any = self.collect(&mut told);
         if told.is_empty() {
             return any;
         }
-        // What another stream did before the events just found was done before them: it is due by now.
+        // Work of other streams that precedes the events just found is done, so its points are due.
         self.settle_all(&mut told);
         for (tell, outcome) in told {
             tell(outcome);
@@ -307,7 +319,8 @@ impl Completions {
     }
 
     fn settle_all(&self, told: &mut Vec<(Tell, Result<()>)>) {
-        // Another context may end meanwhile, but what it held is only let go of here: whoever waits for that waits for this.
+        // Another context may end meanwhile while its resources are only released here. A thread
+        // that waits for that must wait for this.
         let _promised = self.teardown.promise();
         let all: Vec<_> = self.kin.lock().iter().filter_map(Weak::upgrade).collect();
         for completions in all {
@@ -315,7 +328,8 @@ impl Completions {
         }
     }
 
-    /// Releases all that is due, on all devices: called by a host that has waited on a stream or an event itself.
+    /// Releases everything due on all devices. A host that has waited for a stream or an event
+    /// calls it.
     pub(super) fn settle(&self) {
         let mut told = Vec::new();
         self.settle_all(&mut told);
@@ -324,7 +338,7 @@ impl Completions {
         }
     }
 
-    /// What the thread does until the context has ended. Gives what ends with the thread.
+    /// Runs the thread until the context has ended. Returns the work for its end.
     fn watch(&self) -> (Promised, Option<Release>) {
         let mut idle = 0u32;
         loop {

@@ -1,4 +1,4 @@
-//! Contexts: a device's resources, and what they share.
+//! //! Contexts: the resources of a device and their shared state.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use super::completion::{Completions, Release, SharedContext};
 use super::platform::Device;
 use crate::allocator::CachingAllocator;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{DynContext, Erased, LetGo, MemoryInfo, Teardown};
+use crate::hal::{DynContext, Erased, MemoryInfo, ReleasedOnDrop, Teardown};
 use crate::observer::Observer;
 
-/// A context on a device. Cloning shares it.
+/// A context on a device. Clones share it.
 #[derive(Clone)]
 pub struct Context(Arc<Inner>);
 
@@ -26,24 +26,24 @@ struct Inner {
     hal: SharedContext,
     completions: Arc<Completions>,
     observer: Option<Arc<dyn Observer>>,
-    /// Whether somebody wants to know where calls come from.
+    /// Whether callers should record origins.
     wants_origins: bool,
     live: Live,
-    /// Allocators that must hear of streams that go.
+    /// The allocators that must be notified of dropped streams.
     allocators: Mutex<Vec<Weak<CachingAllocator<HalBacking>>>>,
-    /// Host memory that the device reaches itself.
+    /// Host memory that the device can access directly.
     pinned: RwLock<Vec<Range<usize>>>,
-    /// Buffers pinned by `register_host`, which must stay while they are.
+    /// Buffers pinned by `register_host`, which must stay alive while pinned.
     registered: Mutex<Vec<HostBuffer>>,
 }
 
-/// How many of each there are.
+/// The numbers of live resources.
 #[derive(Default)]
 pub(super) struct Live {
     pub(super) streams: AtomicUsize,
     pub(super) events: AtomicUsize,
-    /// Allocators count theirs.
-    pub(super) buffers_of_no_allocator: AtomicUsize,
+    /// Buffers without an allocator; allocators count theirs.
+    pub(super) unpooled_buffers: AtomicUsize,
     pub(super) modules: AtomicUsize,
     pub(super) graphs: AtomicUsize,
     pub(super) libraries: AtomicUsize,
@@ -66,7 +66,7 @@ pub struct LiveCounts {
     pub libraries: usize,
 }
 
-/// Counts a resource while it is there.
+/// Counts a resource while it lives.
 pub(super) struct Counted(Context, fn(&Live) -> &AtomicUsize);
 
 impl Counted {
@@ -88,13 +88,13 @@ impl Drop for Counted {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // As long as they are registered, nobody else can register memory there.
+        // While they are registered, nobody else can register the same memory.
         let registered = std::mem::take(self.registered.get_mut());
         let last = (!registered.is_empty()).then(|| -> Release {
             let hal = self.hal.clone();
             Box::new(move || {
                 for buffer in registered {
-                    // Nobody could be told of a failure.
+                    // A failure could not be reported to anybody.
                     drop(hal.unregister_host(buffer.as_ptr()));
                 }
             })
@@ -105,7 +105,7 @@ impl Drop for Inner {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// A number never given before, for whatever needs one.
+/// Returns a new unique number.
 pub(super) fn next_id() -> u64 {
     NEXT_ID.fetch_add(1, Ordering::Relaxed)
 }
@@ -118,7 +118,7 @@ impl Context {
         kin: Arc<Mutex<Vec<Weak<Completions>>>>,
     ) -> Self {
         let teardown = device.teardown().clone();
-        let hal = Arc::new(LetGo::new(hal, &teardown));
+        let hal = Arc::new(ReleasedOnDrop::new(hal, &teardown));
         let completions = Completions::new(hal.clone(), teardown, kin);
         let wants_origins = observer.is_some() || hal.keeps_origins();
         Self(Arc::new(Inner {
@@ -135,7 +135,7 @@ impl Context {
         }))
     }
 
-    /// Whether somebody watches.
+    /// Returns whether an observer watches.
     pub(crate) fn is_observed(&self) -> bool {
         self.0.observer.is_some()
     }
@@ -155,7 +155,7 @@ impl Context {
         &self.0.device
     }
 
-    /// How many of each of its resources there are.
+    /// Returns the counters of its resources.
     pub(super) fn counters(&self) -> &Live {
         &self.0.live
     }
@@ -168,14 +168,14 @@ impl Context {
         &self.0.hal
     }
 
-    /// Who gives back what may have to wait for the device.
+    /// Returns the teardown that releases resources.
     pub(super) fn teardown(&self) -> &Teardown {
         self.0.completions.teardown()
     }
 
-    /// A resource of the hal's other than an event, which is let go of when it is dropped.
-    pub(super) fn owned(&self, resource: Erased) -> LetGo<Erased> {
-        LetGo::new(resource, self.teardown())
+    /// Wraps a resource of the backend, other than an event, so that it is released when dropped.
+    pub(super) fn owned(&self, resource: Erased) -> ReleasedOnDrop<Erased> {
+        ReleasedOnDrop::new(resource, self.teardown())
     }
 
     pub(super) fn completions(&self) -> Weak<Completions> {
@@ -212,7 +212,7 @@ impl Context {
         LiveCounts {
             streams: count(&live.streams),
             events: count(&live.events),
-            buffers: count(&live.buffers_of_no_allocator) + allocated.sum::<usize>(),
+            buffers: count(&live.unpooled_buffers) + allocated.sum::<usize>(),
             modules: count(&live.modules),
             graphs: count(&live.graphs),
             libraries: count(&live.libraries),
@@ -229,7 +229,8 @@ impl Context {
         self.0.allocators.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Creates an allocator of this context's memory. If a checker observes the device, buffers have red zones.
+    /// Creates an allocator of this context's memory. If a checker observes the device, buffers
+    /// have red zones.
     pub fn create_allocator(&self, mut options: crate::allocator::Options) -> DeviceAllocator {
         options.in_segments |= self.device().has_memory_in_segments();
         if self.is_observed() {
@@ -238,7 +239,7 @@ impl Context {
         DeviceAllocator::new(self, options)
     }
 
-    /// Whether the device can reach the memory itself.
+    /// Returns whether the device can access the memory directly.
     pub(super) fn is_pinned(&self, buffer: &HostBuffer) -> bool {
         let start = buffer.as_ptr().addr();
         let end = start + buffer.len();
@@ -258,7 +259,7 @@ impl Context {
         self.0.registered.lock().push(buffer);
     }
 
-    /// Whether the buffer was registered.
+    /// Removes a registered buffer. Returns whether it was registered.
     pub(super) fn forget_registered(&self, buffer: &HostBuffer) -> bool {
         let mut registered = self.0.registered.lock();
         let found = registered.iter().position(|known| known.as_ptr() == buffer.as_ptr());

@@ -1,9 +1,9 @@
 //! Neural network primitives.
 //!
-//! A tensor is a layout and a buffer; the layout must lie in the buffer. Pooling alone takes layouts that describe more than
-//! the buffer holds, because existing programs do so and rely on what lies inside: such an operation is done on scratch
-//! memory of the layout's size, whose missing part reads as zeros, and what it computes for elements that do not exist is
-//! dropped.
+//! A tensor is a layout and a buffer that contains it. Only pooling accepts layouts larger than the
+//! buffer, because existing programs use them and rely on the part inside. Such an operation runs
+//! on scratch memory of the layout's size, whose missing part reads as zeros, and results for
+//! missing elements are dropped.
 
 use super::buffer::{DeviceAllocator, DeviceBuffer, out_of_memory};
 use super::context::Context;
@@ -26,7 +26,7 @@ impl Library for Dnn {
     const KIND: &'static str = "DNN handle";
 }
 
-/// A handle of the DNN library, with the stream on which its calls are queued. Cloning shares it.
+/// A handle of the DNN library, with the stream on which its calls are queued. Clones share it.
 pub type DnnHandle = LibraryHandle<Dnn>;
 
 /// A tensor: its layout and its buffer.
@@ -69,28 +69,28 @@ fn bad(detail: String) -> DeviceError {
     DeviceError::new(Status::DnnBadParam, detail)
 }
 
-/// That the extents are these.
+/// Checks the extents.
 fn check_dims(name: &str, layout: &TensorLayout, expected: &[u64]) -> Result<()> {
     if layout.dims != expected {
-        return Err(bad(format!("{name} has extents {:?}, and should have {expected:?}", layout.dims)));
+        return Err(bad(format!("{name} has extents {:?}, but {expected:?} are expected", layout.dims)));
     }
     Ok(())
 }
 
-/// The extent of an operation's result along one direction.
+/// Returns the extent of an operation's result along one axis.
 fn windows(input: u64, window: u64, padding: u64, stride: u64, dilation: u64) -> Option<u64> {
     let covered = window.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?;
     let padded = input.checked_add(padding.checked_mul(2)?)?;
     padded.checked_sub(covered)?.checked_div(stride)?.checked_add(1)
 }
 
-/// The extents a convolution of these layouts gives.
+/// Returns the extents of a convolution's result.
 fn convolved(convolution: &Convolution, x: &TensorLayout, w: &TensorLayout) -> Result<Vec<u64>> {
     let spatial = x.dims.len().saturating_sub(2);
     let lists = [&convolution.padding, &convolution.strides, &convolution.dilations];
     if spatial == 0 || w.dims.len() != x.dims.len() || lists.iter().any(|list| list.len() != spatial) {
         return Err(bad(format!(
-            "images of {} dimensions, filters of {}, and a convolution of {} do not go together",
+            "images of {} dimensions, filters of {} and a convolution of {} do not fit together",
             x.dims.len(),
             w.dims.len(),
             convolution.padding.len()
@@ -99,7 +99,7 @@ fn convolved(convolution: &Convolution, x: &TensorLayout, w: &TensorLayout) -> R
     let groups = convolution.groups;
     if groups == 0 || w.dims[1].checked_mul(groups) != Some(x.dims[1]) || !w.dims[0].is_multiple_of(groups) {
         return Err(bad(format!(
-            "{} channels, filters of {} channels and {} outputs do not go together in {groups} groups",
+            "{} channels, filters of {} channels and {} outputs do not fit together in {groups} groups",
             x.dims[1], w.dims[1], w.dims[0]
         )));
     }
@@ -108,7 +108,7 @@ fn convolved(convolution: &Convolution, x: &TensorLayout, w: &TensorLayout) -> R
         let (padding, stride) = (convolution.padding[axis], convolution.strides[axis]);
         let dilation = convolution.dilations[axis];
         if stride == 0 || dilation == 0 {
-            return Err(bad("strides and dilations are at least 1".to_owned()));
+            return Err(bad("strides and dilations must be at least 1".to_owned()));
         }
         let extent = windows(x.dims[axis + 2], w.dims[axis + 2], padding, stride, dilation);
         dims.push(
@@ -118,13 +118,13 @@ fn convolved(convolution: &Convolution, x: &TensorLayout, w: &TensorLayout) -> R
     Ok(dims)
 }
 
-/// The extents a pooling gives.
+/// Returns the extents of a pooling's result.
 fn pooled(pooling: &Pooling, x: &TensorLayout) -> Result<Vec<u64>> {
     let spatial = x.dims.len().saturating_sub(2);
     let lists = [&pooling.window, &pooling.padding, &pooling.strides];
     if spatial == 0 || lists.iter().any(|list| list.len() != spatial) {
         return Err(bad(format!(
-            "images of {} dimensions and windows of {} do not go together",
+            "images of {} dimensions and windows of {} do not fit together",
             x.dims.len(),
             pooling.window.len()
         )));
@@ -146,13 +146,13 @@ impl DnnHandle {
         self.context().hal().run_dnn(self.hal(), stream.hal(), operation, scaling)
     }
 
-    /// That the tensors may be used and lie in their buffers.
+    /// Checks that the tensors may be used and lie in their buffers.
     fn check(&self, queueing: &mut Queueing<'_>, tensors: &[(&str, DnnTensor<'_>)]) -> Result<()> {
         for (name, tensor) in tensors {
             self.check_usable(queueing, name, *tensor)?;
             if !tensor.fits() {
                 return Err(bad(format!(
-                    "{name} takes {} bytes, and its buffer has {}",
+                    "{name} takes {} bytes, but its buffer has {}",
                     tensor.layout.bytes(),
                     tensor.buffer.len()
                 )));
@@ -165,12 +165,15 @@ impl DnnHandle {
         tensor.buffer.used_by(queueing)?;
         let TensorLayout { dims, strides, .. } = tensor.layout;
         if dims.len() != strides.len() {
-            return Err(bad(format!("{name} has {} extents and {} strides", dims.len(), strides.len())));
+            return Err(bad(format!("{name} has {} extents but {} strides", dims.len(), strides.len())));
         }
-        // More elements than places also bounds what a device computes with by the memory that is there.
+        // A tensor must not have more elements than places in memory. That also limits the device's
+        // work by the available memory.
         let stays = dims.iter().zip(strides).any(|(&dim, &stride)| stride == 0 && dim > 1);
         if stays || tensor.layout.elements() > tensor.layout.span() {
-            return Err(bad(format!("elements of {name}, {dims:?} with strides {strides:?}, share a place")));
+            return Err(bad(format!(
+                "elements of {name}, {dims:?} with strides {strides:?}, share an address"
+            )));
         }
         let size = tensor.layout.dtype.size().unwrap_or(0) as u64;
         if size == 0 || !tensor.buffer.address().is_multiple_of(size) {
@@ -182,13 +185,13 @@ impl DnnHandle {
         Ok(())
     }
 
-    /// The same type for all.
+    /// Checks that all tensors have the same type, and returns it.
     fn check_types(tensors: &[(&str, DnnTensor<'_>)]) -> Result<()> {
         let Some(((_, first), rest)) = tensors.split_first() else { return Ok(()) };
         for (name, tensor) in rest {
             if tensor.layout.dtype != first.layout.dtype {
                 return Err(bad(format!(
-                    "{name} is of type {}, the others of type {}",
+                    "{name} has type {}, but the others have type {}",
                     tensor.layout.dtype, first.layout.dtype
                 )));
             }
@@ -196,7 +199,7 @@ impl DnnHandle {
         Ok(())
     }
 
-    /// Scratch memory of a layout's size that begins with what the buffer holds.
+    /// Returns scratch memory of a layout's size that begins with the contents of the buffer.
     fn widened(&self, stream: &Stream, tensor: DnnTensor<'_>) -> Result<DeviceBuffer> {
         let bytes = tensor.layout.bytes();
         let size = i64::try_from(bytes).map_err(|_| bad("a tensor is too large".to_owned()))?;
@@ -207,7 +210,7 @@ impl DnnHandle {
         Ok(scratch)
     }
 
-    /// Calls `run` with tensors that lie in their buffers, the last of which is written.
+    /// Calls `run` with tensors that lie in their buffers. The last of them is written.
     fn widening<const N: usize>(
         &self,
         stream: &Stream,
@@ -364,7 +367,7 @@ impl DnnHandle {
         self.run(&stream, Op::ConvolutionBackwardFilter { convolution, operands }, scaling)
     }
 
-    /// The extents of scale, bias, mean and variance.
+    /// Returns the extents of scale, bias, mean and variance.
     fn statistics_dims(mode: BatchNormMode, x: &TensorLayout) -> Vec<u64> {
         let keep = |axis: usize| match mode {
             BatchNormMode::Spatial => axis == 1,
@@ -496,7 +499,7 @@ impl DnnHandle {
         self.run(&stream, backward, scaling)
     }
 
-    /// That tensors have the same extents and types, and lie in their buffers.
+    /// Checks that tensors have the same extents and types and lie in their buffers.
     fn check_alike(&self, queueing: &mut Queueing<'_>, tensors: &[(&str, DnnTensor<'_>)]) -> Result<()> {
         if let Some(((_, first), rest)) = tensors.split_first() {
             for (name, tensor) in rest {
@@ -584,7 +587,7 @@ impl DnnHandle {
         let mut queueing = Queueing::on(&stream);
         let (small, large) = (&a.layout.dims, &c.layout.dims);
         if small.len() != large.len() || small.iter().zip(large).any(|(&a, &c)| a != c && a != 1) {
-            return Err(bad(format!("extents {small:?} cannot be repeated to {large:?}")));
+            return Err(bad(format!("extents {small:?} cannot be broadcast to {large:?}")));
         }
         Self::check_types(&[("a", a), ("c", c)])?;
         self.check(&mut queueing, &[("a", a), ("c", c)])?;

@@ -14,7 +14,7 @@ use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, EventOptions};
 use crate::origin::Origin;
 
-/// An event, which marks a point on a stream. Cloning shares it.
+/// An event, which marks a point on a stream. Clones share it.
 #[derive(Clone)]
 pub struct Event(Arc<Inner>);
 
@@ -22,19 +22,19 @@ struct Inner {
     id: u64,
     hal: Erased,
     timing: bool,
-    /// Where its latest mark is: [`NOWHERE`], [`ON_STREAM`] or [`IN_CAPTURE`].
+    /// The place of its latest record: [`NOWHERE`], [`ON_STREAM`] or [`IN_CAPTURE`].
     mark: AtomicU8,
     destroyed: AtomicBool,
     counted: Counted,
-    /// The capture it was last recorded in, if that is where its latest mark is. Locked while that changes.
+    /// The capture of its latest record, if that is in one. Locked while that changes.
     recording: Mutex<Option<Arc<Mutex<Recorded>>>>,
 }
 
 /// It was never recorded.
 const NOWHERE: u8 = 0;
-/// In the work of a stream.
+/// Recorded on a stream.
 const ON_STREAM: u8 = 1;
-/// In a capture.
+/// Recorded in a capture.
 const IN_CAPTURE: u8 = 2;
 
 impl Owned for Event {
@@ -86,9 +86,9 @@ impl Event {
         check(self, self.context())
     }
 
-    /// The capture it was last recorded in, if its latest mark is in one.
+    /// Returns the capture of its latest record, if that is in one.
     pub(super) fn recording(&self) -> Option<Arc<Mutex<Recorded>>> {
-        // Few events ever are: for the others no lock is taken.
+        // Few events are ever captured. For the others, no lock is taken.
         if self.0.mark.load(Ordering::Acquire) == IN_CAPTURE { self.0.recording.lock().clone() } else { None }
     }
 
@@ -103,22 +103,23 @@ impl Event {
     /// Any error of the device; `InvalidContext` for a stream of another context.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         check(self, stream.context())?;
-        // First, so that whoever sees the event finds it let go of.
+        // First, so that a thread that sees the event finds the memory released.
         stream.as_ref().mark_held()?;
         self.context().hal().record_event(&self.0.hal, stream.hal())?;
         self.note_mark(stream.recording());
         Ok(())
     }
 
-    /// Takes note of where the latest mark is.
+    /// Records the place of the latest record.
     fn note_mark(&self, recording: Option<Arc<Mutex<Recorded>>>) {
-        // Recorded on a stream again and again, as most are, an event changes nothing here.
+        // Most events are recorded on streams again and again; nothing changes then.
         if recording.is_none() && self.0.mark.load(Ordering::Acquire) == ON_STREAM {
             return;
         }
         let mut known = self.0.recording.lock();
         self.0.mark.store(if recording.is_some() { IN_CAPTURE } else { ON_STREAM }, Ordering::Release);
-        // It may have been the last to hold what was recorded, which goes when the lock is free.
+        // It may be the last handle of what was recorded, which is dropped after the lock is
+        // released.
         let _before = std::mem::replace(&mut *known, recording);
         drop(known);
     }
@@ -126,7 +127,8 @@ impl Event {
     /// Returns whether the latest record is complete. An event that was never recorded is complete.
     ///
     /// # Errors
-    /// That of the work before the mark; `StreamCaptureUnsupported` if it was recorded in a capture.
+    /// The failure of the work before the event; `StreamCaptureUnsupported` if it was recorded in a
+    /// capture.
     pub fn query(&self) -> Result<bool> {
         self.check_waitable()?;
         let reached = self.context().hal().query_event(&self.0.hal)?;
@@ -140,7 +142,7 @@ impl Event {
     /// compute thread.
     ///
     /// # Errors
-    /// That of the work before the mark.
+    /// The failure of the work before the event.
     pub fn synchronize(&self) -> Result<()> {
         self.check_waitable()?;
         self.observe_wait();
@@ -156,7 +158,7 @@ impl Event {
     pub fn when_reached(&self, tell: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         self.check_waitable()?;
         self.observe_wait();
-        // The context looks at it together with its own; it must stay alive meanwhile.
+        // The context polls it together with its own events, and must stay alive meanwhile.
         self.context().completed().when_event(self.clone(), Box::new(tell))
     }
 
@@ -173,7 +175,7 @@ impl Event {
         if self.recording().is_some() {
             return Err(DeviceError::new(
                 Status::StreamCaptureUnsupported,
-                "the host can neither wait for an event that was recorded in a capture nor ask for it",
+                "the host can neither query nor wait for an event that was recorded in a capture",
             ));
         }
         Ok(())
@@ -182,8 +184,8 @@ impl Event {
     /// Returns the milliseconds from this event's record to that of `end`.
     ///
     /// # Errors
-    /// `InvalidHandle` if one was not recorded or created without timing, `NotReady` if one was not reached,
-    /// `StreamCaptureUnsupported` if one was recorded in a capture.
+    /// `InvalidHandle` if one was not recorded or created without timing, `NotReady` if one was not
+    /// reached, `StreamCaptureUnsupported` if one was recorded in a capture.
     pub fn elapsed_ms(&self, end: &Self) -> Result<f32> {
         self.check_alive()?;
         check(end, self.context())?;
@@ -196,7 +198,7 @@ impl Event {
             }
         }
         if !(self.query()? && end.query()?) {
-            return Err(DeviceError::new(Status::NotReady, "the events were not reached yet"));
+            return Err(DeviceError::new(Status::NotReady, "the events are not complete yet"));
         }
         self.context().hal().elapsed_ms(&self.0.hal, &end.0.hal)
     }

@@ -15,10 +15,11 @@ use super::module::Module;
 use super::stream::{Stream, StreamRef};
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, LetGo};
+use crate::hal::{Erased, ReleasedOnDrop};
 use crate::origin::Origin;
 
-/// What recorded work uses: kept alive as long as the graph, and held for as long as a launch of it runs.
+/// The resources of recorded work. They are kept alive as long as the graph, and held while a
+/// launch of it runs.
 #[derive(Default)]
 pub(super) struct Recorded {
     pub(super) streams: Vec<StreamRef>,
@@ -26,14 +27,15 @@ pub(super) struct Recorded {
     pub(super) modules: Vec<Module>,
     pub(super) host_reads: Vec<HostBuffer>,
     pub(super) host_writes: Vec<HostBuffer>,
-    /// Who began the capture, if somebody watches.
+    /// The origin of the capture, if an observer watches.
     pub(super) began: Option<Origin>,
-    /// The capture has ended, and what it recorded was taken out.
+    /// Whether the capture has ended and its record was taken out.
     pub(super) is_over: bool,
 }
 
 impl Recorded {
-    /// Drops what is there twice: operations name the same things again and again, and each launch looks at all of them.
+    /// Drops duplicates: operations name the same resources again and again, and each launch checks
+    /// all of them.
     fn keep_each_once(&mut self) {
         fn once<T, K: Ord>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
             all.sort_by_key(&key);
@@ -47,14 +49,14 @@ impl Recorded {
     }
 }
 
-/// An executable graph. Cloning shares it.
+/// An executable graph. Clones share it.
 #[derive(Clone)]
 pub struct Graph(Arc<Inner>);
 
 struct Inner {
-    hal: LetGo<Erased>,
+    hal: ReleasedOnDrop<Erased>,
     nodes: usize,
-    /// Of the latest capture. Locked while the graph is launched or updated.
+    /// The record of the latest capture. Locked while the graph is launched or updated.
     recorded: Mutex<Recorded>,
     counted: Counted,
 }
@@ -71,8 +73,8 @@ impl Stream {
     /// Ends the capture that began on this stream and returns its graph.
     ///
     /// # Errors
-    /// `IllegalState` if no capture that goes on began on the stream; `StreamCaptureUnjoined` if another stream that takes
-    /// part was not joined back.
+    /// `IllegalState` if no running capture began on the stream; `StreamCaptureUnjoined` if another
+    /// stream that takes part was not joined back.
     pub fn end_capture(&self) -> Result<Graph> {
         let (hal, recorded) = self.end_recording(|| self.context().hal().end_capture(self.hal()))?;
         let hal = self.context().owned(hal);
@@ -85,21 +87,22 @@ impl Stream {
     /// a graph. The update takes effect at the next launch.
     ///
     /// # Errors
-    /// As [`Stream::end_capture`]; `GraphExecUpdateFailure` if what was recorded differs from the graph by more than
-    /// parameters. The graph is then as it was.
+    /// The errors of [`Stream::end_capture`]; `GraphExecUpdateFailure` if the recorded work differs
+    /// from the graph by more than parameters. The graph is then unchanged.
     pub fn end_capture_into(&self, graph: &Graph) -> Result<()> {
         check(graph, self.context())?;
         let mut known = graph.0.recorded.lock();
         let update = || self.context().hal().end_capture_into(self.hal(), &graph.0.hal);
         let ((), recorded) = self.end_recording(update)?;
         let before = std::mem::replace(&mut *known, recorded);
-        // What the last use of a buffer sets free may be waited for by somebody who launches this graph.
+        // Dropped without the lock: a thread that launches this graph may wait for memory that this
+        // releases.
         drop(known);
         drop(before);
         Ok(())
     }
 
-    /// Ends the capture by what `end` does: its result, and what was recorded.
+    /// Ends the capture by calling `end`. Returns its result and the record.
     fn end_recording<T>(&self, end: impl FnOnce() -> Result<T>) -> Result<(T, Recorded)> {
         if !self.is_capturing() {
             return Err(DeviceError::new(Status::IllegalState, "the stream is not being captured"));
@@ -117,8 +120,8 @@ impl Stream {
     ///
     /// # Errors
     /// Any error of the device; `DataRace` if a host kernel uses memory that the graph copies from
-    /// or to; `StreamCaptureUnsupported` while the stream is captured: what a graph needs for a
-    /// launch is its own, and not another graph's.
+    /// or to; `StreamCaptureUnsupported` while the stream is captured, because one graph cannot
+    /// record the resources that another needs for a launch.
     pub fn launch_graph(&self, graph: &Graph) -> Result<(), Diagnostic> {
         check(graph, self.context())?;
         self.refuse_while_capturing("a graph cannot be launched into a capture")?;
@@ -131,7 +134,8 @@ impl Stream {
             holds.push(Hold::write(buffer, self.context())?);
         }
         let mut queueing = Queueing::on(self);
-        // Whose memory an operation may use was checked when it was captured: copies between devices use that of others.
+        // The capture checked which memory an operation may use: copies between devices use memory
+        // of other contexts.
         for buffer in &recorded.buffers {
             buffer.used_by_peer(&mut queueing)?;
         }
@@ -142,7 +146,7 @@ impl Stream {
         drop(queueing);
         if !holds.is_empty() {
             let graph = graph.clone();
-            self.after(Some(Box::new(move || drop((holds, graph)))), None)?;
+            self.release_after(Some(Box::new(move || drop((holds, graph)))), None)?;
         }
         Ok(())
     }

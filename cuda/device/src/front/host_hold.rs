@@ -1,8 +1,9 @@
-//! Host memory that copies in flight use.
+//! //! Host memory that copies in flight use.
 //!
-//! For as long as a copy may touch a host buffer, the buffer's guard is held, so that a host kernel which does not wait gets
-//! an error instead of half a result. Several copies may use one buffer at a time (the streams order them); they share one
-//! guard, which is the stronger of what they need. Where a checker watches, the error also says where the copy was queued.
+//! While a copy may access a host buffer, the buffer's guard is held. A host kernel that does not
+//! wait then receives an error instead of incomplete data. Several copies may use a buffer at a
+//! time, ordered by their streams. They share one guard, the strongest that any of them needs. If a
+//! checker watches, the error also names the origin of the copy.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -20,11 +21,11 @@ enum Guard {
     Write {
         _guard: WriteGuard<HostBuffer>,
     },
-    /// While it changes from one to the other.
+    /// While it changes from one kind to the other.
     None,
 }
 
-/// A buffer held for copies; let go when the last copy is done.
+/// A buffer held for copies, released when the last copy is done.
 pub(super) struct Hold {
     key: usize,
     guard: Mutex<Guard>,
@@ -35,7 +36,7 @@ static HELD: Mutex<Option<HashMap<usize, Weak<Hold>>>> = Mutex::new(None);
 static COPY: Accessor = Accessor::new("a device copy in flight");
 static WORK: Accessor = Accessor::new("device work in flight on unified memory");
 
-/// Whom an error names: of what is queued here and now, its place, if somebody wants to know that.
+/// Returns an accessor that names the origin of the calling work, if callers should record origins.
 fn placed(what: &Accessor, context: &Context) -> Option<Accessor> {
     context.is_observed().then(|| {
         Accessor::interned(&format!(
@@ -47,14 +48,14 @@ fn placed(what: &Accessor, context: &Context) -> Option<Accessor> {
 }
 
 impl Hold {
-    /// Holds a buffer that a copy of a context's reads.
+    /// Holds a buffer that a copy reads.
     pub(super) fn read(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
         let placed = placed(&COPY, context);
         let copy = placed.as_ref().unwrap_or(&COPY);
         Ok(Self::share(buffer, || Ok(Guard::Read(copy.read_owned(buffer)?)))?.0)
     }
 
-    /// A guard of a buffer that is read before this thread goes on.
+    /// Returns a guard of a buffer that is read before this function's caller returns.
     pub(super) fn read_now(
         buffer: &HostBuffer,
         context: &Context,
@@ -62,12 +63,12 @@ impl Hold {
         placed(&COPY, context).as_ref().unwrap_or(&COPY).read_owned(buffer)
     }
 
-    /// Holds a buffer that a copy of a context's writes.
+    /// Holds a buffer that a copy writes.
     pub(super) fn write(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
         Self::alone(buffer, context, &COPY)
     }
 
-    /// Holds the host's side of unified memory that work of a context's may use.
+    /// Holds the host's side of unified memory that queued work may use.
     pub(super) fn work(buffer: &HostBuffer, context: &Context) -> Result<Arc<Self>, Diagnostic> {
         Self::alone(buffer, context, &WORK)
     }
@@ -83,7 +84,8 @@ impl Hold {
         Ok(hold)
     }
 
-    /// The hold of a buffer, which all its parts share, or a new one with the guard; whether it is new.
+    /// Returns the hold of a buffer, which all its slices share, or creates one with its guard. The
+    /// flag says whether it is new.
     fn share(
         buffer: &HostBuffer,
         take: impl Fn() -> Result<Guard, Diagnostic>,
@@ -98,17 +100,17 @@ impl Hold {
                 return Ok((hold, true));
             };
             let known = known.upgrade();
-            // A hold's drop takes the lock, so none may be dropped under it.
+            // Dropping a hold takes the lock, so none may be dropped while this holds it.
             drop(table);
             match known {
                 Some(hold) => return Ok((hold, false)),
-                // It is being let go of, which is a matter of instructions.
+                // Another thread is releasing it, which takes only a few instructions.
                 None => std::thread::yield_now(),
             }
         }
     }
 
-    /// From reading to writing, if need be: the copies that read go on under the new guard.
+    /// Changes from reading to writing if necessary. Copies that read continue under the new guard.
     fn strengthen(&self, who: &Accessor) -> Result<(), Diagnostic> {
         let mut guard = self.guard.lock();
         let read = match std::mem::replace(&mut *guard, Guard::None) {
@@ -129,7 +131,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        // Under the lock, so that whoever finds the entry gone finds the buffer free.
+        // Under the lock, so that a thread that finds no entry finds the buffer free.
         let mut table = HELD.lock();
         *self.guard.get_mut() = Guard::None;
         if let Some(held) = table.as_mut() {

@@ -1,7 +1,8 @@
-//! Kernels that are functions of the host, on buffers of any device.
+//! //! Host functions as kernels, on buffers of any device.
 //!
-//! A stream copies the buffers to the host, calls the function and copies what it changed back. That is far slower than a
-//! kernel of the device's own, and needs nothing of it but copies and callbacks: what a device without modules has.
+//! A stream copies the buffers to the host, calls the function, and copies the changed ones back.
+//! That is far slower than a device kernel, but needs only copies and callbacks, which devices
+//! without modules have.
 
 #![expect(unsafe_code, reason = "host memory is handed to the device and to the kernel, which take turns")]
 
@@ -15,7 +16,7 @@ use super::stream::Stream;
 use super::transfer::Staging;
 use crate::hal::Intent;
 
-/// A buffer's copy on the host, and what is done with it.
+/// A buffer's copy on the host, and its use.
 struct Operand {
     staging: Staging,
     address: u64,
@@ -31,7 +32,7 @@ impl Stream {
     /// can report this.
     ///
     /// # Errors
-    /// As for copies and [`Stream::host_callback`].
+    /// The errors of copies and of [`Stream::host_callback`].
     pub fn host_kernel(
         &self,
         buffers: &[(&DeviceBuffer, Intent)],
@@ -44,15 +45,15 @@ impl Stream {
             let address = buffer.range(&mut queueing, 0, buffer.len(), "the buffer")?;
             let bytes = buffer.len() as usize;
             let staging = Staging::new(self.context(), bytes)?;
-            // SAFETY: just allocated, of this size at least.
+            // SAFETY: the memory was just allocated with at least this size.
             unsafe { staging.memory().write_bytes(0, bytes) };
             operands.push(Operand { staging, address, bytes, intent: *intent });
         }
         let operands = Arc::new(operands);
         let queued = self.queue_host_kernel(&operands, kernel);
         drop(queueing);
-        // Also if some of it was not queued: the rest uses the memory.
-        self.after(Some(Box::new(move || drop(operands))), None)?;
+        // Also if only part of it was queued, because that part uses the memory.
+        self.release_after(Some(Box::new(move || drop(operands))), None)?;
         queued
     }
 
@@ -65,15 +66,17 @@ impl Stream {
         for operand in operands.iter().filter(|operand| operand.bytes > 0 && operand.intent != Intent::Write)
         {
             let Operand { staging, address, bytes, .. } = operand;
-            // SAFETY: the staging lives until the stream has passed, and nobody else looks at it before the kernel.
+            // SAFETY: the staging memory lives until the stream has passed, and only the kernel
+            // accesses it before.
             unsafe { hal.copy_device_to_host(self.hal(), staging.memory(), *address, *bytes)? };
         }
         let shared = operands.clone();
         self.host_callback(move || {
             let mut slices: Vec<&mut [u8]> = shared
                 .iter()
-                // SAFETY: the memory is `shared`'s and was initialized when it was made; the stream has passed the copies
-                // before this call and begins those behind it later.
+                // SAFETY: `shared` owns the memory, which was initialized when it was allocated.
+                // The stream has passed the copies before this call and starts those after it
+                // later.
                 .map(|operand| unsafe {
                     std::slice::from_raw_parts_mut(operand.staging.memory(), operand.bytes)
                 })
@@ -82,7 +85,8 @@ impl Stream {
         })?;
         for operand in operands.iter().filter(|operand| operand.bytes > 0 && operand.intent != Intent::Read) {
             let Operand { staging, address, bytes, .. } = operand;
-            // SAFETY: as above, behind the kernel.
+            // SAFETY: the staging memory lives until the stream has passed. The kernel has finished
+            // when the stream gets here.
             unsafe { hal.copy_host_to_device(self.hal(), *address, staging.memory(), *bytes)? };
         }
         Ok(())

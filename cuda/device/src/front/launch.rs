@@ -19,8 +19,8 @@ pub enum Argument<'a> {
     Buffer(&'a DeviceBuffer, Option<Intent>),
     /// A number: its little-endian bytes, their count, and the name of its type for messages.
     Scalar([u8; 8], u8, &'static str),
-    /// A struct by value: its bytes as they lie in memory, padding included. The driver must know where the function wants
-    /// it, as its alignment does not show.
+    /// A struct by value: its bytes in memory, including padding. The driver must know the
+    /// function's layout, because the alignment of a struct is not known here.
     Struct(&'a [u8]),
 }
 
@@ -52,7 +52,7 @@ impl<'a> From<&'a DeviceBuffer> for Argument<'a> {
 }
 
 impl Argument<'_> {
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     fn size(&self) -> u32 {
         match self {
             Self::Buffer(..) => 8,
@@ -70,20 +70,20 @@ impl Argument<'_> {
     }
 }
 
-/// Bytes of parameters that need no allocation.
+/// The size of parameters that need no allocation, in bytes.
 const INLINE_BYTES: usize = 256;
 
-/// Where parameters go whose function does not tell, each aligned to its size, which is a power of two. Gives bytes up to the
-/// end of the last one.
+/// Computes the offsets of parameters for a function that does not report them. Each is aligned to
+/// its size, which is a power of two. Returns the end of the last one.
 ///
 /// # Errors
-/// `NotSupported` for a struct, whose alignment nobody knows.
+/// `NotSupported` for a struct, whose alignment is unknown.
 fn lay_out(arguments: &[Argument<'_>], offsets: &mut SmallVec<[u32; 32]>) -> Result<usize> {
     let mut end = 0;
     for (index, argument) in arguments.iter().enumerate() {
         if let Argument::Struct(bytes) = argument {
             let detail = format!(
-                "argument {index} is a struct of {} bytes, and the driver does not tell where the function takes it",
+                "argument {index} is a struct of {} bytes, and the driver does not report the function's layout",
                 bytes.len()
             );
             return Err(DeviceError::new(Status::NotSupported, detail));
@@ -96,7 +96,7 @@ fn lay_out(arguments: &[Argument<'_>], offsets: &mut SmallVec<[u32; 32]>) -> Res
     Ok(end as usize)
 }
 
-/// Writes a parameter where it goes.
+/// Writes a parameter at its offset.
 #[inline]
 fn place(bytes: &mut [u8], offset: u32, argument: &Argument<'_>) {
     let (start, size) = (offset as usize, argument.size() as usize);
@@ -106,7 +106,7 @@ fn place(bytes: &mut [u8], offset: u32, argument: &Argument<'_>) {
         Argument::Scalar(bytes, ..) => *bytes,
         Argument::Struct(bytes) => return place.copy_from_slice(bytes),
     };
-    // Of a known size, so that it is one instruction for most of them.
+    // A constant size makes it one instruction in most cases.
     match size {
         8 => place.copy_from_slice(&value),
         4 => place.copy_from_slice(&value[..4]),
@@ -118,7 +118,7 @@ fn invalid(detail: String) -> DeviceError {
     DeviceError::invalid_value(detail)
 }
 
-/// That the extents are not zero and fit.
+/// Checks that the extents are not zero and fit.
 #[inline]
 fn check_extent(what: &str, extent: Dim3, most: Dim3) -> Result<()> {
     if extent.x == 0 || extent.y == 0 || extent.z == 0 {
@@ -177,7 +177,7 @@ fn check_arguments(
 ) -> Result<()> {
     if declared.len() != arguments.len() {
         return Err(invalid(format!(
-            "'{}' takes {} parameters, and is launched with {}",
+            "'{}' takes {} parameters, but is launched with {}",
             function.name(),
             declared.len(),
             arguments.len()
@@ -187,7 +187,7 @@ fn check_arguments(
         let size = argument.size();
         if parameter.size != size {
             return Err(invalid(format!(
-                "parameter {index} of '{}' has {} bytes, and is launched with a {} of {size}",
+                "parameter {index} of '{}' is {} bytes, but the argument is a {} of {size}",
                 function.name(),
                 parameter.size,
                 argument.describe()
@@ -201,8 +201,9 @@ impl Stream {
     /// Queues a launch of a function.
     ///
     /// # Errors
-    /// `InvalidValue` for extents, shared memory or arguments that do not fit the device and the function;
-    /// `LaunchOutOfResources`; `CooperativeLaunchTooLarge`; `InvalidContext` for what belongs to another device.
+    /// `InvalidValue` for extents, shared memory or arguments that do not fit the device and the
+    /// function; `LaunchOutOfResources`; `CooperativeLaunchTooLarge`; `InvalidContext` for
+    /// resources of another device.
     pub fn launch(
         &self,
         function: &Function,
@@ -242,11 +243,12 @@ impl Stream {
         }
         queueing.record(|recorded| recorded.modules.push(function.module().clone()));
         let parameters = PackedParameters { bytes, offsets, buffers: &buffers };
-        // SAFETY: where the driver tells what is declared, `check_arguments` found so many arguments of these sizes, and each
-        // was placed where its parameter is; where it does not, nobody can know. `used_by` found every buffer to be of this
-        // context and its handle to be of use, and `arguments` keeps them all until the call returns; later the allocator
-        // gives their memory only to what comes behind it. What a function does with an address is its own affair: on a GPU
-        // it may fault, which fails the context.
+        // SAFETY: if the driver reports the declared parameters, `check_arguments` found as many
+        // arguments of these sizes, and each was placed at its parameter's offset. Otherwise nobody
+        // can check them. `used_by` found that every buffer belongs to this context and its handle
+        // is valid. `arguments` keeps them alive until the call returns, and the allocator reuses
+        // their memory only for later work. The function itself decides how it uses an address: on
+        // a GPU it may fault, which fails the context.
         unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }
     }
 }

@@ -1,4 +1,4 @@
-//! What the handles of a device's libraries have in common: a stream that was set, and an end.
+//! //! The common part of library handles: their stream and their end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use super::context::{Context, Counted};
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, LetGo};
+use crate::hal::{Erased, ReleasedOnDrop};
 
 /// A library that is used through handles.
 pub trait Library: Send + Sync + 'static {
-    /// A handle of it, for messages.
+    /// The name of a handle in messages.
     const KIND: &'static str;
 }
 
-/// A handle of a library, with the stream on which its calls are queued. Cloning shares it.
+/// A handle of a library, with the stream on which its calls are queued. Clones share it.
 pub struct LibraryHandle<L>(Arc<Inner<L>>);
 
 struct Inner<L> {
-    hal: LetGo<Erased>,
+    hal: ReleasedOnDrop<Erased>,
     stream: Mutex<Option<Stream>>,
     destroyed: AtomicBool,
     library: L,
@@ -58,7 +58,7 @@ impl<L: Library> LibraryHandle<L> {
         }))
     }
 
-    /// The state, as the backend knows it.
+    /// Returns the backend's state.
     pub(super) fn hal(&self) -> &Erased {
         &self.0.hal
     }
@@ -105,7 +105,7 @@ impl<L: Library> LibraryHandle<L> {
     /// Destroys the handle.
     ///
     /// # Errors
-    /// `InvalidHandle` if that was done before.
+    /// `InvalidHandle` if it was destroyed before.
     pub fn destroy(&self) -> Result<()> {
         if self.0.destroyed.swap(true, Ordering::AcqRel) {
             let detail = format!("the {} was destroyed already", L::KIND);

@@ -1,15 +1,18 @@
-//! Unified memory: a buffer of the device's that is a buffer of the host's as well.
+//! //! Unified memory: a device buffer that is a host buffer as well.
 //!
-//! The two sides take turns. The host has the memory until work is queued that may use it, and again when the program has
-//! waited for that work: a call which queues such work takes the guard of the host's side ([`Queueing`]) and leaves it with
-//! the stream, where it stays until a point behind the work is marked that the program can wait for (an event, the end of the
-//! stream, a copy to the host), and goes when that point is reached. A host kernel that does not wait gets an error, in every
-//! run and not in the unlucky one.
+//! The two sides take turns. The host owns the memory until work is queued that may use it. It owns
+//! it again when the program has waited for that work. A call that queues such work takes the guard
+//! of the host's side ([`Queueing`]) and leaves it with the stream. It stays there until a point
+//! after the work is recorded that the program can wait for: an event, the end of the stream, or a
+//! copy to the host. It is released when that point is reached. So a host kernel that does not wait
+//! receives an error in every run, not only in unlucky ones.
 //!
-//! A launch may reach any memory of its platform, whatever it was given, so it takes all unified memory there is.
+//! A launch may access any memory of its platform, regardless of its arguments, so it takes all
+//! unified memory.
 //!
-//! The device's side ends when its last buffer is dropped and the streams have passed the last use, the host's when its last
-//! buffer is dropped; the memory goes with the later of the two.
+//! The device's side ends when its last buffer is dropped and the streams have passed the last use;
+//! the host's side ends when its last buffer is dropped. The memory is freed with the later of the
+//! two.
 
 #![expect(unsafe_code, reason = "the host's side is a buffer of the host's")]
 
@@ -44,7 +47,7 @@ impl DeviceSide {
 impl Drop for DeviceSide {
     fn drop(&mut self) {
         self.context.device().managed().count.fetch_sub(1, Ordering::AcqRel);
-        // Nobody could be told of a failure.
+        // A failure could not be reported to anybody.
         drop(self.context.hal().free(self.address));
     }
 }
@@ -53,7 +56,7 @@ impl Drop for DeviceSide {
 #[derive(Default)]
 pub(super) struct AllManaged {
     sides: Mutex<Vec<Weak<DeviceSide>>>,
-    /// How many are alive, so that launches where there is none need no lock.
+    /// The number that are alive. If it is zero, launches need no lock.
     count: AtomicUsize,
 }
 
@@ -80,15 +83,15 @@ impl Context {
     /// and one for the host, over the same memory. May block, so never call it on a compute thread.
     ///
     /// # Errors
-    /// `InvalidValue` for no bytes, `OutOfMemory`, or `NotSupported`.
+    /// `InvalidValue` for zero bytes, `OutOfMemory`, or `NotSupported`.
     pub fn allocate_managed(&self, bytes: u64) -> Result<(DeviceBuffer, HostBuffer)> {
         let size = usize::try_from(bytes).map_err(|_| Status::OutOfMemory)?;
         if size == 0 {
             return Err(DeviceError::invalid_value("unified memory has at least one byte"));
         }
         let ManagedMemory { address, host, host_owner } = self.hal().allocate_managed(bytes)?;
-        // SAFETY: the owner keeps so many initialized bytes; and work on streams, which is the only way to them beside this
-        // buffer, holds the buffer's guard (see the module).
+        // SAFETY: the owner keeps this many initialized bytes alive. Work on streams is the only
+        // other way to access them, and it holds the buffer's guard (see the module documentation).
         let host = unsafe { HostBuffer::from_raw(host, size, true, host_owner) };
         let side = Arc::new(DeviceSide { context: self.clone(), address, host: host.clone() });
         self.device().managed().add(&side);
@@ -96,7 +99,8 @@ impl Context {
     }
 }
 
-/// What one call queues on a stream: the unified memory which that may use stays with the stream when the call is done.
+/// Collects what one call queues on a stream. When the call is done, the unified memory it may use
+/// stays with the stream.
 #[must_use]
 pub(super) struct Queueing<'a> {
     stream: &'a Stream,
@@ -116,7 +120,7 @@ impl<'a> Queueing<'a> {
         self.stream
     }
 
-    /// Adds to what the stream records, if it does.
+    /// Adds to the stream's record if the stream is captured.
     #[inline]
     pub(super) fn record(&self, add: impl FnOnce(&mut Recorded)) {
         if let Some(recording) = &self.recording {
@@ -124,10 +128,10 @@ impl<'a> Queueing<'a> {
         }
     }
 
-    /// Takes unified memory from the host. What is captured does not use it yet.
+    /// Takes unified memory from the host. Captured work does not use it yet.
     ///
     /// # Errors
-    /// `Race` while somebody on the host uses it.
+    /// `Race` while the host uses it.
     pub(super) fn take(&mut self, side: &DeviceSide) -> Result<()> {
         if self.recording.is_some() {
             return Ok(());
@@ -140,7 +144,7 @@ impl<'a> Queueing<'a> {
     /// Takes all unified memory of the platform.
     ///
     /// # Errors
-    /// As [`Queueing::take`].
+    /// The errors of [`Queueing::take`].
     #[inline]
     pub(super) fn take_all(&mut self) -> Result<()> {
         let managed = self.stream.context().device().managed();

@@ -1,4 +1,4 @@
-//! Who holds device memory when, of all allocators of some devices.
+//! //! Recordings of the device memory of all allocators.
 
 use std::sync::{Arc, Weak};
 
@@ -16,10 +16,10 @@ pub struct MemoryTimeline {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Allocators ever made.
+    /// The number of allocators so far.
     made: usize,
     live: Vec<(String, Weak<CachingAllocator<HalBacking>>)>,
-    /// Recordings of those that are gone.
+    /// The recordings of dropped allocators.
     over: Vec<(String, MemoryLog)>,
 }
 
@@ -29,7 +29,7 @@ impl MemoryTimeline {
         Arc::default()
     }
 
-    /// An allocator's recording begins.
+    /// Starts an allocator's recording.
     pub(super) fn begin(&self, device: u32, allocator: &Arc<CachingAllocator<HalBacking>>) {
         allocator.start_recording();
         let state = &mut *self.state.lock();
@@ -37,7 +37,7 @@ impl MemoryTimeline {
         state.live.push((format!("allocator {} on device {device}", state.made), Arc::downgrade(allocator)));
     }
 
-    /// An allocator goes: what it recorded is kept.
+    /// Keeps the recording of an allocator that is being dropped.
     pub(super) fn end(&self, allocator: &Arc<CachingAllocator<HalBacking>>) {
         let state = &mut *self.state.lock();
         let gone = Arc::downgrade(allocator);

@@ -1,21 +1,23 @@
 //! The safe front: how kernels and other crates use devices.
 //!
-//! The front checks sizes, ranges, alignments, launch dimensions, parameter types, and handles that were destroyed or belong
-//! to another context. A backend checks only what the front cannot know, so every backend returns the same [`DeviceError`]
-//! for the same misuse.
+//! The front checks sizes, ranges, alignments, launch dimensions, parameter types, and handles that
+//! were destroyed or belong to another context. A backend checks only what the front cannot know,
+//! so every backend returns the same [`DeviceError`] for the same misuse.
 //!
 //! These rules hold on every backend:
 //! - No stream is predefined, and none is chosen here. Each call that queues work names its stream.
-//! - Memory is allocated on demand and cached. Requests are granted in order. If a request must wait, its buffer becomes
-//!   available later; no thread waits for it.
+//! - Memory is allocated on demand and cached. Requests are granted in order. If a request must
+//!   wait, its buffer becomes available later; no thread waits for it.
 //! - Raw addresses are not hidden: [`DeviceBuffer::address`].
-//! - Launching is synchronous: a call returns when the driver has queued the work. Launched work is not tracked.
-//! - The program orders accesses across streams. The front inserts exactly what makes *reuse* of memory safe.
-//! - A buffer may be dropped as soon as its last use is queued, on whatever stream.
+//! - Launching is synchronous: a call returns when the driver has queued the work. Launched work is
+//!   not tracked.
+//! - The program orders accesses across streams. The front inserts exactly what makes *reuse* of
+//!   memory safe.
+//! - A buffer may be dropped as soon as its last use is queued, on any stream.
 //!
-//! Handles are cheap to clone and keep alive what they need. After a fault, every call of the context fails. The CPU device
-//! then gives a new context to [`Device::primary_context`]. A GPU does not recover within the process, but other devices and
-//! the host remain usable.
+//! Handles are cheap to clone and keep alive what they need. After a fault, every call of the
+//! context fails. The CPU device then gives a new context to [`Device::primary_context`]. A GPU
+//! does not recover within the process, but other devices and the host remain usable.
 
 mod blas;
 mod buffer;
@@ -54,19 +56,19 @@ pub use transfer::{Then, Transferred};
 
 use crate::error::{DeviceError, Result, Status};
 
-/// Something that belongs to a context and may have been destroyed.
+/// A resource that belongs to a context and may have been destroyed.
 pub(crate) trait Owned {
-    /// What it is, for messages.
+    /// The name of its kind in messages.
     const KIND: &'static str;
-    /// Its context.
+    /// Returns its context.
     fn context(&self) -> &Context;
-    /// Whether it was destroyed.
+    /// Returns whether it was destroyed.
     fn is_destroyed(&self) -> bool {
         false
     }
 }
 
-/// That a resource may be used with what belongs to `context`.
+/// Checks that a resource may be used with resources of `context`.
 #[inline]
 fn check<T: Owned>(resource: &T, context: &Context) -> Result<()> {
     if resource.is_destroyed() {
@@ -86,7 +88,7 @@ fn destroyed(kind: &str) -> DeviceError {
 #[cold]
 fn misplaced(kind: &str, own: &Context, other: &Context) -> DeviceError {
     let detail = format!(
-        "the {kind} belongs to device {}, and is used with device {}",
+        "the {kind} belongs to device {}, but is used with device {}",
         own.device().describe_context(own.id()),
         other.device().describe_context(other.id()),
     );

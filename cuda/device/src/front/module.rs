@@ -7,18 +7,18 @@ use super::Owned;
 use super::buffer::DeviceBuffer;
 use super::context::{Context, Counted};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, FunctionAttributes, LetGo, ParameterInfo};
+use crate::hal::{Erased, FunctionAttributes, ParameterInfo, ReleasedOnDrop};
 
-/// A loaded module. Cloning shares it.
+/// A loaded module. Clones share it.
 #[derive(Clone)]
 pub struct Module(Arc<Inner>);
 
 struct Inner {
-    hal: LetGo<Erased>,
+    hal: ReleasedOnDrop<Erased>,
     counted: Counted,
 }
 
-/// A function of a module. It keeps the module loaded. Cloning shares it.
+/// A function of a module. It keeps the module loaded. Clones share it.
 #[derive(Clone)]
 pub struct Function(Arc<FunctionInner>);
 
@@ -30,11 +30,11 @@ struct FunctionInner {
     module: Module,
 }
 
-/// How a function's parameters lie, where the driver tells.
+/// The layout of a function's parameters, if the driver reports it.
 pub(super) struct Layout {
-    /// Where each begins.
+    /// The offset of each parameter.
     pub(super) offsets: Box<[u32]>,
-    /// Bytes up to the end of the last one.
+    /// The end of the last parameter, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -49,7 +49,7 @@ impl Layout {
 }
 
 impl Module {
-    /// Tells modules apart.
+    /// Returns a number that identifies the module.
     pub(super) fn handle(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -71,14 +71,14 @@ impl Owned for Function {
     }
 }
 
-/// What an image is, as its first bytes tell.
+/// Checks the kind of an image by its first bytes.
 fn check_image(image: &[u8]) -> Result<()> {
     const ELF: &[u8] = b"\x7fELF";
     const FAT_BINARY: &[u8] = &0xba55_ed50_u32.to_le_bytes();
     if image.starts_with(ELF) || image.starts_with(FAT_BINARY) {
         return Ok(());
     }
-    // PTX begins with `.version`, after comments.
+    // PTX begins with comments and `.version`.
     let is_ptx = std::str::from_utf8(image).is_ok_and(|text| text.contains(".version"));
     if is_ptx {
         return Ok(());
@@ -91,7 +91,8 @@ impl Context {
     /// device.
     ///
     /// # Errors
-    /// `InvalidImage`, `InvalidPtx` with the compiler's log, `NoBinaryForGpu`, or the device's.
+    /// `InvalidImage`, `InvalidPtx` with the compiler's log, `NoBinaryForGpu`, or the device's
+    /// error.
     pub fn load_module(&self, image: &[u8]) -> Result<Module> {
         check_image(image)?;
         let hal = self.owned(self.hal().load_module(image)?);
@@ -152,7 +153,7 @@ impl Function {
         &self.0.attributes
     }
 
-    /// Its parameters and where they lie, where the driver tells.
+    /// Returns its parameters and their layout, if the driver reports them.
     pub(super) fn declared(&self) -> Option<(&[ParameterInfo], &Layout)> {
         self.0.attributes.parameters.as_deref().zip(self.0.layout.as_ref())
     }

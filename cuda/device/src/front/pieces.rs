@@ -1,8 +1,10 @@
-//! Large copies of pageable memory that the device does not reach: piece by piece through one block of pinned memory.
+//! //! Large copies of pageable memory that the device cannot access: piece by piece through one
+//! block of pinned memory.
 //!
-//! The stream itself takes turns: a host callback copies a piece between the program's memory and the block, and a copy
-//! between the block and the device. So no more is pinned than one piece, no thread of the host's waits, and what is queued
-//! behind comes behind all pieces. The program's memory is held until the stream has passed the last one.
+//! The stream alternates between two steps. A host callback copies a piece between the program's
+//! memory and the block, and a copy moves it between the block and the device. So no more than one
+//! piece is pinned, no host thread waits, and later work comes after all pieces. The program's
+//! memory is held until the stream has passed the last piece.
 
 #![expect(unsafe_code, reason = "host memory is handed to the device, held until the copy is done")]
 
@@ -17,10 +19,11 @@ use super::transfer::{Extent, Staging, Transferred, copy_rows};
 use crate::error::Result;
 use crate::hal::Endpoint;
 
-/// Copies of more bytes go in pieces of so many: pinning takes as long as copying does.
+/// Larger copies are split into pieces of this size in bytes, because pinning takes as long as
+/// copying.
 pub(super) const PIECE_BYTES: u64 = 16 << 20;
 
-/// What a copy in pieces keeps.
+/// The resources of a copy in pieces.
 struct Kept {
     staging: Staging,
     _hold: Arc<Hold>,
@@ -34,7 +37,7 @@ struct Piece {
     extent: Extent,
 }
 
-/// Parts of at most so many bytes that make up the whole.
+/// Splits a copy into parts of at most `most` bytes.
 fn pieces(whole: Extent, most: u64) -> impl Iterator<Item = Piece> {
     let width = whole.width.clamp(1, most);
     let rows = (most / width).max(1);
@@ -49,14 +52,14 @@ fn pieces(whole: Extent, most: u64) -> impl Iterator<Item = Piece> {
 }
 
 impl Stream {
-    /// Queues a copy of rows between device memory and pageable host memory, which lies in what `hold` holds: for reading if
-    /// it is the source, else for writing.
+    /// Queues a copy of rows between device memory and pageable host memory. `hold` holds the host
+    /// memory: for reading if it is the source, else for writing.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     ///
     /// # Safety
-    /// The rows lie in their memory on both sides.
+    /// The rows lie within their memory on both sides.
     pub(super) unsafe fn copy_in_pieces(
         &self,
         dst: (Endpoint, u64),
@@ -73,14 +76,16 @@ impl Stream {
         drop(queueing);
         if let Err(error) = queued {
             // The pieces that were queued use the memory.
-            self.after(Some(Box::new(move || drop(kept))), None)?;
+            self.release_after(Some(Box::new(move || drop(kept))), None)?;
             return Err(error.into());
         }
         self.finish(Box::new(move || drop(kept)), false)
     }
 
+    /// Queues one piece.
+    ///
     /// # Safety
-    /// As for [`Stream::copy_in_pieces`]; the piece is a part of the rows.
+    /// The requirements of [`Stream::copy_in_pieces`] hold, and the piece is a part of the rows.
     unsafe fn queue_piece(
         &self,
         (dst, dst_pitch): (Endpoint, u64),
@@ -90,7 +95,7 @@ impl Stream {
     ) -> Result<()> {
         let at = |end: Endpoint, pitch: u64| match end {
             Endpoint::Device(address) => Endpoint::Device(address + row * pitch + column),
-            // SAFETY: within the rows.
+            // SAFETY: the piece is within the rows, as this function requires.
             Endpoint::Host(memory) => Endpoint::Host(unsafe { memory.add((row * pitch + column) as usize) }),
         };
         let (dst, src) = (at(dst, dst_pitch), at(src, src_pitch));
@@ -100,8 +105,9 @@ impl Stream {
             let callback = move || {
                 let memory = std::ptr::with_exposed_provenance_mut::<u8>(memory);
                 let (block, width) = (kept.staging.memory(), extent.width);
-                // SAFETY: the stream has passed the piece before, and begins what uses the block next when this is done; the
-                // program's memory is held by `kept`, and the block has room for a piece's rows side by side.
+                // SAFETY: the stream has passed the previous piece, and starts the next user of the
+                // block only after this callback. `kept` holds the program's memory, and the block
+                // has room for the piece's rows without gaps.
                 unsafe {
                     if to_block {
                         copy_rows((block, width), (memory.cast_const(), pitch), extent);
@@ -112,15 +118,18 @@ impl Stream {
             };
             self.context().hal().host_callback(self.hal(), Box::new(callback))
         };
-        // SAFETY (of both copies): the block is kept until the stream has passed the release, which comes behind all pieces.
+        // SAFETY (of both copies): the block is kept until the stream has passed the release, which
+        // comes after all pieces.
         match (dst, src) {
             (_, Endpoint::Host(memory)) => {
                 on_host(memory, src_pitch, true)?;
-                // SAFETY: as above.
+                // SAFETY: see the comment at the start of this `match`: the block outlives the
+                // copy.
                 unsafe { self.queue_rows(&extent.copy((dst, dst_pitch), block)) }
             }
             (Endpoint::Host(memory), _) => {
-                // SAFETY: as above.
+                // SAFETY: see the comment at the start of this `match`: the block outlives the
+                // copy.
                 unsafe { self.queue_rows(&extent.copy(block, (src, src_pitch)))? };
                 on_host(memory, dst_pitch, false)
             }

@@ -16,7 +16,7 @@ use crate::observer::Observer;
 /// Options of a platform.
 #[derive(Clone, Default)]
 pub struct PlatformOptions {
-    /// Uses this device of the backend alone, as device 0.
+    /// Uses only this device of the backend, as device 0.
     pub only: Option<u32>,
     /// Says that these devices stand in for others that were not found.
     pub is_fallback: bool,
@@ -24,7 +24,7 @@ pub struct PlatformOptions {
     pub observer: Option<Arc<dyn Observer>>,
     /// Records what the devices' allocators do.
     pub timeline: Option<Arc<MemoryTimeline>>,
-    /// Makes all allocators take memory in segments, even where a device has it by the page: see
+    /// Makes all allocators take memory in contiguous segments, even on devices with pages; see
     /// [`Options::in_segments`](crate::allocator::Options::in_segments).
     pub uses_segments: bool,
 }
@@ -38,14 +38,14 @@ pub struct Platform {
 
 pub(super) struct Shared {
     pub(super) backend: Arc<dyn DynBackend>,
-    /// The backend's number of our first device.
+    /// The backend's number of the first device.
     first: u32,
     count: u32,
     is_fallback: bool,
     pub(super) observer: Option<Arc<dyn Observer>>,
     timeline: Option<Arc<MemoryTimeline>>,
     uses_segments: bool,
-    /// What the devices are, once somebody has asked.
+    /// The properties of the devices, once they were requested.
     properties: Vec<OnceLock<DeviceProperties>>,
     primary: Mutex<Vec<Option<Context>>>,
     completions: Arc<Mutex<Vec<Weak<Completions>>>>,
@@ -53,7 +53,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// A device's properties, which take some dozens of calls of a driver to find out.
+    /// Returns a device's properties. Reading them takes dozens of driver calls, so they are kept.
     fn properties(&self, ordinal: u32) -> Result<DeviceProperties> {
         let known = &self.properties[ordinal as usize];
         match known.get() {
@@ -84,7 +84,7 @@ impl Platform {
             Some(number) if number < found => (number, 1),
             Some(number) => {
                 let kind = backend.name();
-                let detail = format!("there is no {kind} device {number}, but {found} in all");
+                let detail = format!("there is no {kind} device {number}; the number of devices is {found}");
                 return Err(DeviceError::new(Status::InvalidDevice, detail));
             }
         };
@@ -152,7 +152,8 @@ impl Platform {
                 Ok(Device(Arc::new(inner)))
             }
             _ => {
-                let detail = format!("there is no device {ordinal}, but {} in all", self.shared.count);
+                let detail =
+                    format!("there is no device {ordinal}; the number of devices is {}", self.shared.count);
                 Err(DeviceError::new(Status::InvalidDevice, detail))
             }
         }
@@ -170,7 +171,7 @@ impl fmt::Debug for Platform {
 
 impl Drop for Platform {
     fn drop(&mut self) {
-        // Contexts know the platform; this ends the circle.
+        // Contexts refer to the platform, so this breaks the reference cycle.
         let contexts = std::mem::take(&mut *self.shared.primary.lock());
         drop(contexts);
         self.finish_teardown();
@@ -188,17 +189,17 @@ struct DeviceInner {
 }
 
 impl Device {
-    /// Who keeps what its allocators do.
+    /// Returns the timeline that records its allocators, if there is one.
     pub(super) fn timeline(&self) -> Option<&Arc<MemoryTimeline>> {
         self.0.platform.timeline.as_ref()
     }
 
-    /// Whether its allocators were asked to take memory in segments.
+    /// Returns whether its allocators must take memory in segments.
     pub(super) fn has_memory_in_segments(&self) -> bool {
         self.0.platform.uses_segments
     }
 
-    /// The unified memory of all devices that reach each other's.
+    /// Returns the unified memory of all devices that can access each other's.
     pub(super) fn managed(&self) -> &AllManaged {
         &self.0.platform.managed
     }
@@ -218,8 +219,9 @@ impl Device {
         self.0.platform.backend.name()
     }
 
-    /// Returns the device's shared context. If it has failed, this creates a new one. On a GPU the new context fails as well
-    /// after a fault, because CUDA does not recover a device within a process.
+    /// Returns the device's shared context. If it has failed, this creates a new one. On a GPU the
+    /// new context fails as well after a fault, because CUDA does not recover a device within a
+    /// process.
     ///
     /// # Errors
     /// Any error of the device.
@@ -270,12 +272,12 @@ impl Device {
         platform.backend.can_access_peer(platform.first + self.0.ordinal, platform.first + other.0.ordinal)
     }
 
-    /// Whether two devices are of one backend, so that their addresses mean the same.
+    /// Returns whether two devices belong to one backend, so that addresses mean the same on both.
     pub(super) fn is_kin(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0.platform, &other.0.platform)
     }
 
-    /// The device in a message about one of its contexts.
+    /// Returns the device's name in a message about one of its contexts.
     pub(super) fn describe_context(&self, context: u64) -> String {
         format!("{} (context {context})", self.0.ordinal)
     }

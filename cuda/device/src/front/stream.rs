@@ -16,40 +16,40 @@ use super::host_hold::Hold;
 use super::managed::Queueing;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, LetGo, Pattern, StreamOptions};
+use crate::hal::{Erased, Pattern, ReleasedOnDrop, StreamOptions};
 use crate::origin::Origin;
 
-/// A stream. Cloning shares it. Dropping the last handle does not stop queued work.
+/// A stream. Clones share it. Dropping the last handle does not stop queued work.
 #[derive(Clone)]
 pub struct Stream {
     handle: Arc<Handle>,
 }
 
-/// Tells the allocators when it goes.
+/// Notifies the allocators when the stream is dropped.
 struct Handle(StreamRef);
 
-/// A stream as allocators remember it.
+/// A stream in the form that allocators keep.
 #[derive(Clone)]
 pub(crate) struct StreamRef(Arc<Inner>);
 
 struct Inner {
     id: u64,
-    hal: LetGo<Erased>,
+    hal: ReleasedOnDrop<Erased>,
     counted: Counted,
-    /// The capture it takes part in, if it does. Held while the runtime marks the stream's work or asks how far it is,
-    /// so that no capture begins meanwhile.
+    /// The capture that it takes part in. Locked while the runtime records or queries an event of
+    /// the stream, so that no capture begins meanwhile.
     capture: Mutex<Option<Capture>>,
     is_capturing: AtomicBool,
-    /// Unified memory that work behind the last mark may use.
+    /// Unified memory that work after the last recorded point may use.
     held: Mutex<Vec<Arc<Hold>>>,
     is_holding: AtomicBool,
 }
 
-/// A capture, as a stream that takes part in it knows it.
+/// A capture, from the view of a participating stream.
 pub(super) struct Capture {
     recorded: Arc<Mutex<Recorded>>,
-    /// Behind all that the stream was given before. While it takes part it is given nothing else, and must not be asked
-    /// how far it is: this tells it.
+    /// A fence after all work queued before. While the stream takes part, no other work is queued
+    /// on it and it must not be queried. This fence is queried instead.
     pub(super) before: Arc<Fence>,
 }
 
@@ -107,7 +107,7 @@ impl Stream {
         &self.inner().hal
     }
 
-    /// The stream in what is granted for it.
+    /// Returns the stream in the form that grants record.
     pub(super) fn granted_for(&self) -> GrantedFor {
         let context = self.context();
         let observed = if context.is_observed() { context.hal().stream_id(self.hal()) } else { 0 };
@@ -121,9 +121,9 @@ impl Stream {
     /// Returns whether all queued work is done.
     ///
     /// # Errors
-    /// That of the work, if it failed; `StreamCaptureUnsupported` while the stream is captured.
+    /// The failure of the work; `StreamCaptureUnsupported` while the stream is captured.
     pub fn query(&self) -> Result<bool> {
-        self.refuse_while_capturing("a stream that is captured cannot be asked how far it is")?;
+        self.refuse_while_capturing("a stream cannot be queried while it is captured")?;
         self.as_ref().mark_held()?;
         let done = self.context().hal().query_stream(self.hal());
         if matches!(done, Ok(true)) {
@@ -136,9 +136,9 @@ impl Stream {
     /// compute thread.
     ///
     /// # Errors
-    /// That of the work, if it failed; `StreamCaptureUnsupported` while the stream is captured.
+    /// The failure of the work; `StreamCaptureUnsupported` while the stream is captured.
     pub fn synchronize(&self) -> Result<()> {
-        self.refuse_while_capturing("a stream that is captured cannot be waited for")?;
+        self.refuse_while_capturing("a stream cannot be waited for while it is captured")?;
         let marked = self.as_ref().mark_held();
         let done = self.context().hal().synchronize_stream(self.hal());
         self.context().completed().settle();
@@ -150,21 +150,21 @@ impl Stream {
     /// # Errors
     /// Any error of the device.
     pub fn when_done(&self, tell: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
-        self.refuse_while_capturing("a stream that is captured cannot be waited for")?;
-        self.after(None, Some(Box::new(tell)))
+        self.refuse_while_capturing("a stream cannot be waited for while it is captured")?;
+        self.release_after(None, Some(Box::new(tell)))
     }
 
-    pub(super) fn after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
-        self.as_ref().after(release, tell)
+    pub(super) fn release_after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
+        self.as_ref().release_after(release, tell)
     }
 
     /// Makes work queued from now on wait for the event's latest record. Has no effect if the event
     /// was never recorded.
     ///
     /// # Errors
-    /// Any error of the device; `InvalidContext` for an event of another backend's;
-    /// `StreamCaptureUnsupported` if the event was recorded in a capture that is over or not the
-    /// stream's, or outside of the one that the stream takes part in.
+    /// Any error of the device; `InvalidContext` for an event of another backend;
+    /// `StreamCaptureUnsupported` if the event was recorded in a capture that is over or is not the
+    /// stream's, or outside of the capture that the stream takes part in.
     pub fn wait(&self, event: &Event) -> Result<()> {
         event.check_alive()?;
         let kin = event.context().device().is_kin(self.context().device());
@@ -181,7 +181,7 @@ impl Stream {
         }
     }
 
-    /// Waits for an event that was recorded in a capture, and takes part in it from now on.
+    /// Waits for an event that was recorded in a capture, and joins that capture.
     fn join_capture(&self, event: &Event, recorded: Arc<Mutex<Recorded>>) -> Result<()> {
         let refused = |why: &str| Err(DeviceError::new(Status::StreamCaptureUnsupported, why));
         let mut capture = self.inner().capture.lock();
@@ -198,14 +198,14 @@ impl Stream {
         self.take_part(&mut capture, recorded, wait)
     }
 
-    /// Makes the stream take part in a capture, which `begin` tells the device.
+    /// Makes the stream take part in a capture; `begin` queues the call to the device.
     fn take_part(
         &self,
         capture: &mut Option<Capture>,
         recorded: Arc<Mutex<Recorded>>,
         begin: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let before = Fence::behind(self.context().hal_shared(), self.hal())?;
+        let before = Fence::record(self.context().hal_shared(), self.hal())?;
         begin()?;
         recorded.lock().streams.push(self.as_ref().clone());
         *capture = Some(Capture { recorded, before });
@@ -231,7 +231,8 @@ impl Stream {
     /// Fills a part of a buffer with `count` copies of a pattern.
     ///
     /// # Errors
-    /// `InvalidValue` if it does not lie in the buffer, or not at a multiple of the pattern's size.
+    /// `InvalidValue` if the range exceeds the buffer or does not start at a multiple of the
+    /// pattern's size.
     pub fn set(&self, dst: &super::DeviceBuffer, offset: u64, pattern: Pattern, count: u64) -> Result<()> {
         let bytes =
             count.checked_mul(pattern.size()).ok_or_else(|| DeviceError::from(Status::InvalidValue))?;
@@ -257,7 +258,8 @@ impl Stream {
     pub fn host_callback(&self, callback: impl FnOnce() + Send + 'static) -> Result<()> {
         self.refuse_while_capturing("callbacks cannot be captured")?;
         self.context().hal().host_callback(self.hal(), Box::new(callback))?;
-        // Somebody looks at the stream then, and finds out should the context fail.
+        // This makes the completion thread poll the stream, so that it notices a failure of the
+        // context.
         self.as_ref().mark(None)
     }
 
@@ -292,7 +294,7 @@ impl StreamRef {
         &self.0.hal
     }
 
-    /// The capture that the stream takes part in; none begins or ends as long as the guard is there.
+    /// Returns the stream's capture. While the guard lives, no capture begins or ends.
     pub(super) fn capture(&self) -> MutexGuard<'_, Option<Capture>> {
         self.0.capture.lock()
     }
@@ -307,15 +309,15 @@ impl StreamRef {
         self.capture().as_ref().map(|capture| capture.recorded.clone())
     }
 
-    /// A fence behind all that the stream was given; what is captured is not given to it.
+    /// Returns a fence after all work queued on the stream, which excludes captured work.
     pub(super) fn fence(&self) -> Result<Arc<Fence>> {
         match &*self.capture() {
             Some(capture) => Ok(capture.before.clone()),
-            None => Fence::behind(self.0.counted.context().hal_shared(), self.hal()),
+            None => Fence::record(self.0.counted.context().hal_shared(), self.hal()),
         }
     }
 
-    /// Whether all that it was given is done; what is captured is not given to it.
+    /// Returns whether all work queued on the stream is done, which excludes captured work.
     pub(super) fn query(&self) -> Result<bool> {
         match &*self.capture() {
             Some(capture) => capture.before.query(),
@@ -323,12 +325,12 @@ impl StreamRef {
         }
     }
 
-    /// Whether it is known to have done all that it was given.
+    /// Returns whether all its work is known to be done.
     pub(super) fn is_idle(&self) -> bool {
         self.capture().is_none() && self.0.counted.context().hal().query_stream(self.hal()).unwrap_or(false)
     }
 
-    /// Lets work queued after this wait for a fence.
+    /// Makes later work wait for a fence.
     ///
     /// # Errors
     /// Any error of the device; `StreamCaptureUnsupported` while the stream is captured.
@@ -341,7 +343,7 @@ impl StreamRef {
         self.0.counted.context().hal().wait_event(self.hal(), fence.hal())
     }
 
-    /// Keeps unified memory, which queued work may use, until that is known to be done.
+    /// Keeps unified memory that queued work may use, until that work is known to be done.
     pub(super) fn leave(&self, holds: impl IntoIterator<Item = Arc<Hold>>) {
         let mut held = self.0.held.lock();
         for hold in holds {
@@ -352,18 +354,19 @@ impl StreamRef {
         self.0.is_holding.store(!held.is_empty(), Ordering::Release);
     }
 
-    /// Has the unified memory that the stream keeps let go of when all work queued so far is done.
+    /// Releases the unified memory that the stream keeps when all work queued so far is done.
     pub(super) fn mark_held(&self) -> Result<()> {
-        if self.0.is_holding.load(Ordering::Acquire) { self.after(None, None) } else { Ok(()) }
+        if self.0.is_holding.load(Ordering::Acquire) { self.release_after(None, None) } else { Ok(()) }
     }
 
     /// Calls `release`, then `tell`, when all work queued so far is done.
-    pub(super) fn after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
+    pub(super) fn release_after(&self, release: Option<Release>, tell: Option<Tell>) -> Result<()> {
         let completed = self.0.counted.context().completed();
         if !self.0.is_holding.load(Ordering::Acquire) {
-            return completed.after(self, release, tell);
+            return completed.release_after(self, release, tell);
         }
-        // Locked until the point is marked: whoever marks one behind it finds nothing that goes earlier.
+        // Locked until the point is recorded, so that a later point releases nothing that belongs
+        // to this one.
         let mut held = self.0.held.lock();
         let gone = std::mem::take(&mut *held);
         let all: Release = Box::new(move || {
@@ -372,24 +375,24 @@ impl StreamRef {
                 release();
             }
         });
-        let marked = completed.after(self, Some(all), tell);
+        let marked = completed.release_after(self, Some(all), tell);
         self.0.is_holding.store(false, Ordering::Release);
         drop(held);
         marked
     }
 
-    /// Calls `release` when all work queued so far is done. The program does not hear of it, so unified memory that the stream
-    /// keeps stays where it is.
+    /// Calls `release` when all work queued so far is done. The program does not see this point, so
+    /// the unified memory of the stream stays held.
     pub(super) fn mark(&self, release: Option<Release>) -> Result<()> {
-        self.0.counted.context().completed().after(self, release, None)
+        self.0.counted.context().completed().release_after(self, release, None)
     }
 
-    /// Whether the capture that it takes part in began here.
+    /// Returns whether the stream's capture began on it.
     pub(super) fn began_capture(&self) -> bool {
         self.recording().is_some_and(|recording| recording.lock().streams.first() == Some(self))
     }
 
-    /// Ends the capture that the stream takes part in, for all that do; what was recorded.
+    /// Ends the capture for all streams that take part in it, and returns its record.
     pub(super) fn end_capture(&self) -> Option<Recorded> {
         let recording = self.recording()?;
         let over = Recorded { is_over: true, ..Recorded::default() };
@@ -426,8 +429,8 @@ impl Drop for Handle {
     fn drop(&mut self) {
         let context = self.0.0.counted.context();
         if self.0.began_capture() {
-            // What is recorded keeps the streams that take part, and they keep it: a capture that nobody can end any more
-            // is over here.
+            // The record keeps the participating streams alive, and they keep the record. A capture
+            // that nobody can end any more is over here.
             drop(context.hal().end_capture(&self.0.0.hal));
             let recorded = self.0.end_capture();
             if let Some(began) = recorded.and_then(|recorded| recorded.began)
@@ -436,10 +439,11 @@ impl Drop for Handle {
                 observer.capture_left_open(context.hal().stream_id(&self.0.0.hal), began);
             }
         }
-        // Where no event can be had, it goes behind a later point.
+        // If no event can be recorded here, the release moves to a later point.
         drop(self.0.mark_held());
         for allocator in context.allocators() {
-            // A stream that the allocator cannot fence any more keeps its memory until the allocator goes.
+            // If the allocator cannot record a fence any more, it keeps the stream's memory until
+            // it is dropped.
             drop(allocator.forget_stream(&self.0));
         }
     }
@@ -451,7 +455,7 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// That both are of the context.
+/// Checks that both belong to the context.
 pub(super) fn check_stream(stream: &Stream, context: &Context) -> Result<()> {
     check(stream, context)
 }

@@ -1,8 +1,8 @@
 //! Copies.
 //!
-//! A copy is queued and returns. Host memory that it uses is held until it is done: pinned memory for as long as the copy is
-//! in flight, and so is pageable memory, except that small sources are copied aside first, as CUDA does. What a program
-//! needs to know is when it may go on: [`Transferred`].
+//! A copy is queued and returns. The host memory that it uses is held until the copy is done,
+//! pinned or pageable. Small pageable sources are the exception: as in CUDA, they are first copied
+//! to a staging buffer. [`Transferred`] says when the program may use its buffer again.
 
 #![expect(unsafe_code, reason = "host memory is handed to the device, held by guards until the copy is done")]
 
@@ -21,7 +21,7 @@ use super::stream::{Stream, check_stream};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Copy2d, Endpoint};
 
-/// Sources of up to so many bytes are copied aside.
+/// The largest source, in bytes, that is copied to a staging buffer.
 const MAX_STAGED_BYTES: usize = 64 << 10;
 
 /// When the host may use its buffer again after a copy.
@@ -61,15 +61,15 @@ impl Transferred {
     }
 }
 
-/// Pinned memory that a copy goes through.
+/// Pinned memory that a copy uses as a staging buffer.
 pub(super) struct Staging {
     context: Context,
     memory: *mut u8,
 }
 
-// SAFETY: plain memory, owned by this value.
+// SAFETY: this is plain memory that this value owns.
 unsafe impl Send for Staging {}
-// SAFETY: as above.
+// SAFETY: this is plain memory that this value owns, and shared access only reads the pointer.
 unsafe impl Sync for Staging {}
 
 impl Staging {
@@ -84,23 +84,24 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // SAFETY: from this context's `allocate_host`; whoever drops a staging knows that the copy is done.
+        // SAFETY: the memory came from this context's `allocate_host`, and a staging buffer is
+        // dropped only after its copies are done.
         drop(unsafe { self.context.hal().free_host(self.memory) });
     }
 }
 
 fn host_part(buffer: &HostBuffer, offset: u64, bytes: u64, what: &str) -> Result<*mut u8> {
     match offset.checked_add(bytes) {
-        // SAFETY: within the buffer, or one past its end.
+        // SAFETY: the offset is within the buffer, or one past its end.
         Some(end) if end <= buffer.len() as u64 => Ok(unsafe { buffer.as_ptr().add(offset as usize) }),
         _ => Err(DeviceError::invalid_value(format!(
-            "{what} ({bytes} bytes from byte {offset}) does not lie within a host buffer of {} bytes",
+            "{what} ({bytes} bytes from byte {offset}) exceeds a host buffer of {} bytes",
             buffer.len()
         ))),
     }
 }
 
-/// That the memory may be an end of a captured copy, which no other memory can be gone through for.
+/// Checks that the memory may be an end of a captured copy, which cannot use a staging buffer.
 fn refuse_pageable(context: &Context, buffer: &HostBuffer) -> Result<()> {
     if context.is_pinned(buffer) || context.device().properties().pageable_copies {
         return Ok(());
@@ -109,7 +110,7 @@ fn refuse_pageable(context: &Context, buffer: &HostBuffer) -> Result<()> {
     Err(DeviceError::new(Status::StreamCaptureUnsupported, why))
 }
 
-/// The bytes of a copy: `height` rows of `width`.
+/// The shape of a copy: `height` rows of `width` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) width: u64,
@@ -125,7 +126,8 @@ impl Extent {
         self.width == 0 || self.height == 0
     }
 
-    /// Bytes from the first row's beginning to the last one's end, where rows are `pitch` bytes apart.
+    /// Returns the number of bytes from the beginning of the first row to the end of the last, with
+    /// rows `pitch` bytes apart.
     fn span(self, pitch: u64, what: &str) -> Result<u64> {
         if pitch < self.width {
             let detail = format!("{what}: rows of {} bytes do not fit a pitch of {pitch}", self.width);
@@ -136,10 +138,10 @@ impl Extent {
         span.ok_or_else(|| DeviceError::invalid_value(format!("{what} is too large")))
     }
 
-    /// The copy of rows between two places; as one row, if none has a gap behind it.
+    /// Returns the copy of rows between two places. It is a single row if there are no gaps.
     pub(super) fn copy(self, (dst, dst_pitch): (Endpoint, u64), (src, src_pitch): (Endpoint, u64)) -> Copy2d {
         if dst_pitch == self.width && src_pitch == self.width && self.height > 1 {
-            // The rows lie in memory, so that their bytes can be counted.
+            // The rows lie in memory, so this cannot overflow.
             let whole = Self::linear(self.width * self.height);
             return whole.copy((dst, whole.width), (src, whole.width));
         }
@@ -152,10 +154,10 @@ impl Extent {
 /// Copies rows on the host.
 ///
 /// # Safety
-/// The rows of `src` are readable and those of `dst` writable, and they do not overlap.
+/// The rows of `src` are readable, those of `dst` are writable, and they do not overlap.
 pub(super) unsafe fn copy_rows(dst: (*mut u8, u64), src: (*const u8, u64), extent: Extent) {
     for row in 0..extent.height {
-        // SAFETY: the caller answers for every row.
+        // SAFETY: the caller promises that every row is valid.
         unsafe {
             let (to, from) = (dst.0.add((row * dst.1) as usize), src.0.add((row * src.1) as usize));
             std::ptr::copy_nonoverlapping(from, to, extent.width as usize);
@@ -167,7 +169,8 @@ impl Stream {
     /// Copies `bytes` from a host buffer.
     ///
     /// # Errors
-    /// `InvalidValue` if a range does not lie in its buffer; [`ErrorCode::DataRace`] while a host kernel writes the source.
+    /// `InvalidValue` if a range exceeds its buffer; [`ErrorCode::DataRace`] while a host kernel
+    /// writes the source.
     pub fn copy_from_host(
         &self,
         dst: &DeviceBuffer,
@@ -183,7 +186,8 @@ impl Stream {
     /// of its first row, and the distance between rows in bytes.
     ///
     /// # Errors
-    /// As [`Stream::copy_from_host`]; `InvalidValue` if rows overlap (a pitch below the width).
+    /// The errors of [`Stream::copy_from_host`]; `InvalidValue` if rows overlap (a pitch below the
+    /// width).
     pub fn copy_2d_from_host(
         &self,
         dst: (&DeviceBuffer, u64, u64),
@@ -217,12 +221,13 @@ impl Stream {
             unsafe { self.queue_rows(&direct)? };
             return Ok(Transferred::Now);
         }
-        // The rows fit into the source, so that their bytes can be counted.
+        // The rows fit into the source, so this cannot overflow.
         let bytes = (extent.width * extent.height) as usize;
         let pinned = context.is_pinned(src);
         if pinned || (context.device().properties().pageable_copies && bytes > MAX_STAGED_BYTES) {
             let hold = Hold::read(src, context)?;
-            // SAFETY: the hold keeps the buffer alive, and writers away, until the stream has passed the copy.
+            // SAFETY: until the stream has passed the copy, the hold keeps the buffer alive and
+            // writers away.
             unsafe { self.queue_rows(&direct)? };
             drop(queueing);
             return self.finish(Box::new(move || drop(hold)), pinned);
@@ -233,25 +238,26 @@ impl Stream {
             return unsafe { self.copy_in_pieces(to, from, extent, hold, queueing) };
         }
         let staging = Staging::new(context, bytes)?;
-        // Not shared with a copy that writes it: this one reads now, and not when its stream comes to it.
+        // Not shared with a copy that writes the buffer: this one reads now, and not when the
+        // stream reaches it.
         let guard = Hold::read_now(src, context)?;
-        // SAFETY: the source is readable under the guard, and the staging has room for the rows, side by side, that nobody
-        // else knows.
+        // SAFETY: the guard keeps the source readable. The staging buffer has room for the rows
+        // without gaps, and nobody else uses it.
         unsafe { copy_rows((staging.memory, extent.width), (source, src_pitch), extent) };
         drop(guard);
         let staged = extent.copy(to, (Endpoint::Host(staging.memory), extent.width));
-        // SAFETY: the staging lives until the stream has passed the copy.
+        // SAFETY: the staging buffer lives until the stream has passed the copy.
         unsafe { self.queue_rows(&staged)? };
         drop(queueing);
-        self.after(Some(Box::new(move || drop(staging))), None)?;
+        self.release_after(Some(Box::new(move || drop(staging))), None)?;
         Ok(Transferred::Now)
     }
 
     /// Copies `bytes` to a host buffer.
     ///
     /// # Errors
-    /// `InvalidValue` if a range does not lie in its buffer; [`ErrorCode::DataRace`] while a host kernel uses the
-    /// destination.
+    /// `InvalidValue` if a range exceeds its buffer; [`ErrorCode::DataRace`] while a host kernel
+    /// uses the destination.
     pub fn copy_to_host(
         &self,
         dst: &HostBuffer,
@@ -267,7 +273,8 @@ impl Stream {
     /// [`Stream::copy_2d_from_host`]. Bytes of the destination between the rows are not changed.
     ///
     /// # Errors
-    /// As [`Stream::copy_to_host`]; `InvalidValue` if rows overlap (a pitch below the width).
+    /// The errors of [`Stream::copy_to_host`]; `InvalidValue` if rows overlap (a pitch below the
+    /// width).
     pub fn copy_2d_to_host(
         &self,
         dst: (&HostBuffer, u64, u64),
@@ -311,12 +318,13 @@ impl Stream {
         let hold = Hold::write(dst, context)?;
         let pinned = context.is_pinned(dst);
         if pinned || context.device().properties().pageable_copies {
-            // SAFETY: the hold keeps the buffer alive, and everybody else away, until the stream has passed the copy.
+            // SAFETY: until the stream has passed the copy, the hold keeps the buffer alive and all
+            // others away.
             unsafe { self.queue_rows(&direct)? };
             drop(queueing);
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
-        // The rows fit into the destination, so that their bytes can be counted.
+        // The rows fit into the destination, so this cannot overflow.
         let bytes = extent.width * extent.height;
         if bytes > PIECE_BYTES {
             let to = (Endpoint::Host(destination), dst_pitch);
@@ -325,26 +333,27 @@ impl Stream {
         }
         let staging = Staging::new(context, bytes as usize)?;
         let staged = extent.copy((Endpoint::Host(staging.memory), extent.width), from);
-        // SAFETY: the staging lives until the stream has passed the copy.
+        // SAFETY: the staging buffer lives until the stream has passed the copy.
         unsafe { self.queue_rows(&staged)? };
         drop(queueing);
         let destination = destination.expose_provenance();
         let release = move || {
             let to = std::ptr::with_exposed_provenance_mut::<u8>(destination);
-            // SAFETY: the stream has passed the copy; the destination has room for the rows and is held.
+            // SAFETY: the stream has passed the copy. The destination has room for the rows and is
+            // held.
             unsafe { copy_rows((to, dst_pitch), (staging.memory, extent.width), extent) };
             drop((hold, staging));
         };
         self.finish(Box::new(release), false)
     }
 
-    /// Queues a copy of rows; of one row alone, as the plain copy that it is.
+    /// Queues a copy of rows, or a plain copy if there is only one row.
     ///
     /// # Safety
-    /// For ends on the host as for the hal's copies.
+    /// The ends on the host meet the requirements of the backend's copies.
     pub(super) unsafe fn queue_rows(&self, copy: &Copy2d) -> Result<()> {
         let (hal, stream, bytes) = (self.context().hal(), self.hal(), copy.width);
-        // SAFETY: the caller answers for the ends on the host.
+        // SAFETY: the caller promises that the ends on the host are valid.
         unsafe {
             match (copy.height, copy.dst, copy.src) {
                 (1, Endpoint::Device(dst), Endpoint::Host(src)) => {
@@ -361,20 +370,22 @@ impl Stream {
         }
     }
 
-    /// Releases when the stream has passed; the host may go on at once, or when that is so.
+    /// Calls `release` when the stream has passed. Returns whether the host may continue at once or
+    /// must wait for that.
     pub(super) fn finish(
         &self,
         release: Box<dyn FnOnce() + Send>,
         at_once: bool,
     ) -> Result<Transferred, Diagnostic> {
         if at_once {
-            self.after(Some(release), None)?;
+            self.release_after(Some(release), None)?;
             return Ok(Transferred::Now);
         }
-        // Registered now, so that later work on the stream does not delay it; told when somebody asks.
+        // Registered now, so that later work on the stream does not delay it. The outcome is told
+        // when somebody asks.
         let meeting = Arc::new(Mutex::new(Meeting::default()));
         let done = meeting.clone();
-        self.after(Some(release), Some(Box::new(move |outcome| Meeting::finished(&done, outcome))))?;
+        self.release_after(Some(release), Some(Box::new(move |outcome| Meeting::finished(&done, outcome))))?;
         Ok(Transferred::Later(Box::new(move |then| {
             Meeting::wanted(&meeting, then);
             Ok(())
@@ -385,9 +396,10 @@ impl Stream {
     /// As in CUDA, a peer copy may be queued on a stream of any device. Ranges may overlap.
     ///
     /// # Errors
-    /// `InvalidValue` if a range does not lie in its buffer; `InvalidContext` for a buffer of another device, unless
-    /// `peer`; `PeerAccessUnsupported` if the source's device does not reach the destination's memory, or the stream's, if it is
-    /// neither, one of both.
+    /// `InvalidValue` if a range exceeds its buffer; `InvalidContext` for a buffer of another
+    /// device, unless `peer`; `PeerAccessUnsupported` if the source's device cannot access the
+    /// destination's memory, or if the stream's device is a third one and cannot access one of the
+    /// two.
     pub fn copy(
         &self,
         (dst, dst_offset): (&DeviceBuffer, u64),
@@ -425,7 +437,7 @@ impl Stream {
     /// and the distance between rows in bytes.
     ///
     /// # Errors
-    /// `InvalidValue` if rows overlap (a pitch below the width) or do not lie in their buffer.
+    /// `InvalidValue` if rows overlap (a pitch below the width) or exceed their buffer.
     pub fn copy_2d(
         &self,
         (dst, dst_offset, dst_pitch): (&DeviceBuffer, u64, u64),
@@ -454,7 +466,7 @@ impl Context {
     /// # Errors
     /// `OutOfMemory`.
     pub fn allocate_pinned(&self, bytes: usize) -> Result<HostBuffer> {
-        /// Ends the pinning when the buffer goes.
+        /// Frees the pinned memory when the buffer is dropped.
         struct Pinned(Staging, usize);
         impl Drop for Pinned {
             fn drop(&mut self) {
@@ -463,11 +475,11 @@ impl Context {
         }
         let staging = Staging::new(self, bytes)?;
         let memory = staging.memory;
-        // SAFETY: just allocated, of this size at least.
+        // SAFETY: the memory was just allocated with at least this size.
         unsafe { memory.write_bytes(0, bytes) };
         self.add_pinned(memory.addr()..memory.addr() + bytes)?;
         let owner = Box::new(Pinned(staging, memory.addr()));
-        // SAFETY: the memory lives as long as its owner, is initialized, and nobody else knows it.
+        // SAFETY: the memory is initialized, lives as long as its owner, and nobody else knows it.
         Ok(unsafe { HostBuffer::from_raw(memory, bytes, true, owner) })
     }
 
@@ -475,14 +487,14 @@ impl Context {
     /// Both calls may block, so never call them on a compute thread.
     ///
     /// # Errors
-    /// `HostMemoryAlreadyRegistered`, or the device's.
+    /// `HostMemoryAlreadyRegistered`, or any error of the device.
     pub fn register_host(&self, buffer: &HostBuffer) -> Result<()> {
         let start = buffer.as_ptr();
         if buffer.is_empty() {
             return Err(DeviceError::invalid_value("an empty buffer cannot be registered"));
         }
         self.add_pinned(start.addr()..start.addr() + buffer.len())?;
-        // SAFETY: the registered buffer is kept alive in `registered` until it is unregistered.
+        // SAFETY: `registered` keeps the buffer alive until it is unregistered.
         if let Err(error) = unsafe { self.hal().register_host(start, buffer.len()) } {
             self.remove_pinned(start.addr());
             return Err(error);
@@ -512,7 +524,7 @@ impl Context {
     }
 }
 
-/// Where a copy's end and the one who wants to know of it meet.
+/// Connects the end of a copy with the callback that waits for it.
 #[derive(Default)]
 struct Meeting {
     outcome: Option<Result<()>>,

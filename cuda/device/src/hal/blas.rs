@@ -1,4 +1,4 @@
-//! Dense linear algebra, column-major as BLAS has it.
+//! //! Dense linear algebra. Matrices are column-major, as in BLAS.
 
 use tfrt_host::DType;
 

@@ -1,4 +1,4 @@
-//! The contexts of a backend: those that are there, and what those failed with that are gone.
+//! //! The live contexts of a backend, and the failures of dropped ones.
 
 use std::sync::{Arc, Weak};
 

@@ -1,8 +1,9 @@
 //! Neural network primitives, over tensors described by extents and strides.
 //!
-//! Extents are in the order N, C, spatial (H, W); filters are in the order K, C, R, S. What lies how in memory the strides
-//! say, so that `NHWC` is a matter of strides too. Every result is scaled as the library has it:
-//! `result = alpha · operation + beta · what was there`, where nothing is read if `beta` is zero.
+//! Extents are in the order N, C, spatial (H, W); those of filters in the order K, C, R, S. The
+//! strides give the memory layout, so `NHWC` is a matter of strides. Results are scaled as in the
+//! library, `result = alpha · operation + beta · old contents`; the old contents are not read if
+//! `beta` is zero.
 
 use tfrt_host::DType;
 
@@ -216,11 +217,11 @@ pub enum DnnOperation<'a> {
     PoolingBackward {
         /// The windows.
         pooling: &'a Pooling,
-        /// What pooling gave.
+        /// The result of the pooling.
         y: Tensor<'a>,
-        /// The gradient there.
+        /// The gradient of the result.
         dy: Tensor<'a>,
-        /// What was pooled.
+        /// The operand of the pooling.
         x: Tensor<'a>,
         /// The result.
         dx: Tensor<'a>,
@@ -231,7 +232,7 @@ pub enum DnnOperation<'a> {
         convolution: &'a Convolution,
         /// The tensors.
         operands: ConvolutionOperands<'a>,
-        /// What is done to the result on its way.
+        /// The operations on the result in the same pass.
         epilogue: ConvolutionEpilogue<'a>,
     },
     /// The gradient with respect to `x`, from the gradient in `y`.
@@ -250,7 +251,7 @@ pub enum DnnOperation<'a> {
     },
     /// `y = scale · (x − mean) / sqrt(variance + epsilon) + bias`, with known statistics.
     BatchNormInference {
-        /// What all normalizations have.
+        /// The operands that all normalizations share.
         operands: BatchNormOperands<'a>,
         /// Scale, bias, mean, variance.
         parameters: [u64; 4],
@@ -259,13 +260,13 @@ pub enum DnnOperation<'a> {
     },
     /// Batch normalization with the statistics of the batch.
     BatchNormTraining {
-        /// What all normalizations have.
+        /// The operands that all normalizations share.
         operands: BatchNormOperands<'a>,
         /// Scale, bias.
         parameters: [u64; 2],
-        /// Mean and variance, which move by the factor towards the batch's (unbiased) ones.
+        /// Mean and variance, which move by the factor towards the (unbiased) values of the batch.
         running: Option<([u64; 2], f64)>,
-        /// Where mean and inverse deviation go for the gradient.
+        /// The addresses for mean and inverse deviation, which the gradient needs.
         saved: Option<[u64; 2]>,
         /// The result.
         y: Tensor<'a>,
@@ -273,7 +274,7 @@ pub enum DnnOperation<'a> {
     /// The gradient of a batch normalization in training, from `dy` to `dx` and to the gradients of
     /// scale and bias.
     BatchNormBackward {
-        /// What all normalizations have.
+        /// The operands that all normalizations share.
         operands: BatchNormOperands<'a>,
         /// The gradient of the result.
         dy: Tensor<'a>,
@@ -283,9 +284,9 @@ pub enum DnnOperation<'a> {
         scale: u64,
         /// The gradients of scale and bias.
         gradients: [u64; 2],
-        /// How those two are scaled.
+        /// The scaling of those two.
         gradient_scaling: Scaling,
-        /// Mean and inverse deviation as training left them; without, they are computed again.
+        /// Mean and inverse deviation from training. Without them, they are computed again.
         saved: Option<[u64; 2]>,
     },
     /// The softmax of `x` into `y`.
@@ -301,9 +302,9 @@ pub enum DnnOperation<'a> {
     SoftmaxBackward {
         /// The function.
         mode: SoftmaxMode,
-        /// What softmax gave.
+        /// The result of the softmax.
         y: Tensor<'a>,
-        /// The gradient there.
+        /// The gradient of the result.
         dy: Tensor<'a>,
         /// The result.
         dx: Tensor<'a>,
@@ -321,9 +322,9 @@ pub enum DnnOperation<'a> {
     ActivationBackward {
         /// The function.
         activation: Activation,
-        /// What it gave.
+        /// The result of the activation.
         y: Tensor<'a>,
-        /// The gradient there.
+        /// The gradient of the result.
         dy: Tensor<'a>,
         /// Its arguments.
         x: Tensor<'a>,

@@ -1,8 +1,8 @@
-//! One type for all backends: resources behind `Any`, contexts behind `dyn`.
+//! //! One type for all backends: resources behind `Any`, contexts behind `dyn`.
 //!
-//! [`erase`] wraps a backend so that its resource types are all [`Erased`]. Each method looks its resources' types up again
-//! (one comparison each) and calls the backend. A resource of another backend is an error: the front sees to it that
-//! there is none, so that nobody gets to see it.
+//! [`erase`] wraps a backend so that its resource types are all [`Erased`]. Each method downcasts
+//! its resources (one comparison each) and calls the backend. A resource of another backend is an
+//! error. The front ensures that this never happens.
 
 #![expect(unsafe_code, reason = "unsafe methods are handed on with their contracts")]
 
@@ -91,8 +91,8 @@ impl<B: Backend> DynBackend for ErasedBackend<B> {
     }
 }
 
-/// The resource as its backend's type.
-fn own<T: Any>(resource: &Erased) -> Result<&T> {
+/// Downcasts the resource to its backend's type.
+fn downcast<T: Any>(resource: &Erased) -> Result<&T> {
     (**resource)
         .downcast_ref()
         .ok_or_else(|| DeviceError::new(Status::InvalidHandle, "the resource belongs to another backend"))
@@ -139,11 +139,11 @@ impl<C: Context> Memory for ErasedContext<C> {
         self.0.allocate_host(bytes)
     }
     unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: this function has the same contract as the wrapped one, and the caller keeps it.
         unsafe { self.0.free_host(memory) }
     }
     unsafe fn register_host(&self, memory: *mut u8, bytes: usize) -> Result<()> {
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: this function has the same contract as the wrapped one, and the caller keeps it.
         unsafe { self.0.register_host(memory, bytes) }
     }
     fn unregister_host(&self, memory: *mut u8) -> Result<()> {
@@ -192,8 +192,8 @@ impl<C: Context> Transfers for ErasedContext<C> {
         src: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { self.0.copy_host_to_device(own(stream)?, dst, src, bytes) }
+        // SAFETY: this function has the same contract as the wrapped one, and the caller keeps it.
+        unsafe { self.0.copy_host_to_device(downcast(stream)?, dst, src, bytes) }
     }
     unsafe fn copy_device_to_host(
         &self,
@@ -202,18 +202,18 @@ impl<C: Context> Transfers for ErasedContext<C> {
         src: u64,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { self.0.copy_device_to_host(own(stream)?, dst, src, bytes) }
+        // SAFETY: this function has the same contract as the wrapped one, and the caller keeps it.
+        unsafe { self.0.copy_device_to_host(downcast(stream)?, dst, src, bytes) }
     }
     fn copy_device_to_device(&self, stream: &Erased, dst: u64, src: u64, bytes: u64) -> Result<()> {
-        self.0.copy_device_to_device(own(stream)?, dst, src, bytes)
+        self.0.copy_device_to_device(downcast(stream)?, dst, src, bytes)
     }
     unsafe fn copy_2d(&self, stream: &Erased, copy: &Copy2d) -> Result<()> {
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { self.0.copy_2d(own(stream)?, copy) }
+        // SAFETY: this function has the same contract as the wrapped one, and the caller keeps it.
+        unsafe { self.0.copy_2d(downcast(stream)?, copy) }
     }
     fn set(&self, stream: &Erased, dst: u64, pattern: Pattern, count: u64) -> Result<()> {
-        self.0.set(own(stream)?, dst, pattern, count)
+        self.0.set(downcast(stream)?, dst, pattern, count)
     }
 }
 
@@ -222,22 +222,22 @@ impl<C: Context> Streams for ErasedContext<C> {
         self.0.create_stream(options).map(boxed)
     }
     fn stream_id(&self, stream: &Erased) -> u64 {
-        own(stream).map_or(0, |stream| self.0.stream_id(stream))
+        downcast(stream).map_or(0, |stream| self.0.stream_id(stream))
     }
     fn priority_range(&self) -> Result<(i32, i32)> {
         self.0.priority_range()
     }
     fn query_stream(&self, stream: &Erased) -> Result<bool> {
-        self.0.query_stream(own(stream)?)
+        self.0.query_stream(downcast(stream)?)
     }
     fn synchronize_stream(&self, stream: &Erased) -> Result<()> {
-        self.0.synchronize_stream(own(stream)?)
+        self.0.synchronize_stream(downcast(stream)?)
     }
     fn wait_event(&self, stream: &Erased, event: &Erased) -> Result<()> {
-        self.0.wait_event(own(stream)?, own(event)?)
+        self.0.wait_event(downcast(stream)?, downcast(event)?)
     }
     fn host_callback(&self, stream: &Erased, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
-        self.0.host_callback(own(stream)?, callback)
+        self.0.host_callback(downcast(stream)?, callback)
     }
 }
 
@@ -246,16 +246,16 @@ impl<C: Context> Events for ErasedContext<C> {
         self.0.create_event(options).map(boxed)
     }
     fn record_event(&self, event: &Erased, stream: &Erased) -> Result<()> {
-        self.0.record_event(own(event)?, own(stream)?)
+        self.0.record_event(downcast(event)?, downcast(stream)?)
     }
     fn query_event(&self, event: &Erased) -> Result<bool> {
-        self.0.query_event(own(event)?)
+        self.0.query_event(downcast(event)?)
     }
     fn synchronize_event(&self, event: &Erased) -> Result<()> {
-        self.0.synchronize_event(own(event)?)
+        self.0.synchronize_event(downcast(event)?)
     }
     fn elapsed_ms(&self, start: &Erased, end: &Erased) -> Result<f32> {
-        self.0.elapsed_ms(own(start)?, own(end)?)
+        self.0.elapsed_ms(downcast(start)?, downcast(end)?)
     }
 }
 
@@ -267,16 +267,16 @@ impl<C: Context> Modules for ErasedContext<C> {
         self.0.compile(source, options)
     }
     fn function(&self, module: &Erased, name: &str) -> Result<Erased> {
-        self.0.function(own(module)?, name).map(boxed)
+        self.0.function(downcast(module)?, name).map(boxed)
     }
     fn global(&self, module: &Erased, name: &str) -> Result<(u64, u64)> {
-        self.0.global(own(module)?, name)
+        self.0.global(downcast(module)?, name)
     }
     fn function_attributes(&self, function: &Erased) -> Result<FunctionAttributes> {
-        self.0.function_attributes(own(function)?)
+        self.0.function_attributes(downcast(function)?)
     }
     fn occupancy(&self, function: &Erased, threads: u32, shared: u32) -> Result<u32> {
-        self.0.occupancy(own(function)?, threads, shared)
+        self.0.occupancy(downcast(function)?, threads, shared)
     }
     unsafe fn launch(
         &self,
@@ -285,26 +285,26 @@ impl<C: Context> Modules for ErasedContext<C> {
         config: &LaunchConfig,
         parameters: PackedParameters<'_>,
     ) -> Result<()> {
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { self.0.launch(own(stream)?, own(function)?, config, parameters) }
+        // SAFETY: this function has the same contract as the wrapped one, and the caller keeps it.
+        unsafe { self.0.launch(downcast(stream)?, downcast(function)?, config, parameters) }
     }
 }
 
 impl<C: Context> Graphs for ErasedContext<C> {
     fn begin_capture(&self, stream: &Erased) -> Result<()> {
-        self.0.begin_capture(own(stream)?)
+        self.0.begin_capture(downcast(stream)?)
     }
     fn end_capture(&self, stream: &Erased) -> Result<Erased> {
-        self.0.end_capture(own(stream)?).map(boxed)
+        self.0.end_capture(downcast(stream)?).map(boxed)
     }
     fn end_capture_into(&self, stream: &Erased, graph: &Erased) -> Result<()> {
-        self.0.end_capture_into(own(stream)?, own(graph)?)
+        self.0.end_capture_into(downcast(stream)?, downcast(graph)?)
     }
     fn graph_nodes(&self, graph: &Erased) -> Result<usize> {
-        self.0.graph_nodes(own(graph)?)
+        self.0.graph_nodes(downcast(graph)?)
     }
     fn launch_graph(&self, graph: &Erased, stream: &Erased) -> Result<()> {
-        self.0.launch_graph(own(graph)?, own(stream)?)
+        self.0.launch_graph(downcast(graph)?, downcast(stream)?)
     }
 }
 
@@ -319,7 +319,7 @@ impl<C: Context> Collectives for ErasedContext<C> {
         let mut own_calls = Vec::with_capacity(calls.len());
         for call in calls {
             let CollectiveCall { operation, dtype, count, send, receive, caller, .. } = *call;
-            let (communicator, stream) = (own(call.communicator)?, own(call.stream)?);
+            let (communicator, stream) = (downcast(call.communicator)?, downcast(call.stream)?);
             own_calls.push(CollectiveCall {
                 communicator,
                 stream,
@@ -334,7 +334,7 @@ impl<C: Context> Collectives for ErasedContext<C> {
         self.0.run_collectives(&own_calls)
     }
     fn abort_communicator(&self, communicator: &Erased, why: &DeviceError) {
-        if let Ok(communicator) = own(communicator) {
+        if let Ok(communicator) = downcast(communicator) {
             self.0.abort_communicator(communicator, why);
         }
     }
@@ -354,7 +354,7 @@ impl<C: Context> Blas for ErasedContext<C> {
         x: (u64, i64),
         y: (u64, i64),
     ) -> Result<()> {
-        self.0.axpy(own(blas)?, own(stream)?, dtype, n, alpha, x, y)
+        self.0.axpy(downcast(blas)?, downcast(stream)?, dtype, n, alpha, x, y)
     }
     fn scal(
         &self,
@@ -365,10 +365,10 @@ impl<C: Context> Blas for ErasedContext<C> {
         alpha: f64,
         x: (u64, i64),
     ) -> Result<()> {
-        self.0.scal(own(blas)?, own(stream)?, dtype, n, alpha, x)
+        self.0.scal(downcast(blas)?, downcast(stream)?, dtype, n, alpha, x)
     }
     fn gemm(&self, blas: &Erased, stream: &Erased, gemm: &Gemm) -> Result<()> {
-        self.0.gemm(own(blas)?, own(stream)?, gemm)
+        self.0.gemm(downcast(blas)?, downcast(stream)?, gemm)
     }
 }
 
@@ -383,6 +383,6 @@ impl<C: Context> Dnn for ErasedContext<C> {
         operation: DnnOperation<'_>,
         scaling: Scaling,
     ) -> Result<()> {
-        self.0.run_dnn(own(dnn)?, own(stream)?, operation, scaling)
+        self.0.run_dnn(downcast(dnn)?, downcast(stream)?, operation, scaling)
     }
 }

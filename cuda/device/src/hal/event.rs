@@ -1,4 +1,4 @@
-//! Events: marks in streams, which others wait for.
+//! //! Events: marks in streams that others can wait for.
 
 use super::{Resources, Result};
 
@@ -7,8 +7,8 @@ use super::{Resources, Result};
 pub struct EventOptions {
     /// Whether the event records the time at which it completes.
     pub timing: bool,
-    /// Whether the event belongs to the runtime itself. A checker does not hear of it, and querying
-    /// it proves nothing to the program; only waiting for it does.
+    /// Whether the event belongs to the runtime itself. A checker does not observe it. A query
+    /// proves nothing to the program; only a wait does.
     pub internal: bool,
 }
 

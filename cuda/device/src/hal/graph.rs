@@ -18,8 +18,8 @@ pub trait Graphs: Resources {
     /// recorded. Launches that are already queued are not affected.
     ///
     /// # Errors
-    /// As `end_capture`; `GraphExecUpdateFailure` if what was recorded differs by more than its parameters. The capture is
-    /// over and the graph as it was.
+    /// The errors of `end_capture`; `GraphExecUpdateFailure` if the recorded work differs by more
+    /// than its parameters. The capture is then over and the graph unchanged.
     fn end_capture_into(&self, stream: &Self::Stream, graph: &Self::Graph) -> Result<()>;
 
     /// Returns the number of operations of a graph.

@@ -1,4 +1,4 @@
-//! Memory of the device, memory of the host that the device may reach, and copies between them.
+//! //! Device memory, host memory that the device can reach, and copies between them.
 
 #![expect(unsafe_code, reason = "what callers promise a backend is part of the contract")]
 
@@ -35,7 +35,7 @@ impl fmt::Debug for ManagedMemory {
 
 /// Allocates device memory and pinned host memory.
 pub trait Memory: Resources {
-    /// The free and the total memory of a device.
+    /// Returns the free and the total memory of a device.
     fn memory_info(&self) -> Result<MemoryInfo>;
 
     /// Allocates `bytes` (not zero) of device memory, aligned to at least 256 bytes, with arbitrary
@@ -185,8 +185,8 @@ pub trait Transfers: Resources {
     /// Queues a copy from the host.
     ///
     /// # Safety
-    /// `src` is readable for `bytes`, and nobody but other copies writes there, until the stream has passed this copy. It is
-    /// pinned unless the device takes pageable copies.
+    /// `src` is readable for `bytes`, and only other copies write there, until the stream has
+    /// passed this copy. It is pinned unless the device accepts pageable copies.
     unsafe fn copy_host_to_device(
         &self,
         stream: &Self::Stream,
@@ -198,8 +198,8 @@ pub trait Transfers: Resources {
     /// Queues a copy to the host.
     ///
     /// # Safety
-    /// `dst` is writable for `bytes`, and nobody but other copies reads or writes there, until the stream has passed this
-    /// copy. It is pinned unless the device takes pageable copies.
+    /// `dst` is writable for `bytes`, and only other copies read or write there, until the stream
+    /// has passed this copy. It is pinned unless the device accepts pageable copies.
     unsafe fn copy_device_to_host(
         &self,
         stream: &Self::Stream,
@@ -214,7 +214,8 @@ pub trait Transfers: Resources {
     /// Queues a two-dimensional copy.
     ///
     /// # Safety
-    /// For ends on the host as for the copies above.
+    /// An end on the host meets the requirements of [`Transfers::copy_host_to_device`] as a source,
+    /// and of [`Transfers::copy_device_to_host`] as a destination.
     unsafe fn copy_2d(&self, stream: &Self::Stream, copy: &Copy2d) -> Result<()>;
 
     /// Queues a fill with `count` repetitions of a pattern.

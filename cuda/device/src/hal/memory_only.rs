@@ -1,9 +1,10 @@
-//! Devices that hold memory and move it, and run nothing of ours: no modules, no graphs, no libraries.
+//! //! Devices that only hold and move memory: no modules, no graphs, no libraries.
 //!
-//! A backend from outside this crate implements [`Memory`](super::Memory), [`Transfers`](super::Transfers),
-//! [`Streams`](super::Streams), [`Events`](super::Events) and [`Context`](super::Context), and says with [`MemoryOnly`]
-//! that this is all; the other traits follow, with errors that name what is missing. The resources it lacks have a type
-//! without values, so that there is nothing to be called with them.
+//! A backend from outside this crate implements [`Memory`](super::Memory),
+//! [`Transfers`](super::Transfers), [`Streams`](super::Streams), [`Events`](super::Events) and
+//! [`Context`](super::Context), and declares with [`MemoryOnly`] that this is all. The other traits
+//! follow, with errors that name the missing feature. The resources that it lacks have a type
+//! without values, so their methods cannot be called.
 
 #![expect(unsafe_code, reason = "unsafe methods that nobody can call")]
 
@@ -30,7 +31,7 @@ pub trait MemoryOnly:
         Communicator = Infallible,
     >
 {
-    /// Returns the name of the device for messages that say what it cannot do.
+    /// Returns the name of the device for messages about unsupported calls.
     fn who(&self) -> String;
 }
 
@@ -113,7 +114,7 @@ impl<C: MemoryOnly> Collectives for C {
     }
 }
 
-/// Methods that take a library's handle, of which there is none.
+/// Defines methods that take a library's handle, which cannot exist.
 macro_rules! uncallable {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
         fn $name(&self, handle: &Infallible, _stream: &Self::Stream, $($argument: $type),*) -> Result<()> {

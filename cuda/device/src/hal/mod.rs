@@ -1,16 +1,18 @@
-//! The traits that a backend implements: small ones, one per concern, over its own resource types.
+//! //! The traits that a backend implements: small ones, one per concern, over the backend's
+//! resource types.
 //!
-//! A backend checks only what the [front](crate::front) cannot know. It gets everything through arguments, keeps no current
-//! stream and no current device, and waits only where a method's name says so. Streams, events, modules and other resources
-//! are destroyed by dropping them. Dropping a stream lets its queued work finish. If dropping a resource other than an event
-//! may wait for the device, the backend's [`Teardown`] says so, and the front drops it there.
+//! A backend checks only what the [front](crate::front) cannot know. All state comes through
+//! arguments: there is no current stream and no current device. Only methods whose names say so
+//! wait. Streams, events, modules and other resources are destroyed by dropping them. Dropping a
+//! stream lets its queued work finish. If dropping another resource than an event may wait for the
+//! device, the backend's [`Teardown`] says so, and the front drops the resource there.
 //!
-//! The same traits serve inside a backend, with its own types, and at the edge, where [`Erased`] stands for all of them
-//! ([`erase`]). Backends have the same files: `context`, `memory`, `stream`, `event`, `module`, `graph`, `blas`, `dnn`,
-//! `collectives`.
+//! The same traits serve inside a backend, with its own types, and at the edge, where [`Erased`]
+//! stands for all of them ([`erase`]). All backends have the same files: `context`, `memory`,
+//! `stream`, `event`, `module`, `graph`, `blas`, `dnn` and `collectives`.
 //!
-//! Device addresses are plain numbers. They are never null, and unique within a backend over all its devices (unified
-//! addressing).
+//! Device addresses are plain numbers. They are never null, and are unique within a backend across
+//! all its devices (unified addressing).
 
 mod blas;
 mod collectives;
@@ -42,7 +44,7 @@ pub use module::{
     BufferParameter, Dim3, FunctionAttributes, Intent, LaunchConfig, Modules, PackedParameters, ParameterInfo,
 };
 pub use stream::{StreamOptions, Streams};
-pub(crate) use teardown::LetGo;
+pub(crate) use teardown::ReleasedOnDrop;
 pub use teardown::{Promised, Teardown};
 
 use crate::error::{DeviceError, Result};
@@ -167,7 +169,8 @@ pub const MAX_EMULATED_DEVICES: u32 = 1024;
 /// Checks how many devices a backend is asked to emulate.
 ///
 /// # Errors
-/// [`Status::InvalidValue`](crate::error::Status::InvalidValue) for more than [`MAX_EMULATED_DEVICES`].
+/// [`Status::InvalidValue`](crate::error::Status::InvalidValue) for more than
+/// [`MAX_EMULATED_DEVICES`].
 pub fn check_emulated(count: u32) -> Result<()> {
     if count > MAX_EMULATED_DEVICES {
         let detail = format!("at most {MAX_EMULATED_DEVICES} devices can be emulated, not {count}");

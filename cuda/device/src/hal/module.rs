@@ -23,7 +23,8 @@ impl Dim3 {
 
     /// Returns the product of the extents.
     pub const fn count(self) -> u64 {
-        // Each is below 2^32; a product that does not fit is as good as the largest.
+        // Each extent is below 2^32. A product that does not fit saturates, which exceeds every
+        // limit.
         (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
@@ -123,14 +124,15 @@ pub trait Modules: Resources {
     /// device.
     ///
     /// # Errors
-    /// [`Status::InvalidPtx`](crate::error::Status::InvalidPtx) with the compiler's log, `InvalidImage`, `NoBinaryForGpu`.
+    /// [`Status::InvalidPtx`](crate::error::Status::InvalidPtx) with the compiler's log,
+    /// `InvalidImage`, `NoBinaryForGpu`.
     fn load_module(&self, image: &[u8]) -> Result<Self::Module>;
 
     /// Compiles CUDA C++ to an image for this device.
     ///
     /// # Errors
-    /// [`Status::NvrtcNotFound`](crate::error::Status::NvrtcNotFound) naming what was looked for, or `NvrtcCompilation`
-    /// with the compiler's log.
+    /// [`Status::NvrtcNotFound`](crate::error::Status::NvrtcNotFound) naming what was looked for,
+    /// or `NvrtcCompilation` with the compiler's log.
     fn compile(&self, source: &str, options: &[String]) -> Result<Vec<u8>>;
 
     /// Returns the function of this name.
@@ -139,7 +141,7 @@ pub trait Modules: Resources {
     /// Returns the address and the size of a module's variable.
     fn global(&self, module: &Self::Module, name: &str) -> Result<(u64, u64)>;
 
-    /// The attributes of a function.
+    /// Returns the attributes of a function.
     fn function_attributes(&self, function: &Self::Function) -> Result<FunctionAttributes>;
 
     /// Returns how many blocks of `threads` threads and `shared` bytes of dynamic shared memory are
@@ -149,7 +151,8 @@ pub trait Modules: Resources {
     /// Queues a launch. The configuration fits the device and the function.
     ///
     /// # Safety
-    /// The parameters have the declared number and sizes, and the addresses among them are ones the function may use.
+    /// The parameters have the declared number and sizes, and the function may use the addresses
+    /// among them.
     unsafe fn launch(
         &self,
         stream: &Self::Stream,

@@ -1,4 +1,4 @@
-//! Streams: ordered queues of work, each asynchronous to the host and to the others.
+//! //! Streams: ordered queues of work. Each is asynchronous to the host and to other streams.
 
 use super::{Events, Result};
 

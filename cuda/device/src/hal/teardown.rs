@@ -1,13 +1,15 @@
-//! Giving back what may have to wait for the device, on a thread that may wait.
+//! //! Releases resources on a thread that may wait for the device.
 //!
-//! Freeing memory, unloading a module, closing a library or a context: a driver may finish queued work first, and work may
-//! need the very thread that lets go before it can finish. So whoever drops the last handle of something hands it over
-//! here and goes on. One thread for each backend takes what was handed over, in that order; it ends when there is nothing,
-//! and begins again.
+//! Freeing memory, unloading a module, and closing a library or a context may make a driver finish
+//! queued work first. That work may need the very thread that drops the resource. So the thread
+//! that drops the last handle hands the resource over and continues. Each backend has one thread,
+//! which releases the resources in that order. It ends when nothing is left, and starts again when
+//! needed.
 //!
-//! Nothing is handed over here that waits for anything but the device. What work in flight uses is tried again and again instead
-//! of being waited for, so that nothing else waits for it. A driver's own calls may wait all the same, and hold the thread:
-//! those that unpin memory and that end a device's last context do, and those that wait for what a context that failed still does.
+//! Jobs wait for nothing but the device. A job whose resource is still in use by work in flight is
+//! retried instead of waited for, so it delays no other job. A driver's own calls may still block
+//! the thread: calls that unpin memory, that end a device's last context, or that wait for the
+//! remaining work of a failed context.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -18,33 +20,33 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// Something to be done once.
+/// A job that runs once.
 type Once = Box<dyn FnOnce() + Send>;
-/// Something to be tried until it says that it is done.
+/// A job that is retried until it returns true.
 type Attempt = Box<dyn FnMut() -> bool + Send>;
 
-/// Something to be done on the thread.
+/// A job for the thread.
 enum Job {
     Once(Once),
     Until(Attempt),
 }
 
-/// How long the thread waits for more before it ends.
+/// How long the thread waits for another job before it ends.
 const LINGER: Duration = Duration::from_millis(50);
-/// How long until what was not done is tried again.
+/// The shortest and longest time before an unfinished job is retried.
 const MIN_PAUSE: Duration = Duration::from_micros(50);
 const MAX_PAUSE: Duration = Duration::from_millis(2);
 
 thread_local! {
-    /// Whether this thread is one of those that others wait for here.
+    /// Whether this thread runs jobs, or other threads wait for it to finish them.
     static SERVES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Releases a backend's resources, on a thread of its own if that may block. Cloning shares it.
+/// Releases a backend's resources, on a separate thread if that may block. Clones share it.
 #[derive(Clone)]
 pub struct Teardown {
     shared: Arc<Shared>,
-    /// Whether dropping a resource of the backend's may wait.
+    /// Whether dropping one of the backend's resources may block.
     drops_wait: bool,
 }
 
@@ -58,11 +60,11 @@ struct Shared {
 struct State {
     jobs: VecDeque<Job>,
     has_thread: bool,
-    /// Jobs that are not done, and promises of jobs.
+    /// The number of unfinished jobs and of promises.
     outstanding: usize,
-    /// Those that ended.
+    /// The number of finished jobs.
     ended: u64,
-    /// Whoever wants to know that something was given back.
+    /// The callbacks to run after the next release.
     watchers: Vec<Once>,
 }
 
@@ -71,13 +73,13 @@ pub struct Promised(Teardown);
 
 impl Teardown {
     /// Creates a teardown for a backend whose resources may wait for queued work when dropped.
-    pub fn waiting() -> Self {
+    pub fn new_blocking() -> Self {
         Self { shared: Arc::default(), drops_wait: true }
     }
 
     /// Creates a teardown for a backend whose resources are released as soon as they are dropped.
-    pub fn prompt() -> Self {
-        Self { drops_wait: false, ..Self::waiting() }
+    pub fn new_prompt() -> Self {
+        Self { drops_wait: false, ..Self::new_blocking() }
     }
 
     /// Runs `job` on the thread, after all earlier jobs. If the system provides no thread, runs it
@@ -86,7 +88,7 @@ impl Teardown {
         self.add(Job::Once(Box::new(job)));
     }
 
-    /// Calls `attempt` on the thread, again and again, until it returns true. Other jobs do not wait for it.
+    /// Calls `attempt` on the thread until it returns true. Other jobs do not wait for it.
     pub fn hand_over_until(&self, attempt: impl FnMut() -> bool + Send + 'static) {
         self.add(Job::Until(Box::new(attempt)));
     }
@@ -112,7 +114,7 @@ impl Teardown {
     }
 
     /// Drops a resource of the backend: here if that never blocks, else on the thread.
-    pub fn let_go<T: Send + 'static>(&self, resource: T) {
+    pub fn release<T: Send + 'static>(&self, resource: T) {
         if self.drops_wait {
             self.hand_over(move || drop(resource));
         }
@@ -158,25 +160,27 @@ impl Teardown {
         }
     }
 
-    /// As [`Teardown::finish`] for what was handed over to be done once, without what is promised.
+    /// Does the same as [`Teardown::finish`], but waits only for jobs that run once, and not for
+    /// promised ones.
     pub(crate) fn finish_handed_over(&self) {
         if SERVES.get() || !self.is_busy() {
             return;
         }
         let (done, wait) = mpsc::channel::<()>();
         self.hand_over(move || drop(done));
-        // Nothing is sent: the sender goes when its turn comes.
+        // Nothing is sent: the sender is dropped when its job runs.
         let _ = wait.recv();
     }
 
-    /// Makes the calling thread one of those that others may wait for in [`Teardown::finish`], and that never wait there.
+    /// Marks the calling thread as one that others wait for in [`Teardown::finish`]. Such a thread
+    /// never waits there itself.
     pub(crate) fn serve_on_this_thread() {
         SERVES.set(true);
     }
 }
 
 impl Shared {
-    /// Does what is handed over, until for so long there is nothing.
+    /// Runs jobs until there are none for `linger`.
     fn work(&self, linger: Duration) {
         let mut unfinished = Unfinished::default();
         let mut state = self.state.lock();
@@ -208,7 +212,7 @@ impl Shared {
         }
     }
 
-    /// One job less; tells those who wait for something to be given back.
+    /// Counts a finished job, and runs the callbacks that wait for a release.
     fn end_one(&self) {
         let watchers = {
             let mut state = self.state.lock();
@@ -223,7 +227,7 @@ impl Shared {
     }
 }
 
-/// What is tried again, by the thread alone.
+/// The jobs that are retried; only the thread uses them.
 #[derive(Default)]
 struct Unfinished {
     attempts: Vec<Attempt>,
@@ -232,18 +236,19 @@ struct Unfinished {
 }
 
 impl Unfinished {
-    /// Adds one, to be tried at once.
+    /// Adds a job, which is tried at once.
     fn add(&mut self, attempt: Attempt) {
         self.attempts.push(attempt);
         (self.due, self.pause) = (Some(Instant::now()), MIN_PAUSE);
     }
 
-    /// When they are tried next, if there are any.
+    /// Returns when the jobs are tried next, if there are any.
     fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Tries them if it is time to, and says of each that is done that it is. While none is, the pauses grow.
+    /// Tries the jobs if it is time, and calls `end_one` for each finished one. While none
+    /// finishes, the pauses grow.
     fn try_if_due(&mut self, mut end_one: impl FnMut()) {
         if self.due.is_none_or(|due| Instant::now() < due) {
             return;
@@ -252,7 +257,8 @@ impl Unfinished {
             self.attempts.extract_if(.., |attempt| or_panicked(attempt).unwrap_or(true)).collect();
         self.pause = if done.is_empty() { MAX_PAUSE.min(self.pause * 2) } else { MIN_PAUSE };
         for attempt in done {
-            // First this: who waits for the end waits for what it holds, too.
+            // Dropped first: a thread that waits for the end of the job also waits for the
+            // resources it holds.
             or_panicked(|| drop(attempt));
             end_one();
         }
@@ -260,7 +266,7 @@ impl Unfinished {
     }
 }
 
-/// What a job gives. One that panics is done as well, and has nobody to tell.
+/// Returns the result of a job. A job that panics counts as finished; nobody can receive its panic.
 fn or_panicked<T>(job: impl FnOnce() -> T) -> Option<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).ok()
 }
@@ -278,34 +284,34 @@ impl fmt::Debug for Teardown {
     }
 }
 
-/// A resource that is [let go of](Teardown::let_go) when this is dropped.
-pub(crate) struct LetGo<T: Send + 'static> {
+/// A resource that [`Teardown::release`] releases when this is dropped.
+pub(crate) struct ReleasedOnDrop<T: Send + 'static> {
     resource: Option<T>,
     teardown: Teardown,
 }
 
-impl<T: Send + 'static> LetGo<T> {
+impl<T: Send + 'static> ReleasedOnDrop<T> {
     pub(crate) fn new(resource: T, teardown: &Teardown) -> Self {
         Self { resource: Some(resource), teardown: teardown.clone() }
     }
 }
 
-impl<T: Send + 'static> Deref for LetGo<T> {
+impl<T: Send + 'static> Deref for ReleasedOnDrop<T> {
     type Target = T;
 
     #[inline]
     fn deref(&self) -> &T {
         match &self.resource {
             Some(resource) => resource,
-            None => unreachable!("it is taken when this is dropped, and not before"),
+            None => unreachable!("only `drop` takes the resource"),
         }
     }
 }
 
-impl<T: Send + 'static> Drop for LetGo<T> {
+impl<T: Send + 'static> Drop for ReleasedOnDrop<T> {
     fn drop(&mut self) {
         if let Some(resource) = self.resource.take() {
-            self.teardown.let_go(resource);
+            self.teardown.release(resource);
         }
     }
 }
@@ -318,10 +324,10 @@ mod tests {
 
     #[test]
     fn jobs_are_done_elsewhere_and_in_order() {
-        let teardown = Teardown::waiting();
+        let teardown = Teardown::new_blocking();
         let (open, closed) = channel::<()>();
         let (log, done) = channel();
-        // The first cannot end before this thread goes on.
+        // The first job cannot end before this thread continues.
         teardown.hand_over(move || assert!(closed.recv().is_err()));
         for number in 0..10 {
             let log = log.clone();
@@ -337,7 +343,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_the_device_keeps_nothing_else_waiting() {
-        let teardown = Teardown::waiting();
+        let teardown = Teardown::new_blocking();
         let (open, closed) = channel::<()>();
         let (log, done) = channel();
         let late = log.clone();
@@ -354,14 +360,14 @@ mod tests {
         assert!(teardown.is_busy());
         drop(open);
         teardown.finish();
-        // Whoever waited for the end finds that what was handed over is gone.
+        // When `finish` returns, all jobs handed over are done.
         assert_eq!(done.try_iter().collect::<Vec<_>>(), ["late"]);
         assert_eq!(done.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
     }
 
     #[test]
     fn the_end_waits_for_promises_and_watchers_hear_of_progress() {
-        let teardown = Teardown::waiting();
+        let teardown = Teardown::new_blocking();
         let (told, heard) = channel();
         let at_once = told.clone();
         teardown.when_progressed(0, move || at_once.send("nothing to wait for").unwrap());
@@ -376,7 +382,8 @@ mod tests {
         teardown.clone().hand_over(move || drop(promised));
         waiter.join().unwrap();
         assert_eq!(heard.recv(), Ok("given back"));
-        // What is handed over by a job is waited for too, and a job may ask for the end without waiting for itself.
+        // `finish` also waits for jobs that a job hands over. A job may call `finish` without
+        // waiting for itself.
         let inner = teardown.clone();
         teardown.hand_over(move || {
             inner.finish();
@@ -388,7 +395,7 @@ mod tests {
 
     #[test]
     fn what_was_given_back_before_the_wait_is_not_missed() {
-        let teardown = Teardown::waiting();
+        let teardown = Teardown::new_blocking();
         let (told, heard) = channel();
         let watch = |times| {
             let told = told.clone();
@@ -414,9 +421,9 @@ mod tests {
             }
         }
         let here = std::thread::current().id();
-        for (teardown, is_here) in [(Teardown::prompt(), true), (Teardown::waiting(), false)] {
+        for (teardown, is_here) in [(Teardown::new_prompt(), true), (Teardown::new_blocking(), false)] {
             let (sender, receiver) = channel();
-            drop(LetGo::new(Tells(sender), &teardown));
+            drop(ReleasedOnDrop::new(Tells(sender), &teardown));
             teardown.finish();
             assert_eq!(receiver.recv().unwrap() == here, is_here);
         }

@@ -1,8 +1,9 @@
-//! The skeleton of a backend, and the place to inject faults: does nothing, counts calls where a fault or a capture waits
-//! for them, and fails, delays or loses the one it is told to.
+//! //! A backend that does nothing, as a skeleton for others and to inject faults. It counts calls
+//! while a fault or a capture needs that, and fails or delays the chosen call, or loses the device
+//! in it.
 //!
-//! Memory has addresses and no bytes. Work is done when it is queued, so that nothing ever waits; copies to the host leave
-//! the host's bytes as they are.
+//! Memory has addresses but no bytes. Work is done when it is queued, so nothing ever waits. Copies
+//! to the host leave the host's bytes unchanged.
 
 #![expect(unsafe_code, reason = "the traits' unsafe methods, and pinned host memory")]
 
@@ -38,16 +39,18 @@ pub enum NoopFault {
     Lose(u64),
 }
 
-/// Makes a backend of this many devices that do nothing, each with this many bytes of memory (zero for no limit).
+/// Makes a backend of this many devices that do nothing, each with this many bytes of memory (zero
+/// for no limit).
 ///
 /// # Errors
-/// [`Status::InvalidValue`] for more than [`MAX_EMULATED_DEVICES`](crate::hal::MAX_EMULATED_DEVICES) devices.
+/// [`Status::InvalidValue`] for more than
+/// [`MAX_EMULATED_DEVICES`](crate::hal::MAX_EMULATED_DEVICES) devices.
 pub fn open(devices: u32, memory_bytes: u64, fault: NoopFault) -> Result<Arc<dyn DynBackend>> {
     check_emulated(devices)?;
     Ok(erase(NoopBackend::new(devices, memory_bytes, fault)))
 }
 
-/// Makes one device whose events are not reached while the switch that is returned with it is on.
+/// Creates one device whose events are not reached while the returned switch is on.
 #[cfg(test)]
 pub(crate) fn open_held() -> (Arc<dyn DynBackend>, Arc<AtomicBool>) {
     let backend = NoopBackend::new(1, 0, NoopFault::None);
@@ -63,7 +66,7 @@ struct NoopBackend {
     teardown: Teardown,
 }
 
-/// What goes wrong, over all devices.
+/// The fault, counted over all devices.
 struct Faults {
     fault: NoopFault,
     calls: AtomicU64,
@@ -74,7 +77,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Counts a call, if there is one to count to.
+    /// Counts a call if a fault needs that, and fails if it is the chosen one.
     fn call(&self) -> Result<()> {
         if self.fault == NoopFault::None {
             return Ok(());
@@ -85,7 +88,7 @@ impl Faults {
         let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         match self.fault {
             NoopFault::Fail(nth, status) if call == nth => {
-                Err(DeviceError::new(status, format!("call {call} was made to fail")))
+                Err(DeviceError::new(status, format!("injected fault in call {call}")))
             }
             NoopFault::Delay(nth, time) if call == nth => {
                 std::thread::sleep(time);
@@ -93,7 +96,10 @@ impl Faults {
             }
             NoopFault::Lose(nth) if call == nth => {
                 self.lost.store(true, Ordering::Relaxed);
-                Err(DeviceError::new(Status::DeviceLost, format!("the device was lost in call {call}")))
+                Err(DeviceError::new(
+                    Status::DeviceLost,
+                    format!("injected loss of the device in call {call}"),
+                ))
             }
             _ => Ok(()),
         }
@@ -101,7 +107,7 @@ impl Faults {
 }
 
 impl NoopBackend {
-    /// So many devices, at least one, with so much memory each; zero for some.
+    /// Creates at least one device, each with this much memory; zero means no limit.
     pub(crate) fn new(devices: u32, memory_bytes: u64, fault: NoopFault) -> Self {
         let faults = Faults {
             fault,
@@ -111,7 +117,7 @@ impl NoopBackend {
             held: Arc::default(),
         };
         let memory_bytes = if memory_bytes == 0 { 16 << 30 } else { memory_bytes };
-        let (devices, teardown) = (devices.max(1), Teardown::prompt());
+        let (devices, teardown) = (devices.max(1), Teardown::new_prompt());
         Self { devices, memory_bytes, faults: Arc::new(faults), teardown }
     }
 }
@@ -155,23 +161,23 @@ impl Backend for NoopBackend {
 pub(crate) struct NoopContext {
     faults: Arc<Faults>,
     memory_bytes: u64,
-    /// Bytes by address.
+    /// Sizes by address.
     allocations: Mutex<BTreeMap<u64, u64>>,
     used: AtomicU64,
 }
 
 static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(1 << 48);
 
-/// A stream: where a capture is counted.
+/// A stream, which counts the operations of a capture.
 #[derive(Default)]
 pub(crate) struct Stream {
     is_capturing: AtomicBool,
-    /// Operations of the capture so far.
+    /// The number of operations in the capture so far.
     captured: AtomicUsize,
 }
 
 impl Stream {
-    /// Takes note of an operation.
+    /// Counts an operation.
     fn count(&self) {
         if self.is_capturing.load(Ordering::Acquire) {
             self.captured.fetch_add(1, Ordering::Relaxed);
@@ -179,7 +185,7 @@ impl Stream {
     }
 }
 
-/// An event: if it has timing, when it was last recorded.
+/// An event. With timing it keeps the time of its last record.
 pub(crate) struct Event(Option<Mutex<Option<Instant>>>);
 
 impl Event {
@@ -189,7 +195,7 @@ impl Event {
     }
 }
 
-/// Layout of pinned memory, kept before it.
+/// The size of the header before pinned memory, which holds the layout.
 const PINNED_HEADER: usize = 4096;
 
 impl NoopContext {
@@ -241,7 +247,7 @@ impl Memory for NoopContext {
     }
 
     fn free(&self, address: u64) -> Result<()> {
-        // Not counted as a call that may fail: what was allocated must go.
+        // Not counted as a call that may fail, so that memory can always be freed.
         let bytes = self
             .allocations
             .lock()
@@ -261,7 +267,7 @@ impl Memory for NoopContext {
         if block.is_null() {
             return Err(Status::OutOfMemory.into());
         }
-        // SAFETY: the header has room for the size, and the memory begins behind it.
+        // SAFETY: the header has room for the size, and the memory begins after it.
         unsafe {
             block.cast::<usize>().write(layout.size());
             Ok(block.add(PINNED_HEADER))
@@ -269,7 +275,7 @@ impl Memory for NoopContext {
     }
 
     unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
-        // SAFETY: from `allocate_host`, whose header holds the size.
+        // SAFETY: the memory came from `allocate_host`, whose header holds the size.
         unsafe {
             let block = memory.sub(PINNED_HEADER);
             let size = block.cast::<usize>().read();
@@ -291,7 +297,7 @@ impl Memory for NoopContext {
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
         let size = usize::try_from(bytes).map_err(|_| Status::OutOfMemory)?;
         let address = self.allocate(bytes)?;
-        // The host's side has bytes, if the device's has none.
+        // The host's side has bytes even though the device's has none.
         let mut memory = Vec::<u8>::new();
         if memory.try_reserve_exact(size).is_err() {
             self.free(address)?;
@@ -391,7 +397,7 @@ impl Events for NoopContext {
         if self.faults.held.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        // Not a call that may fail: how often it is asked is a matter of time.
+        // Not counted as a call that may fail, because the number of queries depends on time.
         self.failure().map_or(Ok(true), Err)
     }
 

@@ -1,4 +1,4 @@
-//! Pages that are counted and nothing else.
+//! //! Pages of the noop backend, which are only counted.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use super::{NEXT_ADDRESS, NoopContext};
 use crate::error::{Result, Status};
 use crate::hal::Paging;
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE_BYTES: u64 = 2 << 20;
 
 impl Paging for NoopContext {

@@ -1,4 +1,5 @@
-//! What holds for every sequence of calls, every progress of the streams, and every failing device.
+//! //! Properties that hold for every sequence of calls, every progress of the streams, and every
+//! failing device.
 
 use std::sync::Arc;
 
@@ -38,14 +39,14 @@ fn ops(length: usize) -> impl Strategy<Value = Vec<Op>> {
 
 type Outcomes = Arc<Mutex<Vec<(usize, Result<Allocation, Diagnostic>)>>>;
 
-/// A program under way.
+/// A running program.
 struct Run {
     device: Arc<Simulated>,
     allocator: Arc<CachingAllocator<Simulated>>,
-    /// What is held, and for which stream.
+    /// The held memory, and its stream.
     held: Vec<(Allocation, u32)>,
     outcomes: Outcomes,
-    /// Streams by request.
+    /// The streams, by request.
     requests: Vec<u32>,
     settled: usize,
     errors: usize,
@@ -103,7 +104,7 @@ impl Run {
                     self.device.step(stream);
                 }
             }
-            // A stream that is forgotten is not used again under that name while its memory is held.
+            // A forgotten stream's name is not reused while its memory is held.
             Op::Forget { stream } => {
                 if self.held.iter().all(|(_, granted_for)| *granted_for != stream) {
                     self.errors += usize::from(self.allocator.forget_stream(&stream).is_err());
@@ -114,7 +115,7 @@ impl Run {
         self.collect();
     }
 
-    /// Grants come in the order of requests, and each is told once.
+    /// Checks that grants come in the order of requests, each exactly once.
     fn collect(&mut self) {
         for (number, outcome) in self.outcomes.lock().drain(..) {
             assert_eq!(number, self.settled, "requests are settled in order");
@@ -130,7 +131,7 @@ impl Run {
         check(&self.allocator);
     }
 
-    /// Gives everything back and lets everything finish; nothing is left.
+    /// Releases everything and lets all work finish. Nothing is left.
     fn finish(mut self, device_works: bool) {
         self.device.run_all();
         self.collect();
@@ -152,7 +153,7 @@ impl Run {
     }
 }
 
-/// What holds between any two calls.
+/// Checks what holds between any two calls.
 pub(super) fn check(allocator: &CachingAllocator<Simulated>) {
     let shared = allocator.shared.lock();
     let pool = &shared.pool;

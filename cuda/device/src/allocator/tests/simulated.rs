@@ -1,4 +1,5 @@
-//! A device whose streams run when told to, one piece of work at a time, and which notices when memory is used by two.
+//! //! A simulated device. Its streams run on command, one piece of work at a time, and it detects
+//! memory that is used by two.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use tfrt_host::{Diagnostic, ErrorCode};
 
 use super::super::{Allocation, Backing, Pages};
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE: u64 = 2 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +25,7 @@ enum Work {
 struct Grant {
     address: u64,
     bytes: u64,
-    /// Where the bytes are: ranges of the memory itself, of which several addresses may stand for the same.
+    /// The location of the bytes: ranges of the memory itself, to which several addresses may map.
     memory: Vec<(u64, u64)>,
     used: bool,
 }
@@ -38,7 +39,7 @@ struct State {
     reserved_max: u64,
     next_address: u64,
     segments: BTreeMap<u64, u64>,
-    /// Pages by number, and where they are mapped.
+    /// The pages by number, and the addresses they are mapped at.
     pages: BTreeSet<u64>,
     next_page: u64,
     mapped: BTreeMap<u64, u64>,
@@ -55,54 +56,55 @@ struct State {
     libraries: Libraries,
 }
 
-/// Libraries that have something to give back whenever they are asked, of which the device keeps nothing.
+/// Libraries that release memory whenever they are asked, of which nothing reaches the device.
 #[derive(Default)]
 struct Libraries {
     are_there: bool,
     trims: u64,
     is_giving_back: bool,
-    /// Of what they have, bytes that come before whoever asked for them can wait.
+    /// How much of it arrives before the requester can wait.
     prompt_bytes: u64,
     times_given_back: u64,
     callbacks: Vec<Callback>,
 }
 
-/// See the module.
+/// A simulated device; see the module documentation.
 pub(super) struct Simulated {
     state: Mutex<State>,
     has_pages: bool,
 }
 
 impl Simulated {
-    /// A device with so many bytes.
+    /// Creates a device with this much memory.
     pub(super) fn new(limit: u64) -> Self {
         let state = State { limit, next_address: 1 << 32, ..State::default() };
         Self { state: Mutex::new(state), has_pages: false }
     }
 
-    /// A device with so many bytes, by the page.
+    /// Creates a device with this much memory in pages.
     pub(super) fn with_pages(limit: u64) -> Self {
         Self { has_pages: true, ..Self::new(limit) }
     }
 
-    /// The device with libraries.
+    /// Adds libraries to the device.
     pub(super) fn with_libraries(self) -> Self {
         self.state.lock().libraries.are_there = true;
         self
     }
 
-    /// The device with libraries of which so many bytes come at once, and others on their way keep others waiting.
+    /// Adds libraries that release this much memory at once. The rest is on its way and keeps
+    /// requests waiting.
     pub(super) fn with_prompt_libraries(self, bytes: u64) -> Self {
         self.state.lock().libraries.prompt_bytes = bytes;
         self.with_libraries()
     }
 
-    /// How often the libraries were asked for what they have.
+    /// Returns how often the libraries were asked to release memory.
     pub(super) fn trims(&self) -> u64 {
         self.state.lock().libraries.trims
     }
 
-    /// What the libraries gave back has come.
+    /// Makes the memory that the libraries released arrive.
     pub(super) fn give_back(&self) {
         let due = {
             let libraries = &mut self.state.lock().libraries;
@@ -113,18 +115,18 @@ impl Simulated {
         due.into_iter().for_each(|callback| callback());
     }
 
-    /// Pages mapped so far.
+    /// Returns the number of pages mapped so far.
     pub(super) fn maps(&self) -> u64 {
         self.state.lock().maps
     }
 
-    /// Nothing is reserved, mapped or kept.
+    /// Returns whether nothing is reserved, mapped or kept.
     pub(super) fn is_clean(&self) -> bool {
         let state = self.state.lock();
         state.reserved == 0 && state.segments.is_empty() && state.mapped.is_empty() && state.pages.is_empty()
     }
 
-    /// Makes the calls from the `from`-th up to, not including, the `until`-th fail.
+    /// Makes the calls from `from` up to, but not including, `until` fail.
     pub(super) fn fail(&self, from: u64, until: u64) {
         let state = &mut *self.state.lock();
         (state.fail_from, state.fail_until) = (from, until);
@@ -150,7 +152,7 @@ impl Simulated {
         self.state.lock().waits
     }
 
-    /// Has to be called once for each grant before it is used.
+    /// Must be called once for each grant before it is used.
     pub(super) fn granted(&self, allocation: &Allocation) {
         let state = &mut *self.state.lock();
         let (address, bytes) = (allocation.address(), allocation.bytes());
@@ -163,7 +165,7 @@ impl Simulated {
         self.state.lock().streams.entry(stream).or_default().push_back(Work::Use(allocation.serial()));
     }
 
-    /// What a user does before using memory on a stream it was not granted for.
+    /// Orders `then` after `first`, as users do before they use memory on another stream.
     pub(super) fn order(&self, first: u32, then: u32) {
         let state = &mut *self.state.lock();
         let fence = state.fences.len();
@@ -172,7 +174,7 @@ impl Simulated {
         state.streams.entry(then).or_default().push_back(Work::Wait(fence));
     }
 
-    /// Does the next piece of a stream's work. False if there is none or it has to wait.
+    /// Does the next piece of a stream's work. Returns false if there is none or it has to wait.
     pub(super) fn step(&self, stream: u32) -> bool {
         let mut state = self.state.lock();
         let Some(&work) = state.streams.get(&stream).and_then(VecDeque::front) else { return false };
@@ -190,7 +192,7 @@ impl Simulated {
         true
     }
 
-    /// A piece of work of each stream. False if none could go on.
+    /// Does a piece of work of each stream. Returns false if no stream could continue.
     fn step_all(&self) -> bool {
         let streams: Vec<u32> = self.state.lock().streams.keys().copied().collect();
         streams.into_iter().filter(|&stream| self.step(stream)).count() > 0
@@ -234,7 +236,7 @@ impl State {
         self.grants.get_mut(&serial).expect("known").used = true;
     }
 
-    /// The memory that the addresses stand for, which is there.
+    /// Returns the ranges of memory that the addresses map to.
     fn memory(&self, address: u64, bytes: u64) -> Vec<(u64, u64)> {
         let (start, length) = self.segments.range(..=address).next_back().expect("a segment");
         assert!(address + bytes <= start + length, "within its segment");
@@ -323,7 +325,7 @@ impl Backing for Simulated {
         Ok(())
     }
 
-    fn afterwards(&self, fences: Vec<Arc<usize>>, job: Callback) {
+    fn run_after(&self, fences: Vec<Arc<usize>>, job: Callback) {
         for fence in fences {
             drop(self.synchronize(&fence));
         }
