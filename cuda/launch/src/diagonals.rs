@@ -6,22 +6,23 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, by_width, input, output, product};
 
-/// Neighbouring diagonals of a batch of matrices, the uppermost first, as rows that are as long as the longest of them.
+/// Neighbouring diagonals of a batch of matrices, the uppermost first. They are stored as rows of
+/// the length of the longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diagonals {
-    /// How many matrices there are.
+    /// The number of matrices.
     pub matrices: u64,
-    /// Rows of a matrix.
+    /// The number of rows of a matrix.
     pub rows: u64,
-    /// Columns of a matrix.
+    /// The number of columns of a matrix.
     pub columns: u64,
-    /// How many diagonals of each.
+    /// The number of diagonals of each matrix.
     pub count: u64,
-    /// How long the longest is.
+    /// The length of the longest diagonal.
     pub longest: u64,
-    /// How far right of the main one the first is.
+    /// The offset of the first diagonal to the right of the main one.
     pub upper: i64,
-    /// Whether those above the main one have their padding before them, and whether those below it have.
+    /// Whether the padding comes first, for diagonals above the main one and for those below it.
     pub padding_first: [bool; 2],
 }
 
@@ -42,7 +43,7 @@ impl Diagonals {
 }
 
 impl DeviceKernels {
-    /// `y` becomes the diagonals of the matrices `x`, with one element as padding.
+    /// Extracts the diagonals of the matrices `x` to `y`. One element gives the padding.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -66,8 +67,8 @@ impl DeviceKernels {
         self.launch(stream, by_width("diagonal_part", dtype)?, n, &arguments)
     }
 
-    /// `y` becomes matrices with the diagonals `x`. What else they hold is one element, or with `whole` that of other matrices,
-    /// which `y` may be.
+    /// Writes matrices with the diagonals `x` to `y`. Their other elements are a single element, or
+    /// with `whole` those of other matrices, which may be `y`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -84,7 +85,7 @@ impl DeviceKernels {
         let mut arguments = vec![
             output(y, n, dtype, "the matrices")?,
             input(x, of.elements()?, dtype, "the diagonals")?,
-            input(around, if whole { n } else { 1 }, dtype, "what is beside them")?,
+            input(around, if whole { n } else { 1 }, dtype, "the other elements")?,
             n.into(),
         ];
         arguments.extend(of.arguments());

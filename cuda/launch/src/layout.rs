@@ -4,15 +4,15 @@ use tfrt_device::error::{DeviceError, Result};
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::elementwise::MAX_RANK;
+use crate::broadcast::MAX_RANK;
 use crate::{DeviceKernels, by_width, by_width_up_to, in_out, input, output, product};
 
-/// A tensor's axes in another order.
+/// A permutation of a tensor's axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
-    /// Of the result.
+    /// The extents of the result.
     extents: [u64; MAX_RANK],
-    /// Of the operand, along the result's axes.
+    /// The strides of the operand along the result's axes.
     strides: [u64; MAX_RANK],
     elements: u64,
     /// Batch, rows and columns, if it exchanges two neighbouring groups of axes.
@@ -20,11 +20,12 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// Axis `i` of the result is axis `order[i]` of an operand of these extents.
+    /// Creates the permutation whose result's axis `i` is axis `order[i]` of an operand with these
+    /// extents.
     ///
     /// # Errors
-    /// `InvalidValue` unless `order` names each axis once, or if more than six axes remain after merging those that stay
-    /// neighbours.
+    /// `InvalidValue` unless `order` names each axis once, or if more than six groups of axes
+    /// remain after merging those that stay neighbours.
     pub fn new(extents: &[u64], order: &[usize]) -> Result<Self> {
         let mut seen = vec![false; extents.len()];
         let all = order.len() == extents.len()
@@ -35,7 +36,8 @@ impl Permutation {
         }
         let elements = product(extents)?;
         let stride = |axis: usize| extents[axis + 1..].iter().product::<u64>();
-        // The result's axes from the last to the first, as extent and stride, merged where they lie one within the other.
+        // The result's axes from the last to the first, as extent and stride. Axes that continue
+        // each other are merged.
         let mut merged: Vec<(u64, u64)> = Vec::new();
         if elements > 0 {
             for &axis in order.iter().rev().filter(|&&axis| extents[axis] != 1) {
@@ -52,7 +54,7 @@ impl Permutation {
         for (position, &(extent, stride)) in merged.iter().enumerate() {
             (all_extents[MAX_RANK - 1 - position], strides[MAX_RANK - 1 - position]) = (extent, stride);
         }
-        // Rows and columns exchanged: of the operand the row is the result's last axis.
+        // An exchange of rows and columns: the operand's row is the result's last axis.
         let transposition = match merged[..] {
             [(rows, row), (columns, 1)] if row == columns => Some([1, rows, columns]),
             [(rows, row), (columns, 1), (batch, image)] if row == columns && image == rows * columns => {
@@ -63,7 +65,7 @@ impl Permutation {
         Ok(Self { extents: all_extents, strides, elements, transposition })
     }
 
-    /// Elements of either tensor.
+    /// Returns the number of elements of either tensor.
     pub fn elements(&self) -> u64 {
         self.elements
     }
@@ -78,7 +80,8 @@ pub struct Padded {
 }
 
 impl Padded {
-    /// A tensor of these extents with so many elements before and after along each axis.
+    /// Creates a tensor with these extents. `padding` is the number of elements before and after
+    /// along each axis.
     ///
     /// # Errors
     /// `InvalidValue` for more than six axes, or if lists differ in length.
@@ -105,7 +108,7 @@ fn numbers<'a>(lists: &[&[u64; MAX_RANK]]) -> Vec<Argument<'a>> {
     lists.iter().flat_map(|list| list.iter().map(|&number| number.into())).collect()
 }
 
-/// Bytes from a buffer's start to the end of the last row.
+/// Returns the number of bytes from a buffer's start to the end of the last row.
 fn span(offset: u64, pitch: u64, width: u64, rows: u64) -> Result<u64> {
     if rows == 0 || width == 0 {
         return Ok(0);
@@ -120,7 +123,7 @@ fn span(offset: u64, pitch: u64, width: u64, rows: u64) -> Result<u64> {
 }
 
 impl DeviceKernels {
-    /// `y` is `x` with its axes in another order.
+    /// Copies `x` to `y` with its axes permuted.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -144,7 +147,7 @@ impl DeviceKernels {
         self.launch(stream, by_width("permute", dtype)?, n, &arguments)
     }
 
-    /// `y` is `x` with a border of `value`, which has the type's width, or of zeros.
+    /// Copies `x` to `y` with a border of `value`, which has the type's width, or of zeros.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -168,8 +171,9 @@ impl DeviceKernels {
         self.launch(stream, by_width_up_to(8, "pad", dtype)?, n, &arguments)
     }
 
-    /// Copies `rows` rows of `width` bytes. Each side is a buffer, the byte at which its first row begins, and the bytes from
-    /// one row to the next: concatenation, splitting and slicing along an axis.
+    /// Copies `rows` rows of `width` bytes. Each side is a buffer, the byte offset of its first
+    /// row, and the distance between rows in bytes. This serves concatenation, splitting and
+    /// slicing along an axis.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -194,7 +198,8 @@ impl DeviceKernels {
         self.launch(stream, "copy_rows", product(&[rows, width.div_ceil(4)])?, &arguments)
     }
 
-    /// Row `i` of `y` becomes row `index[i]` of `x`, for `count` rows of `width` bytes; zeros where there is no such row.
+    /// Copies row `index[i]` of `x` to row `i` of `y`, for `count` rows of `width` bytes. If there
+    /// is no such row, writes zeros.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

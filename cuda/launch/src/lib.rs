@@ -1,14 +1,20 @@
-//! CUDA kernels of our own, and their launches: what networks need on a device beyond its BLAS and DNN libraries.
+//! //! The CUDA kernels of this project and their launches: the operations of networks that BLAS
+//! and DNN libraries lack.
 //!
-//! The kernels are written once in CUDA C++ (`cuda/launch/cuda/*.cu`) and compiled to PTX ahead of time, which is part of the
-//! program: a GPU's driver loads it, and so does the CPU device. [`SOURCES`] has them all, for programs that load and
-//! launch them themselves; each `.cu` file says what its kernels take. [`DeviceKernels`] launches them from Rust: it finds
-//! the function for a type, chooses the grid, and checks that every buffer is as large as the function will read or write.
+//! The kernels are written in CUDA C++ (`cuda/launch/cuda/*.cu`) and compiled to PTX ahead of time.
+//! The PTX is part of the program; a GPU's driver loads it, and so does the CPU device. [`SOURCES`]
+//! contains it for programs that launch the kernels themselves; each `.cu` file documents its
+//! parameters. [`DeviceKernels`] launches them from Rust: it selects the function for a type,
+//! chooses the grid, and checks that every buffer is large enough.
 //!
-//! Nothing here allocates (callers own all memory, scratch memory too), waits, or chooses a stream.
+//! Nothing here allocates, waits, or chooses a stream. Callers own all memory, including scratch
+//! memory.
 
+mod affine;
+mod broadcast;
 mod diagonals;
 mod elementwise;
+mod functions;
 mod layout;
 mod local_response;
 mod moves;
@@ -36,8 +42,10 @@ use tfrt_device::hal::{Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
 use tfrt_math::Float;
 
+pub use affine::{Activation, Affine};
+pub use broadcast::Broadcast;
 pub use diagonals::Diagonals;
-pub use elementwise::{Activation, Affine, Binary, Bitwise, Broadcast, Class, Comparison, Unary};
+pub use functions::{Binary, Bitwise, Class, Comparison, Unary};
 pub use layout::{Padded, Permutation};
 pub use local_response::LocalResponse;
 pub use moves::{Band, Gather, GatherNd, Move, OneHot};
@@ -53,39 +61,40 @@ use sources::{kernel_count, kernel_of, parts};
 pub use training::{Adam, Gradient, Momentum};
 pub use window::{FilterChannels, PoolingWindow, WindowPosition};
 
-/// Threads of a block: a multiple of 32, as all kernels want it.
+/// The number of threads of a block: a multiple of 32, as all kernels require.
 const THREADS: u32 = 256;
 
-/// The kernels on one device. Modules are loaded when something first needs them.
+/// The kernels on one device. Modules are loaded on first use.
 pub struct DeviceKernels {
     context: Context,
     modules: RwLock<HashMap<&'static str, Module>>,
     /// By the kernels' numbers.
     functions: Box<[OnceLock<Function>]>,
-    /// By where the parts of names lie that are constants: the first kernel of each place, with its number.
+    /// Recently used names, by the address of their constant parts: the first kernel of each place,
+    /// with its number.
     known: Box<[OnceLock<(ConstantName, usize)>; KNOWN]>,
 }
 
-/// The parts of a kernel's name.
+/// The parts of a kernel's name, if they are constants.
 type ConstantName = (&'static str, &'static str);
 
-/// How many names are remembered, at most; a power of two.
+/// The most names that are remembered; a power of two.
 const KNOWN: usize = 256;
 
-/// Whether two names are the same constants.
+/// Returns whether two names are the same constants.
 fn is_same((function, of): ConstantName, (other, of_other): ConstantName) -> bool {
     ptr::eq(function, other) && ptr::eq(of, of_other)
 }
 
-/// Where a name is remembered.
+/// Returns the place where a name is remembered.
 fn place_of((function, of): ConstantName) -> usize {
     let address = function.as_ptr().addr() ^ of.as_ptr().addr().rotate_left(32);
     ((address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - KNOWN.ilog2())) as usize
 }
 
-/// The name of a kernel: of its function and, behind `_`, of the type it computes in, if there is more than one.
+/// The name of a kernel: the function and, after `_`, the type it computes in if there are several.
 ///
-/// Kernels are looked up by both, so that no text is put together for a launch.
+/// Kernels are looked up by both parts, so that a launch need not build a text.
 #[derive(Clone, Debug)]
 struct KernelName {
     function: Cow<'static, str>,
@@ -112,7 +121,7 @@ impl fmt::Display for KernelName {
 }
 
 impl KernelName {
-    /// The name, if it is a constant, so that it is the same wherever it lies.
+    /// Returns the name if its parts are constants, which have one address.
     fn constant(&self) -> Option<ConstantName> {
         match self.function {
             Cow::Borrowed(function) => Some((function, self.of)),
@@ -129,17 +138,17 @@ impl KernelName {
 }
 
 impl DeviceKernels {
-    /// The kernels on a context's device.
+    /// Creates the kernels for a context's device. Nothing is loaded yet.
     pub fn new(context: &Context) -> Self {
         let functions = (0..kernel_count()).map(|_| OnceLock::new()).collect();
         let known = Box::new([const { OnceLock::new() }; KNOWN]);
         Self { context: context.clone(), modules: RwLock::default(), functions, known }
     }
 
-    /// The kernel of this name, for a launch by hand.
+    /// Returns the kernel with this name, for a direct launch.
     ///
     /// # Errors
-    /// `NotFound`, and what loading the module answers.
+    /// `NotFound`, and the errors of loading its module.
     pub fn function(&self, name: &str) -> Result<Function> {
         self.look_up(&name.to_owned().into()).map(|(_, function)| function.clone())
     }
@@ -158,7 +167,7 @@ impl DeviceKernels {
         Ok(function)
     }
 
-    /// A kernel's number and function, whose module is loaded if it is not yet.
+    /// Returns a kernel's number and function. Loads its module if necessary.
     fn look_up(&self, name: &KernelName) -> Result<(usize, &Function)> {
         let unknown = || DeviceError::new(Status::NotFound, format!("there is no CUDA kernel '{name}'"));
         let kernel = kernel_of(name.parts()).ok_or_else(unknown)?;
@@ -174,7 +183,8 @@ impl DeviceKernels {
         if let Some(module) = self.modules.read().get(source.name) {
             return Ok(module.clone());
         }
-        // Loaded under the lock, as it takes long: others wait for it instead of doing the same.
+        // Loaded under the lock because it takes long: other threads wait instead of loading it
+        // too.
         let mut modules = self.modules.write();
         if let Some(module) = modules.get(source.name) {
             return Ok(module.clone());
@@ -196,7 +206,8 @@ impl DeviceKernels {
         self.launch_named(stream, &name.into(), (threads.div_ceil(THREADS.into()), 1), arguments)
     }
 
-    /// Launches a kernel whose loop strides over `blocks` blocks, and over `rows` in the second direction.
+    /// Launches a kernel whose loop strides over `blocks` blocks, and over `rows` in the second
+    /// direction.
     fn launch_blocks(
         &self,
         stream: &Stream,
@@ -220,7 +231,8 @@ impl DeviceKernels {
         }
         let function = self.find(name)?;
         let properties = self.context.device().properties();
-        // As many blocks as run at once, twice over, so that none waits for a straggler.
+        // Twice the number of blocks that run at once, so that no multiprocessor waits for a slow
+        // block.
         let resident = (properties.threads_per_multiprocessor_max / THREADS).max(1);
         let most = (properties.multiprocessors.max(1) * resident * 2).min(properties.grid_max.x);
         let x = blocks.min(most.into()) as u32;
@@ -234,17 +246,17 @@ impl DeviceKernels {
     }
 }
 
-/// A buffer of at least so many elements, that is read.
+/// Passes a buffer of at least this many elements that is read.
 fn input<'a>(buffer: &'a DeviceBuffer, elements: u64, dtype: DType, what: &str) -> Result<Argument<'a>> {
     operand(buffer, elements, dtype, what, Intent::Read)
 }
 
-/// A buffer of at least so many elements, that is written.
+/// Passes a buffer of at least this many elements that is written.
 fn output<'a>(buffer: &'a DeviceBuffer, elements: u64, dtype: DType, what: &str) -> Result<Argument<'a>> {
     operand(buffer, elements, dtype, what, Intent::Write)
 }
 
-/// A buffer of at least so many elements, that is read and written.
+/// Passes a buffer of at least this many elements that is read and written.
 fn in_out<'a>(buffer: &'a DeviceBuffer, elements: u64, dtype: DType, what: &str) -> Result<Argument<'a>> {
     operand(buffer, elements, dtype, what, Intent::ReadWrite)
 }
@@ -265,21 +277,21 @@ fn operand<'a>(
     Ok(Argument::Buffer(buffer, Some(intent)))
 }
 
-/// A buffer that may be left out.
+/// Passes an optional buffer.
 fn optional(argument: Option<Result<Argument<'_>>>) -> Result<Argument<'_>> {
     argument.unwrap_or(Ok(Argument::from(0u64)))
 }
 
-/// A product of extents.
+/// Returns a product of extents, or an error if it overflows.
 fn product(extents: &[u64]) -> Result<u64> {
     extents
         .iter()
         .try_fold(1u64, |product, &extent| product.checked_mul(extent))
         .filter(|&product| product <= i64::MAX as u64)
-        .ok_or_else(|| DeviceError::invalid_value("a tensor has more elements than can be counted"))
+        .ok_or_else(|| DeviceError::invalid_value("the number of elements of a tensor overflows"))
 }
 
-/// The name of the kernel for a type.
+/// Returns the name of the kernel for a type.
 #[inline]
 fn typed(function: impl Into<Cow<'static, str>>, dtype: DType, types: &[DType]) -> Result<KernelName> {
     let function = function.into();
@@ -290,13 +302,13 @@ fn typed(function: impl Into<Cow<'static, str>>, dtype: DType, types: &[DType]) 
     }
 }
 
-/// That a function has no kernel for a type.
+/// Creates the error for a type without a kernel.
 #[cold]
 pub fn no_kernel(function: &str, dtype: DType) -> DeviceError {
     DeviceError::new(Status::NotSupported, format!("'{function}' has no kernel for {dtype}"))
 }
 
-/// How kernels call a type.
+/// Returns the name of a type in kernel names.
 fn name_of(dtype: DType) -> &'static str {
     match dtype {
         DType::I1 => "i1",
@@ -317,12 +329,12 @@ fn name_of(dtype: DType) -> &'static str {
     }
 }
 
-/// The name of the kernel for a type of which only the width matters.
+/// Returns the name of the kernel for a type of which only the width matters.
 fn by_width(function: impl Into<Cow<'static, str>>, dtype: DType) -> Result<KernelName> {
     by_width_up_to(16, function, dtype)
 }
 
-/// As [`by_width`], of a kernel for elements of so many bytes at most.
+/// Does the same as [`by_width`] for a kernel with elements of at most `widest` bytes.
 fn by_width_up_to(widest: usize, function: impl Into<Cow<'static, str>>, dtype: DType) -> Result<KernelName> {
     let function = function.into();
     let of = match dtype.size().filter(|&size| size <= widest) {
@@ -336,7 +348,7 @@ fn by_width_up_to(widest: usize, function: impl Into<Cow<'static, str>>, dtype: 
     Ok(KernelName { function, of })
 }
 
-/// A value's bits as an argument of the type's width.
+/// Returns a value as an argument with the bits of the type.
 fn bits(value: f64, dtype: DType) -> Result<Argument<'static>> {
     Ok(match dtype {
         DType::I1 => Argument::from(u8::from(value != 0.0)),
@@ -363,7 +375,7 @@ mod tests {
 
     use super::*;
 
-    /// There are more kernels than places for their names, so that some share one.
+    /// There are more kernels than remembered places, so some share one.
     #[test]
     fn names_that_are_remembered_are_told_apart() {
         let platform = Platform::new(noop::open(1, 0, NoopFault::None).unwrap());

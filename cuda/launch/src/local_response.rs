@@ -6,23 +6,24 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, input, output, typed};
 
-/// Each element `x` becomes `x · (bias + alpha · Σ x²)^-beta`, where the sum is over the channels near it.
+/// The parameters of local response normalization: `x · (bias + alpha · Σ x²)^-beta`, where the sum
+/// is over neighbouring channels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalResponse {
-    /// How many channels away these are at most.
+    /// The largest distance of these channels.
     pub radius: u64,
-    /// Added to the sum.
+    /// The number added to the sum.
     pub bias: f32,
-    /// The sum's weight.
+    /// The weight of the sum.
     pub alpha: f32,
-    /// The power.
+    /// The exponent.
     pub beta: f32,
 }
 
 const HALVES_TOO: &[DType] = &[DType::F32, DType::F16, DType::BF16];
 
 impl DeviceKernels {
-    /// Normalizes `n` elements, pixels of `depth` channels.
+    /// Normalizes `n` elements in pixels of `depth` channels.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -48,8 +49,8 @@ impl DeviceKernels {
         self.launch(stream, typed("lrn", dtype, HALVES_TOO)?, n, &arguments)
     }
 
-    /// The gradient `dx` with respect to `x` from that with respect to the result `y`, `dy`. `shares` is memory for `n` numbers
-    /// of type `f32`, for the time that it takes.
+    /// Computes the gradient `dx` with respect to `x` from the result `y` and its gradient `dy`.
+    /// `shares` is scratch memory for `n` numbers of type `f32`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

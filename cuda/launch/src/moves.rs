@@ -1,33 +1,34 @@
-//! Elements in other places: in steps along each axis, or where indices say.
+//! //! Moves elements: in steps along each axis, or to and from places given by indices.
 
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::elementwise::MAX_RANK;
+use crate::broadcast::MAX_RANK;
 use crate::{DeviceKernels, by_width, in_out, input, name_of, output, product};
 
-/// One axis of a box: how many positions it has, and how far apart they are in the result and in the operand.
+/// One axis of a box: the number of positions, and their distance in the result and in the operand.
 type Axis = (u64, i64, i64);
 
-/// A box of elements, and where they lie in the result and in the operand.
+/// A box of elements, and its places in the result and in the operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// From the last axis to the first, none of extent 1, merged where two are one.
+    /// From the last axis to the first, without axes of extent 1, merged where possible.
     axes: Vec<Axis>,
     elements: u64,
-    /// Where the first position lies in the result and in the operand.
+    /// The first position in the result and in the operand.
     starts: [u64; 2],
-    /// One more than the last element that is touched of each.
+    /// One past the last element that is accessed in each.
     ends: [u64; 2],
 }
 
 impl Move {
-    /// A box whose first element is at `starts` of the result and of the operand; `axes` are extents and steps.
+    /// Creates a box whose first element is at `starts` of the result and of the operand. `axes`
+    /// are extents and steps.
     ///
     /// # Errors
-    /// `InvalidValue` for places before the first element or beyond what can be counted, and if more than six axes remain
-    /// after merging those that are one.
+    /// `InvalidValue` for places before the first element or positions that overflow, and if more
+    /// than six axes remain after merging.
     pub fn new(starts: [u64; 2], axes: &[(u64, i64, i64)]) -> Result<Self> {
         let elements = product(&axes.iter().map(|axis| axis.0).collect::<Vec<_>>())?;
         if elements == 0 {
@@ -63,7 +64,7 @@ impl Move {
         Ok(Self { axes: merged, elements, starts, ends })
     }
 
-    /// How many neighbouring elements, a power of two up to `most`, can be moved as one.
+    /// Returns how many neighbouring elements, a power of two up to `most`, can be moved as one.
     fn unit(&self, most: u64) -> u64 {
         let Some((&(extent, 1, 1), outer)) = self.axes.split_first() else { return 1 };
         let steps = outer.iter().flat_map(|axis| [axis.1.unsigned_abs(), axis.2.unsigned_abs()]);
@@ -71,7 +72,7 @@ impl Move {
         most.min(1 << all.trailing_zeros().min(63))
     }
 
-    /// The same in units of so many elements.
+    /// Returns the same move in units of `unit` elements.
     fn in_units(&self, unit: u64) -> Self {
         let mut wider = self.clone();
         for (place, axis) in wider.axes.iter_mut().enumerate() {
@@ -87,65 +88,67 @@ impl Move {
     }
 }
 
-/// What is gathered: pieces of `width` bytes, `count` for each of `outer` rows of each of `batches`, of `extent` there are.
+/// The shape of a gather: for each of `batches` batches and `outer` rows, `count` of `extent`
+/// pieces of `width` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gather {
-    /// Rows that have indices of their own.
+    /// The number of batches, which have separate indices.
     pub batches: u64,
-    /// Rows that share them.
+    /// The number of rows that share indices.
     pub outer: u64,
-    /// Pieces of a row.
+    /// The number of pieces in a row.
     pub extent: u64,
-    /// Indices.
+    /// The number of indices.
     pub count: u64,
-    /// Bytes of a piece.
+    /// The size of a piece in bytes.
     pub width: u64,
 }
 
-/// What is gathered: pieces of `width` bytes, `count` of them, from a box of pieces.
+/// The shape of a gather by coordinates: `count` pieces of `width` bytes from a box of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherNd<'a> {
-    /// Extents of the box, at most [`GatherNd::MAX_DEPTH`]: each piece has as many coordinates.
+    /// The extents of the box, at most [`GatherNd::MAX_DEPTH`]. Each piece has as many coordinates.
     pub extents: &'a [u64],
-    /// Indices.
+    /// The number of indices.
     pub count: u64,
-    /// Bytes of a piece.
+    /// The size of a piece in bytes.
     pub width: u64,
 }
 
 impl GatherNd<'_> {
-    /// The most coordinates a piece has.
+    /// The most coordinates of a piece.
     pub const MAX_DEPTH: usize = 8;
 }
 
-/// Rows of `depth` elements, each row along an axis with `inner` elements behind it.
+/// The shape of one-hot rows of `depth` elements along an axis, with `inner` elements after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneHot {
-    /// Product of the extents before.
+    /// The product of the extents before the axis.
     pub outer: u64,
-    /// Elements of a row.
+    /// The number of elements of a row.
     pub depth: u64,
-    /// Product of the extents behind.
+    /// The product of the extents after the axis.
     pub inner: u64,
 }
 
-/// What is kept of matrices: the main diagonal, and so many beside it.
+/// The band of matrices that is kept: the main diagonal and some beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Band {
-    /// Matrices.
+    /// The number of matrices.
     pub count: u64,
-    /// Rows of each.
+    /// The number of rows of each.
     pub rows: u64,
-    /// Columns of each.
+    /// The number of columns of each.
     pub columns: u64,
-    /// Diagonals below the main one; at most as many as rows count.
+    /// The number of diagonals below the main one, at most the number of rows.
     pub lower: u64,
-    /// Diagonals above it; at most as many as columns count.
+    /// The number of diagonals above the main one, at most the number of columns.
     pub upper: u64,
 }
 
 impl DeviceKernels {
-    /// Copies the elements of a box from `x` to `y`, which are different buffers. Other elements of `y` stay as they are.
+    /// Copies the elements of a box from `x` to `y`, which are different buffers. Other elements of
+    /// `y` do not change.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -183,7 +186,8 @@ impl DeviceKernels {
         self.launch(stream, format!("move_b{}", size * unit * 8), wider.elements, &arguments)
     }
 
-    /// `y` gets the pieces of `x` that the indices (i32 or i64) name, and zeros where there is no such piece.
+    /// Gathers pieces of `x` by the indices (i32 or i64) to `y`. If there is no such piece, writes
+    /// zeros.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -211,10 +215,12 @@ impl DeviceKernels {
         self.launch(stream, name, bytes.div_ceil(4), &arguments)
     }
 
-    /// `y` gets the pieces of `x` that the coordinates (i32 or i64) name, and zeros where there is no such piece.
+    /// Gathers pieces of `x` by the coordinates (i32 or i64) to `y`. If there is no such piece,
+    /// writes zeros.
     ///
     /// # Errors
-    /// See [`DeviceKernels::fill`]; `NotSupported` for more coordinates than [`GatherNd::MAX_DEPTH`].
+    /// See [`DeviceKernels::fill`]; `NotSupported` for more coordinates than
+    /// [`GatherNd::MAX_DEPTH`].
     pub fn gather_nd(
         &self,
         stream: &Stream,
@@ -245,7 +251,8 @@ impl DeviceKernels {
         self.launch(stream, name, bytes.div_ceil(4), &arguments)
     }
 
-    /// Rows of `off` with one `on` each, where the index (u8, i32 or i64) says; both are one element of type `dtype`.
+    /// Writes rows of `off` with one `on` at the index (u8, i32 or i64). Both are one element of
+    /// type `dtype`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -273,7 +280,7 @@ impl DeviceKernels {
         self.launch(stream, by_width(format!("one_hot_{}", name_of(index_type)), dtype)?, n, &arguments)
     }
 
-    /// `y` is `x`, matrices, where they are in the band, and zeros elsewhere; `y` may be `x`.
+    /// Copies the band of the matrices `x` to `y`, and sets other elements to zero; `y` may be `x`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

@@ -1,4 +1,5 @@
-//! Steps of optimizers whose numbers (rates, momenta) are in device memory, and of the weights' type.
+//! //! Optimizer steps whose numbers (rates, momenta) are in device memory and have the type of the
+//! weights.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{DeviceBuffer, Stream};
@@ -6,38 +7,38 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, in_out, input, typed};
 
-/// What a step of Adam changes.
+/// The buffers that a step of Adam changes.
 #[derive(Clone, Copy)]
 pub struct AdamBuffers<'a> {
     /// The weights.
     pub weights: &'a DeviceBuffer,
-    /// The gradients' means.
+    /// The means of the gradients.
     pub means: &'a DeviceBuffer,
-    /// The squares' means.
+    /// The means of the squared gradients.
     pub squares: &'a DeviceBuffer,
 }
 
-/// One number each.
+/// The numbers of a step of Adam, one element each.
 #[derive(Clone, Copy)]
 pub struct AdamNumbers<'a> {
-    /// `beta1` to the number of the step.
+    /// `beta1` to the power of the step's number.
     pub power1: &'a DeviceBuffer,
-    /// `beta2` to the number of the step.
+    /// `beta2` to the power of the step's number.
     pub power2: &'a DeviceBuffer,
-    /// Length of a step.
+    /// The learning rate.
     pub rate: &'a DeviceBuffer,
-    /// How much of the gradients' mean stays.
+    /// The decay of the gradients' mean.
     pub beta1: &'a DeviceBuffer,
-    /// How much of their squares' mean stays.
+    /// The decay of the mean of their squares.
     pub beta2: &'a DeviceBuffer,
-    /// Added to the root.
+    /// The number added to the root.
     pub epsilon: &'a DeviceBuffer,
 }
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 
 impl DeviceKernels {
-    /// `w -= rate · g`, all of one type; `rate` is one element.
+    /// Computes `w -= rate · g`, all of one type; `rate` is one element.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -58,8 +59,8 @@ impl DeviceKernels {
         self.launch(stream, typed("apply_gradient_descent", dtype, FLOATS)?, n, &arguments)
     }
 
-    /// `v = momentum · v + g`, `w -= rate · v`, or `rate · (g + momentum · v)` by Nesterov's method; all of one type, rate and
-    /// momentum one element each.
+    /// Computes `v = momentum · v + g`, then `w -= rate · v`, or with Nesterov's method `w -= rate
+    /// · (g + momentum · v)`. All have one type; rate and momentum are one element each.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -84,7 +85,7 @@ impl DeviceKernels {
         self.launch(stream, typed("apply_momentum", dtype, FLOATS)?, n, &arguments)
     }
 
-    /// Kingma and Ba's step, see `optimizer.cu`; all of one type.
+    /// Computes a step of Adam (Kingma and Ba), see `optimizer.cu`. All have one type.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

@@ -1,4 +1,5 @@
-//! Products of matrices of integers and of complex numbers. Those of floating-point numbers are the BLAS library's.
+//! //! Products of matrices of integers and complex numbers. The BLAS library multiplies
+//! floating-point matrices.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};
@@ -9,23 +10,23 @@ use crate::{DeviceKernels, input, output, product, typed};
 /// The extents of a batch of products, `rows` × `inner` by `inner` × `columns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Products {
-    /// How many there are.
+    /// The number of products.
     pub batch: u64,
-    /// Rows of the results.
+    /// The number of rows of the results.
     pub rows: u64,
-    /// Terms of each sum.
+    /// The number of terms of each sum.
     pub inner: u64,
-    /// Columns of the results.
+    /// The number of columns of the results.
     pub columns: u64,
-    /// Which factors lie in memory as their transposes.
+    /// Which factors are stored transposed.
     pub transposed: [bool; 2],
-    /// Which factors are one matrix for the whole batch.
+    /// Which factors are a single matrix for the whole batch.
     pub single: [bool; 2],
 }
 
 impl DeviceKernels {
-    /// `y = a · b` for each product of a batch, of `i8`, `u8`, `i16`, `i32` or `i64`, whose sums wrap, or of complex numbers of
-    /// two `f64`.
+    /// Computes `y = a · b` for each product of a batch. The type is `i8`, `u8`, `i16`, `i32` or
+    /// `i64`, with sums that wrap, or complex numbers of two `f64`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -42,7 +43,8 @@ impl DeviceKernels {
         let Products { batch, rows, inner, columns, transposed, single } = products;
         let n = product(&[batch, rows, columns])?;
         let matrices = |index: usize| if single[index] { 1 } else { batch };
-        // From one matrix, row and column to the next, as the kernel counts them.
+        // The distances between matrices, rows and columns, in the order of the kernel's
+        // parameters.
         let steps = |index: usize, rows: u64, columns: u64| {
             let batch_step = if single[index] { 0 } else { rows.saturating_mul(columns) };
             let (row, column) = if transposed[index] { (1, rows) } else { (columns, 1) };

@@ -1,4 +1,4 @@
-//! Random numbers, the same that the host makes of a generator.
+//! //! Random numbers, equal to those of the host's generator.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};
@@ -7,13 +7,14 @@ use tfrt_math::{Distribution, Philox, RandomIntegers};
 
 use crate::{DeviceKernels, KernelName, output, typed};
 
-/// How many numbers a thread makes of the words at one place of the generator.
+/// Returns how many numbers a thread computes from the words at one position of the generator.
 fn per_block(dtype: DType) -> u64 {
     if dtype.size() == Some(8) { 2 } else { Philox::BLOCK as u64 }
 }
 
 impl DeviceKernels {
-    /// `y` becomes `n` random numbers: uniform ones and the words that others are made of are those of the host.
+    /// Writes `n` random numbers to `y`. Uniform numbers, and the words that other numbers are
+    /// computed from, equal the host's.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -35,7 +36,8 @@ impl DeviceKernels {
         self.draw(stream, typed(function, dtype, FLOATS)?, dtype, (y, n), generator, &[])
     }
 
-    /// `y` becomes `n` random integers, those of the host. Their range is not zero, unless `n` is.
+    /// Writes `n` random integers to `y`, which equal the host's. Their range must not be empty
+    /// unless `n` is zero.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

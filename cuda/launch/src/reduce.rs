@@ -4,7 +4,7 @@ use tfrt_device::error::{DeviceError, Result};
 use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::elementwise::named;
+use crate::functions::named;
 use crate::{DeviceKernels, THREADS, input, output, product, typed};
 
 named! {
@@ -12,33 +12,34 @@ named! {
     Reduction {
         /// Their sum.
         Sum = "reduce_sum",
-        /// Their product; of nothing, 1.
+        /// Their product, which is 1 if there are none.
         Product = "reduce_product",
         /// Their mean.
         Mean = "reduce_mean",
-        /// The greatest; NaN if there is one.
+        /// The greatest element; NaN if there is one.
         Maximum = "reduce_maximum",
-        /// The least; NaN if there is one.
+        /// The least element; NaN if there is one.
         Minimum = "reduce_minimum",
     }
 }
 
-/// What is reduced: neighbouring axes as one, those before and after them as one each.
+/// The shape of a reduction: the reduced axes, which are neighbours, and the axes before and after
+/// them, each merged into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReductionShape {
-    /// Product of the extents before.
+    /// The product of the extents before.
     pub outer: u64,
-    /// Product of the extents that are reduced.
+    /// The product of the reduced extents.
     pub extent: u64,
-    /// Product of the extents after.
+    /// The product of the extents after.
     pub inner: u64,
 }
 
-/// Elements of an output that one warp or block still reduces alone.
+/// The most elements of an output that one warp or block reduces alone.
 const MAX_EXTENT_ALONE: u64 = 8192;
 const TYPES: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
-/// What parts of a reduction are kept in.
+/// Returns the type of partial results.
 fn accumulator(dtype: DType) -> DType {
     match dtype {
         DType::F64 | DType::I32 | DType::I64 => dtype,
@@ -48,7 +49,7 @@ fn accumulator(dtype: DType) -> DType {
 }
 
 impl ReductionShape {
-    /// The shape for reducing these axes, which must be neighbours.
+    /// Returns the shape for reducing these axes, which must be neighbours.
     ///
     /// # Errors
     /// `InvalidValue` if they are not, or do not exist.
@@ -64,12 +65,12 @@ impl ReductionShape {
         })
     }
 
-    /// Elements of the result.
+    /// Returns the number of elements of the result.
     pub fn outputs(&self) -> Result<u64> {
         product(&[self.outer, self.inner])
     }
 
-    /// Blocks that reduce different outputs.
+    /// Returns the number of blocks that reduce different outputs.
     fn blocks(&self) -> Result<u64> {
         if self.inner != 1 {
             return product(&[self.outer, self.inner.div_ceil(32)]);
@@ -80,8 +81,8 @@ impl ReductionShape {
 }
 
 impl DeviceKernels {
-    /// In how many parts [`DeviceKernels::reduce`] takes the extent, so that few outputs still keep the device busy. It
-    /// depends on the shape and on the kind of device alone.
+    /// Returns the number of parts in which [`DeviceKernels::reduce`] reduces the extent, so that
+    /// few outputs still keep the device busy. It depends only on the shape and the kind of device.
     ///
     /// # Errors
     /// `InvalidValue` for a shape with too many elements.
@@ -94,20 +95,21 @@ impl DeviceKernels {
         Ok((wanted / blocks).min(shape.extent / (MAX_EXTENT_ALONE / 4)).max(1))
     }
 
-    /// Bytes of scratch memory that [`DeviceKernels::reduce`] needs.
+    /// Returns the size in bytes of the scratch memory for [`DeviceKernels::reduce`].
     ///
     /// # Errors
     /// `InvalidValue` for a shape with too many elements.
     pub fn reduction_scratch(&self, shape: &ReductionShape) -> Result<u64> {
         match self.reduction_parts(shape)? {
             1 => Ok(0),
-            // As many bytes as the widest type takes.
+            // Enough for the widest type.
             parts => product(&[parts, shape.outputs()?, 8]),
         }
     }
 
-    /// `y` (outer × inner) combines the elements of `x` (outer × extent × inner). Sums of halves are f32 inside. Truth values
-    /// have extremes alone: the greatest says whether any is true, the least whether all are.
+    /// Reduces the elements of `x` (outer × extent × inner) to `y` (outer × inner). Sums of halves
+    /// are computed in f32. Truth values only have extremes: the greatest says whether any is true,
+    /// the least whether all are.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -141,7 +143,7 @@ impl DeviceKernels {
             scratch.ok_or_else(|| DeviceError::invalid_value("this reduction needs scratch memory"))?;
         let accumulator = accumulator(dtype);
         let partials = product(&[parts, outputs])?;
-        // A mean finishes the parts of a sum.
+        // A mean first needs the partial sums.
         let first = if reduction == Reduction::Mean { Reduction::Sum } else { reduction };
         let partial = output(scratch, partials, accumulator, "the scratch memory")?;
         let arguments = [partial, x, outer.into(), extent.into(), inner.into(), parts.into()];
@@ -154,7 +156,7 @@ impl DeviceKernels {
         self.launch(stream, name, outputs, &arguments)
     }
 
-    /// How many elements (i32 or i64) are equal, as one u64.
+    /// Writes the number of equal elements (i32 or i64) as one u64.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

@@ -6,12 +6,12 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, input, name_of, optional, output, product, typed};
 
-/// A matrix whose rows are worked on one by one.
+/// A matrix whose rows are processed independently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// How many.
+    /// The number of rows.
     pub rows: u64,
-    /// Elements of each.
+    /// The number of elements of each row.
     pub columns: u64,
 }
 
@@ -20,16 +20,16 @@ impl Rows {
         product(&[self.rows, self.columns])
     }
 
-    /// A warp for each row; kernels that give a block to long rows stride over them.
+    /// Returns one warp for each row; kernels that give a block to long rows stride over them.
     fn threads(self) -> u64 {
         self.rows.saturating_mul(32)
     }
 }
 
-/// How the right class of a row is given.
+/// The form of the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelType {
-    /// A probability for each class, of the logits' type.
+    /// A probability for each class, in the logits' type.
     Dense,
     /// A class number.
     I32,
@@ -40,7 +40,7 @@ pub enum LabelType {
 /// The buffers of a cross-entropy.
 #[derive(Clone, Copy)]
 pub struct CrossEntropyBuffers<'a> {
-    /// One number of [`loss_type`] for each row, if wanted.
+    /// The losses, one number of [`loss_type`] per row, if wanted.
     pub loss: Option<&'a DeviceBuffer>,
     /// The gradient with respect to the logits, if wanted.
     pub gradient: Option<&'a DeviceBuffer>,
@@ -52,13 +52,13 @@ pub struct CrossEntropyBuffers<'a> {
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 
-/// The type of the losses of logits of a type.
+/// Returns the type of the losses for a type of logits.
 pub fn loss_type(logits: DType) -> DType {
     if logits == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
 impl DeviceKernels {
-    /// `y = softmax(x)`, or its logarithm, of each row; `y` may be `x`.
+    /// Computes the softmax of each row, or its logarithm; `y` may be `x`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -82,7 +82,8 @@ impl DeviceKernels {
         self.launch(stream, typed(function, dtype, FLOATS)?, rows.threads(), &arguments)
     }
 
-    /// The gradient of [`DeviceKernels::softmax`], from its result `y` and the result's gradient `dy`.
+    /// Computes the gradient of [`DeviceKernels::softmax`] from its result `y` and the result's
+    /// gradient `dy`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -107,7 +108,8 @@ impl DeviceKernels {
         self.launch(stream, typed(function, dtype, FLOATS)?, rows.threads(), &arguments)
     }
 
-    /// The cross-entropy of each row's logits with its label, and the gradient times `scale`.
+    /// Computes the cross-entropy of each row's logits with its label, and the gradient times
+    /// `scale`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -144,10 +146,11 @@ impl DeviceKernels {
         self.launch(stream, name, rows.threads(), &arguments)
     }
 
-    /// The position (i32) of each row's greatest element, or of its least.
+    /// Writes the position (i32) of each row's greatest or least element.
     ///
     /// # Errors
-    /// See [`DeviceKernels::fill`]; `InvalidValue` for rows without elements, or with more than i32 counts.
+    /// See [`DeviceKernels::fill`]; `InvalidValue` for rows without elements, or with more than i32
+    /// counts.
     pub fn arg_extreme(
         &self,
         stream: &Stream,
@@ -158,7 +161,7 @@ impl DeviceKernels {
         rows: Rows,
     ) -> Result<()> {
         if rows.columns == 0 || rows.columns > i32::MAX as u64 {
-            let detail = format!("a row of {} elements has no position in 32 bits", rows.columns);
+            let detail = format!("positions in a row of {} elements need more than 32 bits", rows.columns);
             return Err(DeviceError::invalid_value(detail));
         }
         let function = if least { "argmin" } else { "argmax" };

@@ -6,34 +6,34 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, ReductionShape, input, optional, output, product, typed};
 
-/// What runs along a line.
+/// The kind of a scan along a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scan {
-    /// Products, not sums.
+    /// Whether to multiply instead of adding.
     pub multiplies: bool,
-    /// An element is not part of its own result.
+    /// Whether a result excludes its own element.
     pub exclusive: bool,
-    /// From the end to the front.
+    /// Whether to run from the end to the front.
     pub reverse: bool,
 }
 
-/// Which elements of each line are wanted.
+/// The elements of each line to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// How many.
+    /// The number of elements.
     pub count: u64,
-    /// The least, not the greatest.
+    /// Whether to find the least instead of the greatest.
     pub least: bool,
 }
 
-/// Types that have an order.
+/// Types with an order.
 const ORDERED: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
-/// Types that have sums and products.
+/// Types with sums and products.
 const NUMBERS: &[DType] =
     &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64, DType::Complex128];
 
 impl DeviceKernels {
-    /// Running results along the extent of `x`, which has as many elements as `y`.
+    /// Writes running sums or products along the extent of `x` to `y`, which has as many elements.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -58,15 +58,16 @@ impl DeviceKernels {
             u32::from(scan.reverse).into(),
         ];
         let function = if scan.multiplies { "scan_product" } else { "scan_sum" };
-        // Of lines without elements there may be any number, which nobody should count.
+        // There may be any number of lines without elements.
         self.launch(stream, typed(function, dtype, NUMBERS)?, shape.outputs()?.min(n), &arguments)
     }
 
-    /// The greatest or least elements along the extent of `x`, in order, and where they are (i32). Of equals the first comes
-    /// first, NaN comes last.
+    /// Finds the greatest or least elements along the extent of `x`, sorted, and their positions
+    /// (i32). Among equal elements the first comes first; NaN comes last.
     ///
     /// # Errors
-    /// See [`DeviceKernels::fill`]; `InvalidValue` if more are wanted than there are, or i32 does not count them.
+    /// See [`DeviceKernels::fill`]; `InvalidValue` if more are wanted than there are, or i32 does
+    /// not count them.
     #[expect(clippy::too_many_arguments, reason = "three buffers with their shape and type")]
     pub fn top(
         &self,

@@ -1,4 +1,4 @@
-//! Units of elements that go to segments, several perhaps to one.
+//! //! Scatters units of elements to segments. A segment may receive several units.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{DeviceBuffer, Stream};
@@ -6,48 +6,50 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, in_out, input, product, typed};
 
-/// What becomes of an element that another one comes to. The numbers are those of `scatter.cu`.
+/// How an element is combined with one that is added to it. The numbers are those of `scatter.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combination {
     /// Their sum.
     Add = 0,
-    /// What is left of it.
+    /// Their difference.
     Sub = 1,
-    /// The greater; NaN if either is.
+    /// The greater one; NaN if either is.
     Maximum = 2,
-    /// The lesser; NaN if either is.
+    /// The lesser one; NaN if either is.
     Minimum = 3,
-    /// The other one.
+    /// The new element.
     Replace = 4,
 }
 
-/// Which units go to which segments.
+/// The assignment of units to segments.
 #[derive(Clone, Copy)]
 pub struct Segments<'a> {
-    /// The numbers of those to which something goes (u64), each once and less than `segments`, which nobody checks.
+    /// The numbers (u64) of the segments that receive units. They must be distinct and below
+    /// `segments`, which is not checked.
     pub touched: &'a DeviceBuffer,
-    /// How many of these there are.
+    /// The number of these segments.
     pub touched_count: u64,
-    /// The numbers of the units (u64), those of the first of these segments first. Each is less than `units`, which nobody
-    /// checks.
+    /// The numbers (u64) of the units, grouped by segment in the order of `touched`. They must be
+    /// below `units`, which is not checked.
     pub members: &'a DeviceBuffer,
-    /// How many of these there are.
+    /// The number of these units.
     pub member_count: u64,
-    /// Where each one's members end (u64): as many as are touched, in ascending order, and none beyond `member_count`.
+    /// The end (u64) of each segment's part of `members`: as many as are touched, ascending, and at
+    /// most `member_count`.
     pub ends: &'a DeviceBuffer,
-    /// How many segments there are.
+    /// The number of segments.
     pub segments: u64,
-    /// How many units there are.
+    /// The number of units.
     pub units: u64,
-    /// Elements of a unit.
+    /// The number of elements of a unit.
     pub unit: u64,
 }
 
 const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 impl DeviceKernels {
-    /// `y`, segments of a unit each, with the units of `x` combined into it in the order of `members`, so that the result is the
-    /// same each time.
+    /// Combines the units of `x` into the segments `y`, in the order of `members`, so that the
+    /// result is deterministic.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

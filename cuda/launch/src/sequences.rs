@@ -1,4 +1,4 @@
-//! Numbers in steps.
+//! //! Numbers in equal steps.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{DeviceBuffer, Stream};
@@ -6,36 +6,36 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, output, typed};
 
-/// Numbers in steps that begin with one: `start + i · step` for each `i` from zero on.
+/// The numbers `start + i · step` for each `i` from zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sequence {
-    /// Integers of 32 bits, which wrap.
+    /// Integers of 32 bits that wrap around.
     I32 {
-        /// The first.
+        /// The first number.
         start: i32,
-        /// From one to the next.
+        /// The distance between numbers.
         step: i32,
     },
-    /// Integers of 64 bits, which wrap.
+    /// Integers of 64 bits that wrap around.
     I64 {
-        /// The first.
+        /// The first number.
         start: i64,
-        /// From one to the next.
+        /// The distance between numbers.
         step: i64,
     },
     /// Numbers of a floating-point type. `i`, product and sum are rounded to it.
     Float {
         /// The type.
         dtype: DType,
-        /// The first, which is of that type.
+        /// The first number, which has that type.
         start: f64,
-        /// From one to the next, which is of that type.
+        /// The distance between numbers, which has that type.
         step: f64,
     },
 }
 
 impl Sequence {
-    /// The numbers' type.
+    /// Returns the type of the numbers.
     pub fn dtype(self) -> DType {
         match self {
             Self::I32 { .. } => DType::I32,
@@ -45,19 +45,19 @@ impl Sequence {
     }
 }
 
-/// Numbers in equal steps from `start` to `stop`, both of them included.
+/// Numbers in equal steps from `start` to `stop`, including both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linspace {
-    /// The first.
+    /// The first number.
     pub start: f64,
-    /// The last of more than one.
+    /// The last number, if there is more than one.
     pub stop: f64,
-    /// From one to the next.
+    /// The distance between numbers.
     pub step: f64,
 }
 
 impl DeviceKernels {
-    /// `y` becomes the first `n` numbers of a sequence.
+    /// Writes the first `n` numbers of a sequence to `y`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -74,7 +74,7 @@ impl DeviceKernels {
         self.launch(stream, typed("sequence", dtype, NUMBERS)?, n, &arguments)
     }
 
-    /// `y` becomes `n` floating-point numbers, each computed in `f64` and rounded once.
+    /// Writes `n` floating-point numbers to `y`, each computed in `f64` and rounded once.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].

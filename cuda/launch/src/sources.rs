@@ -57,43 +57,43 @@ sources!(
 /// A kernel of a module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel {
-    /// Which of all kernels it is.
+    /// Its number among all kernels.
     pub(crate) number: usize,
     /// Its full name.
     pub(crate) name: &'static str,
-    /// The module that has it.
+    /// The module that contains it.
     pub(crate) source: &'static Source,
 }
 
-/// By the parts of their names.
+/// All kernels, by the parts of their names.
 static KERNELS: LazyLock<HashMap<(&'static str, &'static str), Kernel, FixedState>> = LazyLock::new(|| {
     let all = SOURCES.iter().flat_map(|source| source.kernels().map(move |name| (name, source)));
     all.enumerate().map(|(number, (name, source))| (parts(name), Kernel { number, name, source })).collect()
 });
 
-/// How many kernels there are.
+/// Returns the number of kernels.
 pub(crate) fn kernel_count() -> usize {
     KERNELS.len()
 }
 
-/// What is before the last `_` of a kernel's name, and what is behind it: the function and mostly the type.
+/// Splits a kernel's name at its last `_`: the function and usually the type.
 pub(crate) fn parts(name: &str) -> (&str, &str) {
     name.rsplit_once('_').unwrap_or((name, ""))
 }
 
-/// The kernel whose name has these parts.
+/// Returns the kernel whose name has these parts.
 pub(crate) fn kernel_of<'a>(parts: (&'a str, &'a str)) -> Option<Kernel> {
     let kernels: &HashMap<(&'a str, &'a str), Kernel, FixedState> = &KERNELS;
     kernels.get(&parts).copied()
 }
 
-/// The full name of a kernel, and the module that has it.
+/// Returns the full name of a kernel, and the module that has it.
 pub fn source_of(kernel: &str) -> Option<(&'static str, &'static Source)> {
     kernel_of(parts(kernel)).map(|kernel| (kernel.name, kernel.source))
 }
 
 impl Source {
-    /// The names of its kernels.
+    /// Returns the names of its kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &'static str> + use<> {
         const ENTRY: &str = ".visible .entry ";
         let ptx: &'static str = self.ptx;
@@ -119,7 +119,7 @@ mod tests {
         assert!(source_of("add").is_none() && source_of("add_f32").is_some());
     }
 
-    /// A `.cu` file without a line above would be compiled and never found.
+    /// A `.cu` file that is not listed above would be compiled but never found.
     #[test]
     fn every_file_is_listed() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda");

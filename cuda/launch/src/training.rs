@@ -1,42 +1,42 @@
-//! Gradients of activations, and steps of optimizers.
+//! //! Gradients of activations, and optimizer steps.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::elementwise::named;
+use crate::functions::named;
 use crate::{DeviceKernels, in_out, input, output, typed};
 
 named! {
     /// The gradient of a function of one element.
     Gradient {
-        /// From the result.
+        /// Computed from the result.
         Relu = "relu_gradient",
-        /// From the result.
+        /// Computed from the result.
         Relu6 = "relu6_gradient",
-        /// From the result.
+        /// Computed from the result.
         Sigmoid = "sigmoid_gradient",
-        /// From the result.
+        /// Computed from the result.
         Tanh = "tanh_gradient",
-        /// From the result.
+        /// Computed from the result.
         Sqrt = "sqrt_gradient",
-        /// From the result.
+        /// Computed from the result.
         Rsqrt = "rsqrt_gradient",
-        /// From the result.
+        /// Computed from the result.
         Reciprocal = "reciprocal_gradient",
-        /// From the result.
+        /// Computed from the result.
         Elu = "elu_gradient",
-        /// From the result.
+        /// Computed from the result.
         Selu = "selu_gradient",
-        /// From the argument.
+        /// Computed from the argument.
         Softplus = "softplus_gradient",
-        /// From the argument.
+        /// Computed from the argument.
         Softsign = "softsign_gradient",
-        /// From the argument.
+        /// Computed from the argument.
         Silu = "silu_gradient",
-        /// From the argument.
+        /// Computed from the argument.
         Gelu = "gelu_gradient",
-        /// From the argument.
+        /// Computed from the argument.
         GeluTanh = "gelu_tanh_gradient",
     }
 }
@@ -44,30 +44,30 @@ named! {
 /// Gradient descent with momentum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Momentum {
-    /// Length of a step.
+    /// The learning rate.
     pub rate: f32,
-    /// How much of the last step goes on.
+    /// The decay of the velocity.
     pub momentum: f32,
-    /// How much of the weight is added to its gradient.
+    /// The factor of the weight that is added to its gradient.
     pub decay: f32,
-    /// Whether the gradient is taken as if at the next point.
+    /// Whether to use Nesterov's method, with the gradient at the next point.
     pub nesterov: bool,
 }
 
 /// Adam with decoupled weight decay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adam {
-    /// Length of a step.
+    /// The learning rate.
     pub rate: f32,
-    /// How much of the gradients' mean stays.
+    /// The decay of the gradients' mean.
     pub beta1: f32,
-    /// How much of their squares' mean stays.
+    /// The decay of the mean of their squares.
     pub beta2: f32,
-    /// Added to the root.
+    /// The number added to the root.
     pub epsilon: f32,
-    /// How much of the weight is taken off.
+    /// The factor of the weight that is subtracted from it.
     pub decay: f32,
-    /// Number of the step, from 1.
+    /// The number of the step, from 1.
     pub step: u32,
 }
 
@@ -75,7 +75,7 @@ const FLOATS: &[DType] = &[DType::F32, DType::F16];
 const ALL_FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 
 impl DeviceKernels {
-    /// `dx` from `dy` and the activation's result or argument; `dx` may be `dy`.
+    /// Computes `dx` from `dy` and the activation's result or argument; `dx` may be `dy`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -97,7 +97,7 @@ impl DeviceKernels {
         self.launch(stream, typed(gradient.name(), dtype, ALL_FLOATS)?, n, &arguments)
     }
 
-    /// `w -= rate · (g + decay · w)`. Weights are f32, gradients of type `dtype`.
+    /// Computes `w -= rate · (g + decay · w)`. Weights are f32, gradients have type `dtype`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -120,7 +120,7 @@ impl DeviceKernels {
         self.launch(stream, typed("sgd", dtype, FLOATS)?, n, &arguments)
     }
 
-    /// A step with momentum. Weights and velocities are f32, gradients of type `dtype`.
+    /// Makes a step with momentum. Weights and velocities are f32, gradients have type `dtype`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -146,7 +146,7 @@ impl DeviceKernels {
         self.launch(stream, typed("momentum", dtype, FLOATS)?, n, &arguments)
     }
 
-    /// A step of Adam. Weights and both means are f32, gradients of type `dtype`.
+    /// Makes a step of Adam. Weights and both means are f32, gradients have type `dtype`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -159,7 +159,8 @@ impl DeviceKernels {
         n: u64,
         options: Adam,
     ) -> Result<()> {
-        // How much of each mean the steps so far have filled; f64, as the powers come close to 1.
+        // How far the steps so far have filled each mean, in f64 because the powers come close to
+        // 1.
         let step = i32::try_from(options.step.max(1)).unwrap_or(i32::MAX);
         let filled = |beta: f32| (1.0 - f64::from(beta).powi(step)) as f32;
         let arguments = [

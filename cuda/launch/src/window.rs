@@ -6,7 +6,7 @@ use tfrt_host::DType;
 
 use crate::{DeviceKernels, KernelName, input, optional, output, product, typed};
 
-/// Something along both directions of an image.
+/// A position or extent in both directions of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowPosition {
     /// Along the rows.
@@ -18,27 +18,27 @@ pub struct WindowPosition {
 /// Windows that slide over NHWC images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolingWindow {
-    /// Images.
+    /// The number of images.
     pub batch: u32,
-    /// Extent of an image.
+    /// The extent of an image.
     pub input: WindowPosition,
-    /// Its channels.
+    /// The number of its channels.
     pub channels: u32,
-    /// Extent of an output image.
+    /// The extent of an output image.
     pub output: WindowPosition,
-    /// Extent of the window.
+    /// The extent of the window.
     pub window: WindowPosition,
-    /// From one window to the next.
+    /// The distance between windows.
     pub strides: WindowPosition,
-    /// From one element of the window to the next.
+    /// The distance between elements of the window.
     pub dilations: WindowPosition,
-    /// Rows above and columns left of the image.
+    /// The padding above and to the left of the image.
     pub padding: WindowPosition,
 }
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16];
 const POOLED: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
-/// Types of which kernels find maxima.
+/// Types whose maxima kernels can find.
 const MAXIMA: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 impl PoolingWindow {
@@ -47,7 +47,7 @@ impl PoolingWindow {
         if positive.iter().any(|extent| extent.y == 0 || extent.x == 0) {
             return Err(DeviceError::invalid_value("windows, strides and dilations must be at least 1"));
         }
-        // Positions within an image are 32 bits wide, and one of them says "nowhere".
+        // Positions within an image have 32 bits, and one value means "nowhere".
         let image = product(&[self.input.y.into(), self.input.x.into(), self.channels.into()])?;
         if image >= u32::MAX.into() || self.padding.y > i32::MAX as u32 || self.padding.x > i32::MAX as u32 {
             return Err(DeviceError::invalid_value("an image has too many elements for 32-bit positions"));
@@ -63,7 +63,7 @@ impl PoolingWindow {
         self.outputs_of(self.channels.into())
     }
 
-    /// Elements of images of so many channels under the windows.
+    /// Returns the number of elements under the windows of images with this many channels.
     fn outputs_of(&self, channels: u64) -> Result<u64> {
         product(&[self.batch.into(), self.output.y.into(), self.output.x.into(), channels])
     }
@@ -72,7 +72,7 @@ impl PoolingWindow {
         product(&[self.outputs()?, self.window.y.into(), self.window.x.into()])
     }
 
-    /// In the kernels' order.
+    /// Returns the parameters in the order of the kernels.
     fn numbers(&self) -> [u32; 14] {
         let pairs = [self.output, self.window, self.strides, self.dilations, self.padding];
         let mut numbers = [0; 14];
@@ -84,17 +84,17 @@ impl PoolingWindow {
     }
 }
 
-/// What a filter makes of the channels of images. In memory it is rows, columns, channels of a group, outputs.
+/// The channels of a filter. In memory its axes are rows, columns, channels of a group, outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterChannels {
-    /// Channels of the result.
+    /// The number of channels of the result.
     pub outputs: u32,
-    /// As many groups of channels become as many groups of outputs, each of its own.
+    /// The number of groups. Each group of channels contributes only to its own group of outputs.
     pub groups: u32,
 }
 
 impl FilterChannels {
-    /// How many elements the filter has.
+    /// Returns the number of elements of the filter.
     fn filter(&self, window: &PoolingWindow) -> Result<u64> {
         let Self { outputs, groups } = *self;
         let goes = |channels: u32| channels.checked_rem(groups) == Some(0);
@@ -108,7 +108,7 @@ impl FilterChannels {
 }
 
 impl DeviceKernels {
-    /// Launches a kernel with its own arguments, and behind them the window's numbers.
+    /// Launches a kernel with its own arguments, followed by those of the window.
     fn launch_window(
         &self,
         stream: &Stream,
@@ -120,7 +120,7 @@ impl DeviceKernels {
         self.launch(stream, name, n, &[own, &window.numbers().map(Argument::from)].concat())
     }
 
-    /// The greatest element under each window, and where in its image it stands (u32), if wanted.
+    /// Finds the greatest element under each window, and its position in the image (u32) if wanted.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -144,7 +144,8 @@ impl DeviceKernels {
         self.launch_window(stream, typed("max_pool", dtype, MAXIMA)?, n, &own, window)
     }
 
-    /// The greatest number under each window. NaN loses, and where nothing is greater the result is the least finite number.
+    /// Finds the greatest number under each window. NaN is ignored, and without any number the
+    /// result is the least finite number.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -162,7 +163,8 @@ impl DeviceKernels {
         self.launch_window(stream, typed("max_pool_of_numbers", dtype, MAXIMA)?, n, &own, window)
     }
 
-    /// The gradient of [`DeviceKernels::max_pool`]: each element of `dy` goes to where its maximum stood.
+    /// Computes the gradient of [`DeviceKernels::max_pool`]: each element of `dy` is added at the
+    /// position of its maximum.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -185,7 +187,8 @@ impl DeviceKernels {
         self.launch_window(stream, typed("max_pool_gradient", dtype, MAXIMA)?, n, &own, window)
     }
 
-    /// The mean of the elements under each window; those beyond the border count as zeros if `count_padding`.
+    /// Computes the mean of the elements under each window. With `count_padding`, elements beyond
+    /// the border count as zeros.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -208,7 +211,7 @@ impl DeviceKernels {
         self.launch_window(stream, typed("average_pool", dtype, POOLED)?, n, &own, window)
     }
 
-    /// The gradient of [`DeviceKernels::average_pool`].
+    /// Computes the gradient of [`DeviceKernels::average_pool`].
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -231,7 +234,7 @@ impl DeviceKernels {
         self.launch_window(stream, typed("average_pool_gradient", dtype, POOLED)?, n, &own, window)
     }
 
-    /// The gradient of the mean over all pixels of an image.
+    /// Computes the gradient of the mean over all pixels of an image.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -254,7 +257,7 @@ impl DeviceKernels {
         self.launch(stream, typed("global_average_pool_gradient", dtype, POOLED)?, n, &arguments)
     }
 
-    /// The patch under each window as a row of `y`.
+    /// Writes the patch under each window as a row of `y`.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -272,7 +275,7 @@ impl DeviceKernels {
         self.launch_window(stream, typed("im2col", dtype, FLOATS)?, n, &own, window)
     }
 
-    /// The sum of the patches' elements, each at its place in the image.
+    /// Adds the elements of the patches at their places in the image.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -290,7 +293,8 @@ impl DeviceKernels {
         self.launch_window(stream, typed("col2im", dtype, FLOATS)?, n, &own, window)
     }
 
-    /// The convolution of images `x` by `filter`, both i32, whose sums wrap. `window` says where the filter's elements lie.
+    /// Computes the convolution of images `x` with `filter`, both i32, with sums that wrap.
+    /// `window` gives the places of the filter's elements.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
@@ -314,7 +318,7 @@ impl DeviceKernels {
         self.launch_window(stream, "convolution_i32".into(), n, &own, window)
     }
 
-    /// The gradient of [`DeviceKernels::convolution`] by the images: what `dy` gives to each of their elements.
+    /// Computes the gradient of [`DeviceKernels::convolution`] with respect to the images.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`].
