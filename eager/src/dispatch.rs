@@ -12,7 +12,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use smallvec::SmallVec;
 use tfrt_host::{
-    AsyncValue, AsyncValueRef, Chain, Diagnostic, ExecutionContext, IndirectPromise, Promise, Status,
+    AsyncValue, AsyncValueRef, Chain, Diagnostic, ExecutionContext, IndirectPromise, Promise, Status, tracing,
 };
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
@@ -106,7 +106,7 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
                 let known = arguments.iter().map(DeviceArgument::metadata);
                 return execute_at_once(op, device, &invocation, chain, known, |results| {
                     let on = (implementation, queue);
-                    run_on_device(on, cx, (&arguments, given_up), values, (attrs, results, count))
+                    run_on_device(op, on, cx, (&arguments, given_up), values, (attrs, results, count))
                 });
             }
         }
@@ -298,7 +298,7 @@ fn run(
             _ => known,
         };
         let (on, values) = ((implementation, queue), values.iter().copied());
-        return run_on_device(on, cx, (&arguments, given_up), values, (attrs, results, count));
+        return run_on_device(op, on, cx, (&arguments, given_up), values, (attrs, results, count));
     }
     let arguments: HostTensors<'_> =
         values.iter().map(|value| host_tensor(value)).collect::<Result<_, _>>()?;
@@ -314,6 +314,7 @@ fn run(
 
 /// Queues what computes the results on a device.
 fn run_on_device<'v>(
+    op: &Op,
     on: (on_device::Implementation, &Arc<DeviceQueue>),
     cx: &ExecutionContext,
     arguments: (&[DeviceArgument<'_>], u64),
@@ -321,6 +322,7 @@ fn run_on_device<'v>(
     (attrs, metadata, count): (&OpAttrs, Option<&[TensorMetadata]>, usize),
 ) -> Result<OpResult, Diagnostic> {
     check_wanted(cx)?;
+    let _span = span(op, cx);
     on_device::run(on, cx, arguments, values, (attrs, metadata.unwrap_or_default(), count))
 }
 
@@ -330,6 +332,15 @@ fn check_wanted(cx: &ExecutionContext) -> Result<(), Diagnostic> {
         Some(reason) => Err(reason.clone().into()),
         None => Ok(()),
     }
+}
+
+/// Begins a span of the op's name and its place in the program, if tracing is on.
+#[inline]
+fn span(op: &Op, cx: &ExecutionContext) -> Option<tracing::Span> {
+    tracing::span("op", || match cx.location() {
+        Some(location) => format!("{} at {location}", op.name()),
+        None => op.name().to_owned(),
+    })
 }
 
 /// Computes the results in host memory.
@@ -343,6 +354,7 @@ fn compute(
     let Some(function) = op.cpu else {
         return Err(Diagnostic::internal(format!("'{}' has no implementation here", op.name())));
     };
+    let _span = span(op, cx);
     let results = metadata.unwrap_or_default();
     let takes = |tensor: &HostTensor| takes(op.forms, tensor);
     if arguments.iter().all(|tensor| takes(tensor)) {

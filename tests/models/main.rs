@@ -80,6 +80,20 @@ fn inputs_that_are_not_given_are_random_when_measuring() {
 }
 
 #[test]
+fn measuring_keeps_calls_in_flight_and_shows_where_time_goes() {
+    let model = model();
+    let path = model.to_str().expect("a path");
+    let shape = ["--input-shape", "batch=8", "--calls", "20", "--json", "--profile"];
+    let text = output(&[&["bench", path, "--concurrency", "3"][..], &shape].concat());
+    let figures: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(figures["calls"], 20);
+    let profile = figures["profile"].as_array().expect("a list");
+    let product = profile.iter().find(|row| row["name"] == "tf._FusedMatMul").expect("the op is listed");
+    assert!(product["us"].as_f64() > Some(0.) && product["count"] == 1.0, "{product}");
+    assert!(product["place"].as_str().is_some_and(|place| place.contains("layer.onnx")), "{product}");
+}
+
+#[test]
 fn each_step_of_the_compiler_can_be_seen() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = folder.path().join("graph.mlir");

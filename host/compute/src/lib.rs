@@ -15,7 +15,7 @@ use std::{
 use parking_lot::{Mutex, RwLock};
 use self_cell::{MutBorrow, self_cell};
 use tfrt_host::{
-    AsyncValueRef, Diagnostic, ErrorCode, ExecutionContext, Promise, Value,
+    AsyncValueRef, Diagnostic, ErrorCode, ExecutionContext, Promise, Value, tracing,
     work_queue::{parallel_for, parallel_for_scoped},
 };
 use tfrt_math::{BlockOp, Element, ParallelFor, Pieces, Reduce, Reduction, ShapeError};
@@ -230,7 +230,9 @@ fn hand_out<P, R, W>(
 fn queue(cx: &ExecutionContext, blocks: usize, job: Job, failure: Arc<Failure>, then: Then) {
     let job = Arc::new(RwLock::new(Some(job)));
     let running = job.clone();
+    let name = tracing::current_name();
     let work = move |range: Range<usize>| {
+        let _span = name.as_ref().and_then(|name| tracing::span("blocks", || name.clone()));
         if let Some(job) = &*running.read() {
             job.with_dependent(|_, body| body(range));
         }

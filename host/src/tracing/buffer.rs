@@ -1,7 +1,7 @@
 //! //! The buffers that hold recorded events.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -55,6 +55,23 @@ fn register(name: impl FnOnce(u64) -> String) -> Arc<Buffer> {
 
 thread_local! {
     static HERE: OnceCell<Arc<Buffer>> = const { OnceCell::new() };
+    /// The names of this thread's open spans, the innermost last.
+    static OPEN: RefCell<Vec<Cow<'static, str>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Opens a span of this thread.
+pub(super) fn open(name: Cow<'static, str>) {
+    let _ = OPEN.try_with(|open| open.borrow_mut().push(name));
+}
+
+/// Closes the innermost span of this thread and returns its name.
+pub(super) fn close() -> Cow<'static, str> {
+    OPEN.try_with(|open| open.borrow_mut().pop()).ok().flatten().unwrap_or_default()
+}
+
+/// Returns the name of the innermost open span of this thread.
+pub(super) fn innermost() -> Option<Cow<'static, str>> {
+    OPEN.try_with(|open| open.borrow().last().cloned()).ok().flatten()
 }
 
 /// Records on this thread's track. Events of a thread that is already ending are lost.

@@ -93,7 +93,6 @@ pub fn listen(listener: Listener) {
 #[derive(Debug)]
 pub struct Span {
     category: &'static str,
-    name: Cow<'static, str>,
     start_ns: u64,
     /// The listener that was notified of its beginning.
     listener: Option<&'static Listener>,
@@ -115,7 +114,8 @@ impl Span {
         if let Some(listener) = listener {
             (listener.begins)(&name);
         }
-        Self { category, name, start_ns: now_ns(), listener, _thread: PhantomData }
+        buffer::open(name);
+        Self { category, start_ns: now_ns(), listener, _thread: PhantomData }
     }
 }
 
@@ -127,14 +127,16 @@ impl Drop for Span {
             (listener.ends)();
         }
         let Self { category, start_ns, .. } = *self;
-        buffer::record_here(Event {
-            category,
-            name: std::mem::take(&mut self.name),
-            start_ns,
-            duration_ns,
-            value: None,
-        });
+        let name = buffer::close();
+        buffer::record_here(Event { category, name, start_ns, duration_ns, value: None });
     }
+}
+
+/// Returns the name of the innermost open span of this thread, if tracing is on. Work that another
+/// thread does for the span can begin a span of the same name there.
+#[inline]
+pub fn current_name() -> Option<Cow<'static, str>> {
+    if is_enabled() { buffer::innermost() } else { None }
 }
 
 /// Records a moment on this thread. `name` is called only if tracing is on.

@@ -1,13 +1,18 @@
 //! `tfrt bench`: measures a function's latency and throughput.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use tfrt_host::Diagnostic;
+use tfrt_host::{Diagnostic, tracing};
 
 use super::{
     Failure, print_json,
+    profile::Profile,
     program::{MissingInputs, ProgramArgs, Session, duration},
 };
 use crate::{Console, Errors};
@@ -28,6 +33,12 @@ pub(super) struct Args {
     /// Count COUNT items (images, rows) per call for the throughput
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     items: u64,
+    /// Keep COUNT calls in flight, each on a thread of its own
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    concurrency: u16,
+    /// Trace a few more calls and print the time that each kernel and op takes
+    #[arg(long)]
+    profile: bool,
     /// Print the figures as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -35,6 +46,9 @@ pub(super) struct Args {
 
 /// The most calls that are measured, since each latency is kept in memory.
 const MAX_CALLS: u32 = 10_000_000;
+
+/// The calls that are traced for a profile.
+const PROFILED_CALLS: u32 = 10;
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
@@ -46,18 +60,36 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     for _ in 0..args.warm_up {
         timed(&session)?;
     }
-    let (mut latencies, total) = measure(args, &session, console)?;
+    let (mut latencies, total) = match args.concurrency {
+        1 => measure(args, &session, console)?,
+        _ => measure_concurrently(args, &session)?,
+    };
+    let profile = if args.profile { Some(profile(&session)?) } else { None };
     session.write_timeline()?;
     let function = session.function.clone();
     fail_on(session.finish(Vec::new()))?;
     latencies.sort_unstable();
     let figures = Figures { load, setup, first, latencies, total, items: args.items };
     if args.json {
-        print_json(console, &figures.to_json(&function));
+        let mut json = figures.to_json(&function);
+        if let Some(profile) = profile {
+            json["profile"] = profile.to_json();
+        }
+        print_json(console, &json);
     } else {
         figures.print(console);
+        console.print(profile.map(|profile| profile.to_text()).unwrap_or_default());
     }
     Ok(())
+}
+
+/// Traces a few calls.
+fn profile(session: &Session) -> Result<Profile, Failure> {
+    tracing::enable();
+    let traced = (0..PROFILED_CALLS).try_for_each(|_| timed(session).map(drop));
+    tracing::disable();
+    let trace = tracing::take();
+    traced.map(|()| Profile::new(&trace, PROFILED_CALLS))
 }
 
 /// Makes one call, which must succeed, and returns its latency.
@@ -96,6 +128,44 @@ fn measure(args: &Args, session: &Session, console: &Console) -> Result<(Vec<Dur
         }
     };
     progress.finish_and_clear();
+    Ok((latencies, total))
+}
+
+/// Returns the latency of each call, and the time of all, of calls that several threads make at a time.
+fn measure_concurrently(args: &Args, session: &Session) -> Result<(Vec<Duration>, Duration), Failure> {
+    let caller = session.caller();
+    let left = AtomicU32::new(args.calls.unwrap_or(MAX_CALLS));
+    let has_failed = AtomicBool::new(false);
+    let start = Instant::now();
+    // Every thread stops after the call in which the time ends, the last call, or an error.
+    let make_calls = || {
+        let mut latencies = Vec::new();
+        let take = |left: u32| left.checked_sub(1);
+        while (args.calls.is_some() || start.elapsed() < args.time)
+            && !has_failed.load(Ordering::Relaxed)
+            && left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+        {
+            let begin = Instant::now();
+            let errors = caller.call();
+            latencies.push(begin.elapsed());
+            if let Err(errors) = errors {
+                has_failed.store(true, Ordering::Relaxed);
+                return Err(errors);
+            }
+        }
+        Ok(latencies)
+    };
+    let outcomes: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..args.concurrency).map(|_| scope.spawn(make_calls)).collect();
+        threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    let total = start.elapsed();
+    let mut latencies = Vec::new();
+    for outcome in outcomes {
+        let panicked = |_| Diagnostic::internal("a thread that makes calls panicked");
+        latencies.extend(outcome.map_err(panicked)?.map_err(|errors| Failure::Errors(Errors(errors)))?);
+    }
+    fail_on(session.take_errors(&[]))?;
     Ok((latencies, total))
 }
 
@@ -178,7 +248,7 @@ impl Figures {
 }
 
 /// Formats a time with three or four digits and a unit.
-fn readable(time: Duration) -> String {
+pub(super) fn readable(time: Duration) -> String {
     let ns = time.as_nanos() as f64;
     match ns {
         _ if ns < 1e3 => format!("{ns:.0} ns"),

@@ -13,6 +13,7 @@ mod kernels;
 mod model;
 mod model_inputs;
 mod ops;
+mod profile;
 mod program;
 mod reference;
 mod report;

@@ -423,6 +423,12 @@ impl Session {
         Ok(request)
     }
 
+    /// Returns what makes the same calls from any thread.
+    pub(super) fn caller(&self) -> Caller<'_> {
+        let Self { program, function, arguments, files, ending, .. } = self;
+        Caller { program, function, arguments, files, deadline: ending.deadline }
+    }
+
     /// The names of classes, if the command line gives them.
     pub(super) fn labels(&self) -> Option<&[String]> {
         self.files.labels.as_deref()
@@ -539,6 +545,35 @@ impl Session {
     pub(super) fn result_types(&self) -> Vec<String> {
         let function = self.program.file().function(&self.function);
         function.map(|f| f.result_types().map(str::to_owned).collect()).unwrap_or_default()
+    }
+}
+
+/// Makes the calls of a session, on any number of threads. Each call is a request of its own.
+pub(super) struct Caller<'s> {
+    program: &'s Program,
+    function: &'s str,
+    arguments: &'s [AsyncValue],
+    files: &'s Files,
+    deadline: Option<Duration>,
+}
+
+impl Caller<'_> {
+    /// Calls the function and waits for its results.
+    ///
+    /// # Errors
+    /// The errors among the results.
+    pub(super) fn call(&self) -> Result<(), Vec<Diagnostic>> {
+        let resources = ResourceContext::new();
+        self.files.offer(&resources);
+        let request = RequestContext::new(self.program.runtime().host().clone(), Arc::new(resources));
+        if let Some(deadline) = self.deadline {
+            request.set_deadline(deadline).map_err(|error| vec![error])?;
+        }
+        let called = self.program.call_in(&request, self.function, self.arguments.iter().cloned());
+        let results = called.map_err(|error| vec![error])?;
+        let errors = results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone());
+        let errors: Vec<_> = errors.collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 }
 

@@ -1,0 +1,164 @@
+//! Where the time of calls goes: a table of kernels and ops, from a trace.
+
+use std::{cmp::Reverse, collections::HashMap, fmt::Write, time::Duration};
+
+use serde_json::json;
+use tfrt_host::tracing::{Event, Trace};
+
+use super::bench::readable;
+
+/// The most rows of the table of places.
+const MAX_ROWS: usize = 20;
+/// What separates an op's name from its place in the name of a span.
+const AT: &str = " at ";
+
+/// The time that threads spent in one kernel or op, without the kernels and ops that it called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Row {
+    time: Duration,
+    /// The number of calls. Blocks of a call that other threads compute do not count.
+    count: u64,
+}
+
+/// The time that threads spent in each kernel and op.
+#[derive(Debug)]
+pub(super) struct Profile {
+    /// The number of traced calls of the function.
+    calls: u32,
+    /// By the names of spans, the longest first.
+    rows: Vec<(String, Row)>,
+    dropped: u64,
+}
+
+impl Profile {
+    /// Summarizes a trace of so many calls.
+    pub(super) fn new(trace: &Trace, calls: u32) -> Self {
+        let mut rows: HashMap<&str, Row> = HashMap::new();
+        for track in &trace.tracks {
+            for (event, time) in self_times(&track.events) {
+                let row = rows.entry(&event.name).or_default();
+                row.time += time;
+                row.count += u64::from(event.category != "blocks");
+            }
+        }
+        let rows = rows.into_iter().map(|(name, row)| (name.to_owned(), row));
+        Self { calls, rows: longest_first(rows), dropped: trace.dropped() }
+    }
+
+    /// Formats the profile as two tables: by name, and by name and place.
+    pub(super) fn to_text(&self) -> String {
+        let mut by_name: HashMap<&str, Row> = HashMap::new();
+        for (span, row) in &self.rows {
+            let sum = by_name.entry(name_and_place(span).0).or_default();
+            sum.time += row.time;
+            sum.count += row.count;
+        }
+        let by_name = longest_first(by_name.into_iter().map(|(name, row)| (name.to_owned(), row)));
+        let mut text = format!("profile      of {} calls, time of all threads per call\n", self.calls);
+        self.write_table(&mut text, &by_name);
+        if self.rows.len() > by_name.len() {
+            text += "longest\n";
+            self.write_table(&mut text, &self.rows);
+        }
+        if self.dropped > 0 {
+            _ = writeln!(text, "  {} events were dropped, so the times are too short", self.dropped);
+        }
+        text
+    }
+
+    fn write_table(&self, text: &mut String, rows: &[(String, Row)]) {
+        let total: Duration = self.rows.iter().map(|(_, row)| row.time).sum();
+        for (name, row) in rows.iter().take(MAX_ROWS) {
+            let share = 100. * row.time.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
+            let (time, count) = self.per_call(row);
+            _ = writeln!(text, "  {:>10} {share:>5.1} % {count:>8.1} ×  {name}", readable(time));
+        }
+        if let Some(more @ 1..) = rows.len().checked_sub(MAX_ROWS) {
+            _ = writeln!(text, "  and {more} more");
+        }
+    }
+
+    /// Returns the rows as JSON, with times in microseconds.
+    pub(super) fn to_json(&self) -> serde_json::Value {
+        let row = |(span, row): &(String, Row)| {
+            let ((name, place), (time, count)) = (name_and_place(span), self.per_call(row));
+            json!({ "name": name, "place": place, "us": time.as_secs_f64() * 1e6, "count": count })
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    /// The time and the number of calls of a row, per call of the function.
+    fn per_call(&self, row: &Row) -> (Duration, f64) {
+        let calls = self.calls.max(1);
+        (row.time / calls, row.count as f64 / f64::from(calls))
+    }
+}
+
+fn name_and_place(span: &str) -> (&str, Option<&str>) {
+    match span.split_once(AT) {
+        Some((name, place)) => (name, Some(place)),
+        None => (span, None),
+    }
+}
+
+fn longest_first(rows: impl Iterator<Item = (String, Row)>) -> Vec<(String, Row)> {
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by(|a, b| (Reverse(a.1.time), &a.0).cmp(&(Reverse(b.1.time), &b.0)));
+    rows
+}
+
+/// Returns the spans of one thread within functions, each with its duration without that of the spans
+/// within it.
+fn self_times(events: &[Event]) -> Vec<(&Event, Duration)> {
+    // Spans nest. Of two that begin at once the inner one ended, and was recorded, first.
+    let mut spans: Vec<_> = events.iter().rev().filter(|event| event.duration_ns.is_some()).collect();
+    spans.sort_by_key(|event| (event.start_ns, Reverse(event.end_ns())));
+    let mut times: Vec<(&Event, u64)> = Vec::with_capacity(spans.len());
+    let mut open: Vec<usize> = Vec::new();
+    for event in spans {
+        while open.last().is_some_and(|&outer| times[outer].0.end_ns() <= event.start_ns) {
+            open.pop();
+        }
+        let duration_ns = event.duration_ns.unwrap_or_default();
+        if let Some(&outer) = open.last() {
+            times[outer].1 = times[outer].1.saturating_sub(duration_ns);
+        }
+        open.push(times.len());
+        times.push((event, duration_ns));
+    }
+    let listed = times.into_iter().filter(|(event, _)| event.category != "function");
+    listed.map(|(event, time_ns)| (event, Duration::from_nanos(time_ns))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tfrt_host::tracing::TrackTrace;
+
+    use super::*;
+
+    fn event(category: &'static str, name: &'static str, start_ns: u64, duration_ns: u64) -> Event {
+        Event { category, name: name.into(), start_ns, duration_ns: Some(duration_ns), value: None }
+    }
+
+    #[test]
+    fn time_belongs_to_the_innermost_span() {
+        // In the order in which they end.
+        let caller = vec![
+            event("op", "tf.A at x", 20, 30),
+            event("kernel", "execute", 10, 50),
+            event("op", "tf.A at y", 70, 10),
+            event("kernel", "execute", 70, 20),
+            event("function", "main", 0, 100),
+        ];
+        let worker = vec![event("blocks", "tf.A at x", 25, 40)];
+        let track = |events| TrackTrace { id: 1, name: String::new(), events, dropped: 0 };
+        let trace = Trace { tracks: vec![track(caller), track(worker)] };
+        let profile = Profile::new(&trace, 1);
+        let rows: Vec<_> =
+            profile.rows.iter().map(|(name, row)| (&**name, row.time.as_nanos(), row.count)).collect();
+        assert_eq!(rows, [("tf.A at x", 70, 1), ("execute", 30, 2), ("tf.A at y", 10, 1)]);
+        let text = profile.to_text();
+        assert!(text.contains("       80 ns  72.7 %      2.0 ×  tf.A\n"), "{text}");
+        assert_eq!(profile.to_json()[2], json!({ "name": "tf.A", "place": "y", "us": 0.01, "count": 1. }));
+    }
+}
