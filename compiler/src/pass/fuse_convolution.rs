@@ -7,9 +7,9 @@ use super::rewrite::{Rewriter, apply};
 use crate::{Evaluator, Graph};
 
 /// The fused op: images, a constant filter, a bias and perhaps a residual of the result's shape.
-const FUSED: &str = "tfrt.FusedConv2D";
+pub(super) const FUSED: &str = "tfrt.FusedConv2D";
 /// Its attribute with the name of the activation; empty for none.
-const ACTIVATION: &str = "activation";
+pub(super) const ACTIVATION: &str = "activation";
 /// Activations that the fused op has.
 const ACTIVATIONS: &[(&str, &str)] = &[("tf.Relu", "Relu"), ("tf.Relu6", "Relu6")];
 
@@ -45,27 +45,27 @@ fn fuse_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &[result])
 }
 
-/// A convolution without a bias has one of zeros where it can be fused with more.
+/// A convolution without a bias has one of zeros.
 fn fuse_plain(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    let operation = rewriter.op(op);
-    let is_known = operation.name == "tf.AddV2" || activation_of(operation.name.as_str()).is_some();
-    if !is_known {
+    if rewriter.op(op).name != "tf.Conv2D" {
         return None;
     }
-    let mut operands = operation.operands.clone();
-    let place = operands.iter().position(|&operand| convolution(rewriter, operand).is_some())?;
-    let inner = convolution(rewriter, operands[place])?;
-    let own = rewriter.op(inner).operands.clone();
-    let channels = rewriter.ty(own[1])?.static_dims()?.last().copied()?;
+    let (value, operands) = (rewriter.result(op)?, rewriter.op(op).operands.clone());
+    let module = &rewriter.graph.module;
+    let is_bias = |op: OpId| rewriter.op(op).name == "tf.BiasAdd";
+    if rewriter.constant(operands[1])?.dtype() != DType::F32
+        || module.has_one_use(value) && module.uses_of(value).any(|used| is_bias(used.op))
+    {
+        return None;
+    }
+    let channels = rewriter.ty(operands[1])?.static_dims()?.last().copied()?;
     let shape = rewriter.create_integers(&[i64::try_from(channels).ok()?])?;
     let zero = rewriter.create_number(DType::F32, 0.0)?;
     let none: [(&str, Attribute); 0] = [];
     let bias = rewriter.create("tf.Fill", &[shape, zero], none)?;
-    let attributes = attributes(rewriter, inner, "");
-    operands[place] = rewriter.create(FUSED, &[own[0], own[1], bias], attributes.entries().to_vec())?;
-    rewriter.set_location_of(inner);
-    let results = rewriter.create_like(op, &operands)?;
-    rewriter.replace(op, &results)
+    let attributes = attributes(rewriter, op, "");
+    let fused = rewriter.create(FUSED, &[operands[0], operands[1], bias], attributes.entries().to_vec())?;
+    rewriter.replace(op, &[fused])
 }
 
 /// A fused convolution that nothing else uses and that has no activation yet.

@@ -1,8 +1,12 @@
-//! Fuses matrix products with their bias and an activation, and makes plain products of batched ones by one matrix.
+//! Fuses matrix products with their bias and an activation, and makes plain products of batched ones by one matrix, and
+//! convolutions of products with constant matrices.
 
+use tfrt_host::DType;
 use tfrt_ir::{Attribute, OpId};
 
+use super::fuse_convolution::{ACTIVATION, FUSED as CONVOLUTION};
 use super::rewrite::{Rewriter, apply};
+use super::transpose::merge_reshapes;
 use crate::{Evaluator, Graph};
 
 /// The fused product.
@@ -10,9 +14,13 @@ const FUSED: &str = "tf._FusedMatMul";
 /// Its attribute with the names of what follows the product.
 const FUSED_OPS: &str = "fused_ops";
 
+/// Products of so few rows read the matrix where it lies.
+const FEW_ROWS: u64 = 4;
+
 /// Fuses products.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     apply(graph, evaluator, &[flatten_batches, move_bias_before_reshape, fuse_bias, fuse_activation]);
+    apply(graph, evaluator, &[make_convolution, merge_reshapes, fuse_residual]);
 }
 
 fn none() -> [(&'static str, Attribute); 0] {
@@ -70,6 +78,101 @@ fn move_bias_before_reshape(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()>
     let sum = rewriter.create("tf.BiasAdd", &[source, bias], none())?;
     let result = rewriter.create("tf.Reshape", &[sum, shape], none())?;
     rewriter.replace(op, &[result])
+}
+
+/// A product of many rows and a constant matrix is a convolution of pixels, whose filter is laid out once.
+fn make_convolution(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    let steps: Vec<_> = match operation.name.as_str() {
+        "tf.MatMul" => Vec::new(),
+        FUSED => {
+            let steps = operation.attr(FUSED_OPS)?.as_array()?.iter();
+            steps.map(|step| Some(step.as_str()?.to_owned())).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let activation = match &steps.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] | ["BiasAdd"] => "",
+        ["BiasAdd", activation] => *activation,
+        _ => return None,
+    };
+    let operands = operation.operands.clone();
+    let constant = rewriter.constant(operands[1])?;
+    if rewriter.flag(op, "transpose_a") || constant.dtype() != DType::F32 || constant.shape().rank() != 2 {
+        return None;
+    }
+    let rows = *rewriter.ty(operands[0])?.dims?.first()?;
+    if rows.is_some_and(|rows| rows <= FEW_ROWS) {
+        return None;
+    }
+    let mut matrix = operands[1];
+    if rewriter.flag(op, "transpose_b") {
+        let order = rewriter.create_integers(&[1, 0])?;
+        matrix = rewriter.create("tf.Transpose", &[matrix, order], none())?;
+    }
+    let dims = rewriter.ty(matrix)?.static_dims()?;
+    let (depth, columns) = (i64::try_from(dims[0]).ok()?, i64::try_from(dims[1]).ok()?);
+    if depth == 0 || columns == 0 {
+        return None;
+    }
+    let reshape = |rewriter: &mut Rewriter<'_>, value, dims: &[i64]| {
+        let shape = rewriter.create_integers(dims)?;
+        rewriter.create("tf.Reshape", &[value, shape], none())
+    };
+    let rows = rows.map_or(Some(-1), |rows| i64::try_from(rows).ok())?;
+    let filter = reshape(rewriter, matrix, &[1, 1, depth, columns])?;
+    let pixels = reshape(rewriter, operands[0], &[1, 1, rows, depth])?;
+    let bias = match operands.get(2) {
+        Some(&bias) => bias,
+        None => {
+            let (shape, zero) =
+                (rewriter.create_integers(&[columns])?, rewriter.create_number(DType::F32, 0.0)?);
+            rewriter.create("tf.Fill", &[shape, zero], none())?
+        }
+    };
+    let ones = Attribute::array([1, 1, 1, 1].map(Attribute::i64));
+    let attributes = [
+        (ACTIVATION, Attribute::string(activation)),
+        ("padding", Attribute::string("VALID")),
+        ("strides", ones),
+    ];
+    let product = rewriter.create(CONVOLUTION, &[pixels, filter, bias], attributes)?;
+    let result = reshape(rewriter, product, &[rows, columns])?;
+    rewriter.replace(op, &[result])
+}
+
+/// What is added to a product that became a convolution is its residual.
+fn fuse_residual(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    if operation.name != "tf.AddV2" {
+        return None;
+    }
+    let operands = operation.operands.clone();
+    let ty = rewriter.ty(rewriter.result(op)?)?;
+    ty.static_dims()?;
+    for (value, residual) in [(operands[0], operands[1]), (operands[1], operands[0])] {
+        let Some(reshape) = rewriter.defined_by(value, "tf.Reshape") else { continue };
+        let (inner, shape) = (rewriter.op(reshape).operands[0], rewriter.op(reshape).operands[1]);
+        let Some(convolution) = rewriter.defined_by(inner, CONVOLUTION) else { continue };
+        let own = rewriter.op(convolution).operands.clone();
+        let activation = rewriter.op(convolution).attr(ACTIVATION).and_then(Attribute::as_str);
+        let is_free = own.len() == 3 && activation == Some("");
+        let is_alone = rewriter.has_one_use(value) && rewriter.has_one_use(inner) && value != residual;
+        let are_alike = [value, residual].iter().all(|&value| rewriter.ty(value).as_ref() == Some(&ty));
+        if !is_free || !is_alone || !are_alike {
+            continue;
+        }
+        let dims = rewriter.ty(inner)?.static_dims()?;
+        let dims = dims.into_iter().map(|dim| i64::try_from(dim).ok()).collect::<Option<Vec<_>>>()?;
+        let flat = rewriter.create_integers(&dims)?;
+        let flat = rewriter.create("tf.Reshape", &[residual, flat], none())?;
+        let attributes = rewriter.op(convolution).attributes.entries().to_vec();
+        let sum = rewriter.create(CONVOLUTION, &[own[0], own[1], own[2], flat], attributes)?;
+        rewriter.set_location_of(convolution);
+        let result = rewriter.create("tf.Reshape", &[sum, shape], none())?;
+        return rewriter.replace(op, &[result]);
+    }
+    None
 }
 
 fn fuse_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {

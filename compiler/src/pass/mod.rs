@@ -3,9 +3,12 @@
 mod cse;
 mod dead_code;
 mod fuse_convolution;
+mod fuse_elementwise;
 mod fuse_product;
 mod rewrite;
 mod scale;
+#[cfg(test)]
+mod tests;
 mod transpose;
 mod verify;
 
@@ -60,6 +63,11 @@ pub const PASSES: &[Pass] = &[
         name: "fuse-products",
         summary: "Fuse matrix products with their bias and an activation",
         run: fuse_product::run,
+    },
+    Pass {
+        name: "fuse-elementwise",
+        summary: "Fuse elementwise operations with each other and with convolutions before them",
+        run: fuse_elementwise::run,
     },
     Pass { name: "cse-again", summary: "Compute equal operations once", run: cse::run },
     Pass { name: "dead-code-again", summary: "Remove what fusion left over", run: dead_code::run },

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tfrt_host::DType;
-use tfrt_ir::{Attribute, InsertionPoint, Name, OpId, Operation, ValueId};
+use tfrt_ir::{AttrDict, Attribute, InsertionPoint, Name, OpId, Operation, Type, ValueId};
 use tfrt_tensor::HostTensor;
 
 use crate::{Evaluator, Graph, GraphBuilder, TensorType, import::onnx::RETURN, shapes};
@@ -51,6 +51,19 @@ pub(super) fn apply(graph: &mut Graph, evaluator: &Evaluator, patterns: &[Patter
                 }
             }
             break;
+        }
+    }
+}
+
+/// Tries a pattern once at each operation, the last one first.
+pub(super) fn visit_backwards(graph: &mut Graph, evaluator: &Evaluator, pattern: Pattern) {
+    let module = &graph.module;
+    let blocks: Vec<_> = module.functions().filter_map(|function| function.body()).collect();
+    let ops: Vec<OpId> = blocks.iter().flat_map(|&block| module.ops_in(block).map(|(op, _)| op)).collect();
+    for op in ops.into_iter().rev() {
+        if !graph.module.is_erased(op) {
+            // What does not apply changes nothing.
+            let _ = pattern(&mut Rewriter { graph, evaluator, at: op, created: Vec::new() }, op);
         }
     }
 }
@@ -121,6 +134,22 @@ impl Rewriter<'_> {
         attributes: impl IntoIterator<Item = (N, Attribute)>,
     ) -> Option<ValueId> {
         self.build(|builder| builder.op(name, operands, attributes).ok())
+    }
+
+    /// Creates an operation with one result of a type that is known.
+    pub(super) fn create_typed(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+        attributes: AttrDict,
+        ty: Type,
+    ) -> ValueId {
+        let location = self.op(self.at).location.clone();
+        let mut builder = GraphBuilder::new(self.graph, self.evaluator, InsertionPoint::Before(self.at));
+        builder.set_location(location);
+        let results = builder.append_op(name, operands, attributes, vec![ty]);
+        self.created.extend_from_slice(builder.created());
+        results[0]
     }
 
     /// Creates an operation as another one with these operands.

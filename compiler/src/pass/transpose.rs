@@ -4,6 +4,8 @@
 //! last. Between two convolutions there are operations to which the order of dimensions does not matter, or which can be
 //! told of another one: axes, paddings and constants are moved instead of the tensor.
 
+use std::ops::Range;
+
 use tfrt_ir::{Attribute, OpId, ValueId};
 
 use super::rewrite::{Rewriter, apply};
@@ -25,6 +27,8 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
             sink_squeeze,
             sink_expand_dims,
             drop_before_reshape,
+            merge_reshapes,
+            sink_reshape,
             absorb_into_product,
         ],
     );
@@ -347,6 +351,94 @@ fn drop_before_reshape(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         return None;
     }
     let result = rewriter.create("tf.Reshape", &[source, shape], none())?;
+    rewriter.replace(op, &[result])
+}
+
+/// A reshape of a reshape.
+pub(super) fn merge_reshapes(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    if operation.name != "tf.Reshape" {
+        return None;
+    }
+    let (operand, shape) = (operation.operands[0], operation.operands[1]);
+    let inner = rewriter.defined_by(operand, "tf.Reshape")?;
+    let source = rewriter.op(inner).operands[0];
+    let result = rewriter.create("tf.Reshape", &[source, shape], none())?;
+    rewriter.replace(op, &[result])
+}
+
+/// Axes of two shapes that have the same elements, in order: each pair of ranges holds as many elements on either side. At most
+/// one extent is unknown, which is alone then.
+fn matching_axes(from: &[Option<u64>], to: &[Option<u64>]) -> Option<Vec<[Range<usize>; 2]>> {
+    let (mut pairs, mut start) = (Vec::new(), [0, 0]);
+    while start[0] < from.len() && start[1] < to.len() {
+        let mut end = [start[0] + 1, start[1] + 1];
+        match (from[start[0]], to[start[1]]) {
+            (None, None) => {}
+            (Some(a), Some(b)) => {
+                let (mut a, mut b) = (a, b);
+                while a != b {
+                    if a < b {
+                        a = a.checked_mul((*from.get(end[0])?)?)?;
+                        end[0] += 1;
+                    } else {
+                        b = b.checked_mul((*to.get(end[1])?)?)?;
+                        end[1] += 1;
+                    }
+                }
+            }
+            _ => return None,
+        }
+        pairs.push([start[0]..end[0], start[1]..end[1]]);
+        start = end;
+    }
+    // Extents of one may be left over.
+    let are_ones = |left: &[Option<u64>]| left.iter().all(|&extent| extent == Some(1));
+    if !are_ones(&from[start[0]..]) || !are_ones(&to[start[1]..]) {
+        return None;
+    }
+    let last = pairs.last_mut()?;
+    (last[0].end, last[1].end) = (from.len(), to.len());
+    let unknown = pairs.iter().filter(|[axes, _]| from[axes.clone()].contains(&None)).count();
+    (unknown <= 1).then_some(pairs)
+}
+
+/// A reshape that divides or joins dimensions that also adjoin before the transpose comes first. If a transpose joined them in
+/// another order, that much of it stays before the reshape.
+fn sink_reshape(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    if operation.name != "tf.Reshape" {
+        return None;
+    }
+    let operand = operation.operands[0];
+    let (source, order) = transposed(rewriter, operand)?;
+    let (from, to) = (rewriter.ty(operand)?.dims?, rewriter.ty(rewriter.result(op)?)?.dims?);
+    let pairs = matching_axes(&from, &to)?;
+    // Groups of dimensions that stay together, by where they lie in the source.
+    let start = |axes: &Range<usize>| order[axes.clone()].iter().copied().min().unwrap_or(0);
+    let adjoin =
+        |axes: &Range<usize>| order[axes.clone()].iter().all(|&axis| axis < start(axes) + axes.len());
+    if !pairs.iter().all(|[axes, _]| adjoin(axes)) {
+        return None;
+    }
+    let mut groups: Vec<usize> = (0..pairs.len()).collect();
+    groups.sort_by_key(|&group| start(&pairs[group][0]));
+    if groups.is_sorted() {
+        return None;
+    }
+    let local: Vec<_> =
+        groups.iter().flat_map(|&group| order[pairs[group][0].clone()].iter().copied()).collect();
+    let inner = transpose(rewriter, source, &local)?;
+    let extent = |axis: usize| to[axis].map_or(Some(-1), |extent| i64::try_from(extent).ok());
+    let shape = groups.iter().flat_map(|&group| pairs[group][1].clone()).map(extent);
+    let shape = rewriter.create_integers(&shape.collect::<Option<Vec<_>>>()?)?;
+    let reshaped = rewriter.create("tf.Reshape", &[inner, shape], none())?;
+    // Where each axis of the result is now.
+    let mut places = vec![0; to.len()];
+    for (place, axis) in groups.iter().flat_map(|&group| pairs[group][1].clone()).enumerate() {
+        places[axis] = place;
+    }
+    let result = transpose(rewriter, reshaped, &places)?;
     rewriter.replace(op, &[result])
 }
 

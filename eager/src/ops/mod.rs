@@ -17,6 +17,7 @@ mod einsum;
 mod elementwise;
 mod fail;
 mod fused;
+mod fused_elementwise;
 mod gather;
 mod gradients;
 mod image;
@@ -63,6 +64,7 @@ pub fn register(ops: &mut OpRegistry) {
     diagonal::register(ops);
     einsum::register(ops);
     fail::register(ops);
+    fused_elementwise::register(ops);
     gather::register(ops);
     gradients::register(ops);
     image::register(ops);

@@ -1,4 +1,5 @@
-//! `tfrt.FusedConv2D`: the convolution of compiled models, with a bias, a residual and an activation.
+//! `tfrt.FusedConv2D`: the convolution of compiled models, with a bias, a residual and an activation or steps of
+//! elementwise functions.
 //!
 //! The filter is a constant of the model, so that it is laid out once. Unlike TensorFlow's op it may take fewer products than
 //! the definition has, with other rounding (minimal filtering), as long as the results are the same whatever the threads and
@@ -8,12 +9,13 @@ use std::sync::Arc;
 
 use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{Activation, Conv2d, Conv2dInput, PackedFilter};
+use tfrt_math::{Activation, Conv2d, Conv2dInput, PackedFilter, Program, map_in_place};
 use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata};
 
 use super::activation::Activation as Elementwise;
 use super::convolution::{Kind, WINDOW, convolution};
-use super::fused::{Step, check_channels, run_with_steps};
+use super::fused::check_channels;
+use super::fused_elementwise::{STEPS, program};
 use super::support::{Computed, Described, invalid, one};
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
@@ -36,6 +38,20 @@ pub(super) fn activation(attrs: &OpAttrs) -> Result<Option<Elementwise>, Diagnos
     }
 }
 
+/// What attribute `steps` says is done to the results last; nothing if it is empty. It stands for an activation.
+///
+/// # Errors
+/// InvalidArgument for steps that cannot be read or take more than the result, and beside an activation.
+pub(super) fn steps(attrs: &OpAttrs) -> Result<Option<Program>, Diagnostic> {
+    match attrs.optional::<&str>(STEPS)?.unwrap_or_default() {
+        "" => Ok(None),
+        _ if activation(attrs)?.is_some() => {
+            Err(invalid(format!("{} takes an activation or steps, but not both", PREPARED.0)))
+        }
+        text => program(text, 1).map(Some),
+    }
+}
+
 fn metadata(call: MetadataCall<'_>) -> Described {
     let (input, filter, bias, residual) = match *call.arguments {
         [input, filter, bias] => (input, filter, bias, None),
@@ -46,6 +62,7 @@ fn metadata(call: MetadataCall<'_>) -> Described {
         }
     };
     activation(call.attrs)?;
+    steps(call.attrs)?;
     let arguments = [Some(input), Some(filter), Some(bias), residual];
     if let Some(other) = arguments.into_iter().flatten().find(|argument| argument.dtype != DType::F32) {
         return Err(invalid(format!("the op takes tensors of f32, got {}", other.dtype)));
@@ -82,52 +99,52 @@ fn fused(call: CpuCall<'_>) -> Computed {
     };
     let (input, filter) = (input.dense()?, filter.dense()?);
     let (shape, _) = convolution(call.attrs, PREPARED.1, input.shape(), filter.shape())?;
-    let activation = activation(call.attrs)?;
-    let (stored, step) = match activation {
+    let (stored, last) = match activation(call.attrs)? {
         None => (Activation::None, None),
         Some(Elementwise::Relu) => (Activation::Relu, None),
-        Some(other) => (Activation::None, Some(Step::<f32>::Activation(other))),
+        Some(other) => (Activation::None, Some(other)),
     };
-    let plan = Conv2d::<f32>::for_kept_filters(&shape, stored, workers(call.cx)).map_err(shape_error)?;
+    let mut plan = Conv2d::<f32>::for_kept_filters(&shape, stored, workers(call.cx)).map_err(shape_error)?;
+    if let Some(last) = last {
+        plan = plan.finished_by(move |elements| map_in_place(elements, |x| last.apply(x)));
+    }
+    if let Some(program) = steps(call.attrs)? {
+        plan = plan.finished_by(move |elements| {
+            // The program has one argument, which is all that can go wrong.
+            let applied = program.apply(elements);
+            debug_assert!(applied.is_ok());
+        });
+    }
     let packed = laid_out(&plan, shape.groups, filter)?;
     let bias = bias.dense()?.read_owned::<f32>(&ME)?;
     let residual = residual.map(|residual| residual.dense()?.read_owned::<f32>(&ME)).transpose()?;
     let reads = (input.read_owned::<f32>(&ME)?, packed, bias, residual);
     let out = call.allocate_unset(0)?;
-    match step {
-        None => {
-            let result = HostTensor::from(out.clone());
-            let operands = (reads, out.write_owned::<f32>(&ME)?);
-            run(
-                call.cx,
-                Ok(plan),
-                operands,
-                |(x, filter, bias, residual)| Conv2dInput {
-                    bias: Some(bias),
-                    residual: residual.as_deref(),
-                    ..Conv2dInput::new(x, filter)
-                },
-                |out| out,
-                result,
-            )
-            .map(Into::into)
-        }
-        Some(step) => run_with_steps(
-            &call,
-            plan,
-            (reads, out),
-            |(x, filter, bias, residual)| Conv2dInput {
-                bias: Some(bias),
-                residual: residual.as_deref(),
-                ..Conv2dInput::new(x, filter)
-            },
-            (vec![step], shape.out_channels),
-        ),
-    }
+    let (result, operands) = (HostTensor::from(out.clone()), (reads, out.write_owned::<f32>(&ME)?));
+    run(
+        call.cx,
+        Ok(plan),
+        operands,
+        |(x, filter, bias, residual)| Conv2dInput {
+            bias: Some(bias),
+            residual: residual.as_deref(),
+            ..Conv2dInput::new(x, filter)
+        },
+        |out| out,
+        result,
+    )
+    .map(Into::into)
 }
 
-const ATTRS: [AttrSpec; 6] =
-    [attr::string_or("activation", ""), WINDOW[0], WINDOW[1], WINDOW[2], WINDOW[3], WINDOW[4]];
+const ATTRS: [AttrSpec; 7] = [
+    attr::string_or("activation", ""),
+    attr::string_or(STEPS, ""),
+    WINDOW[0],
+    WINDOW[1],
+    WINDOW[2],
+    WINDOW[3],
+    WINDOW[4],
+];
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add(PREPARED.0).types(&[DType::F32]).attrs(ATTRS).metadata(metadata).cpu(fused);

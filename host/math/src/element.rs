@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 
 use crate::exp::exp_f32;
+use crate::special::tanh_f32;
 
 /// A plain value that a tensor may hold: anything that is copied bit by bit.
 pub trait Element: Copy + Default + Send + Sync + PartialEq + 'static {}
@@ -78,7 +79,7 @@ pub trait Float: Number {
 }
 
 macro_rules! native_float {
-    ($($t:ident: $exp:path),*) => {$(
+    ($($t:ident: $exp:path, $tanh:path;)*) => {$(
         impl Number for $t {
             type Acc = f64;
             const ZERO: Self = 0.0;
@@ -120,7 +121,7 @@ macro_rules! native_float {
             #[inline]
             fn sqrt(self) -> Self { self.sqrt() }
             #[inline]
-            fn tanh(self) -> Self { self.tanh() }
+            fn tanh(self) -> Self { $tanh(self) }
             #[inline]
             fn power(self, other: Self) -> Self { self.powf(other) }
             #[inline]
@@ -204,7 +205,7 @@ macro_rules! half_float {
             #[inline]
             fn sqrt(self) -> Self { $t::from_f32(self.to_f32().sqrt()) }
             #[inline]
-            fn tanh(self) -> Self { $t::from_f32(self.to_f32().tanh()) }
+            fn tanh(self) -> Self { $t::from_f32(tanh_f32(self.to_f32())) }
             #[inline]
             fn power(self, other: Self) -> Self { $t::from_f32(self.to_f32().powf(other.to_f32())) }
             #[inline]
@@ -252,6 +253,6 @@ macro_rules! integer {
     )*};
 }
 
-native_float!(f32: exp_f32, f64: f64::exp);
+native_float!(f32: exp_f32, tanh_f32; f64: f64::exp, f64::tanh;);
 half_float!(f16, bf16);
 integer!(i8: i64, i16: i64, i32: i64, i64: i64, u8: u64, u16: u64, u32: u64, u64: u64);

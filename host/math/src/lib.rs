@@ -36,6 +36,7 @@ mod reduce;
 mod shape;
 mod simd;
 mod softmax;
+mod special;
 mod tile;
 mod transpose;
 mod window;
@@ -49,8 +50,8 @@ pub use conv::{
 pub use cross_entropy::{CrossEntropy, CrossEntropyInput, Labels, SparseCrossEntropy};
 pub use element::{Element, Float, Number};
 pub use elementwise::{
-    BiasAdd, Binary, BinaryLoop, Broadcast, RunFn, Runs, Unary, UnaryLoop, Update, axpy, broadcast_shapes,
-    map_in_place, ops, zip_in_place,
+    BiasAdd, Binary, BinaryLoop, Broadcast, Function, Fused, Prepared, Program, RunFn, Runs, Step, Term,
+    Unary, UnaryLoop, Update, axpy, broadcast_shapes, map_in_place, ops, zip_in_place,
 };
 pub use error::ShapeError;
 pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput, small_matmul};

@@ -203,6 +203,15 @@ impl<'a, T> TileMut<'a, T> {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(row * self.row_stride), self.cols) }
     }
 
+    /// Calls `f` with the elements of the window: all at once if they adjoin, else row by row.
+    pub(crate) fn each_run(&mut self, mut f: impl FnMut(&mut [T])) {
+        if self.cols == self.row_stride {
+            // SAFETY: rows without gaps are so many elements on end, which this tile borrows exclusively.
+            return f(unsafe { std::slice::from_raw_parts_mut(self.start, self.rows * self.cols) });
+        }
+        (0..self.rows).for_each(|row| f(self.row_mut(row)));
+    }
+
     /// A window of some rows and columns of this one.
     pub(crate) fn window_mut(
         &mut self,

@@ -9,6 +9,7 @@ use super::{
     Queued, count,
     elementwise::combine,
     expression::cast,
+    fused_elementwise::run_program,
     network::{convolve, from_nhwc, normalized},
 };
 use crate::{
@@ -84,6 +85,10 @@ fn prepared_conv2d(call: &DeviceCall<'_>) -> Queued {
     if let Some(activation) = activation.filter(|_| !relu) {
         activate(call, activation, &y)?;
     }
+    let y = match prepared_convolution::steps(call.attrs)? {
+        Some(program) => run_program(call, &program, &[&y])?,
+        None => y,
+    };
     Ok(from_nhwc(call, y)?.into())
 }
 

@@ -10,6 +10,7 @@ mod einsum;
 mod elementwise;
 mod expression;
 mod fused;
+mod fused_elementwise;
 mod gradients;
 mod image;
 mod linear;
@@ -107,6 +108,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     einsum::register(ops);
     elementwise::register(ops);
     fused::register(ops);
+    fused_elementwise::register(ops);
     gradients::register(ops);
     image::register(ops);
     linear::register(ops);

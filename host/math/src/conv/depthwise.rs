@@ -1,10 +1,14 @@
 //! Depthwise convolution: every output channel sees one channel of the images.
 //!
-//! There is no matrix in it to speak of, so that each pixel of the output is summed channel by channel, tap after tap, over
-//! slices that the compiler makes vectors of.
+//! There is no matrix in it to speak of, so that each pixel of the output is summed channel by channel, tap after tap. Where
+//! there are as many output channels as input channels, some neighbouring pixels are summed together in registers.
+#![expect(unsafe_code, reason = "tiles take pointers")]
+
+use std::{ops::Range, ptr};
 
 use super::pixel::Pixel;
 use super::{Conv2dInput, ConvElement, Geometry};
+use crate::micro::{MicroElement, ROWS, Store, TapTile};
 use crate::simd::vectorize;
 use crate::tile::TileBounds;
 use crate::{Activation, Number, TileMut, ops};
@@ -23,6 +27,26 @@ pub(super) fn pixels<T: ConvElement>(
     at: &TileBounds,
     piece: &mut TileMut<'_, T>,
 ) {
+    if g.out_channels == g.in_channels
+        && let Some(images) = T::as_work(input.x)
+        && let Some(out) = T::as_work_mut(piece.as_mut_ptr())
+    {
+        let bias = input.bias.and_then(T::as_work).map_or(ptr::null(), <[_]>::as_ptr);
+        let residual = input.residual.and_then(T::as_work);
+        let store = Store {
+            out,
+            offsets: ptr::null(),
+            accumulate: false,
+            bias,
+            residual: residual.map_or(ptr::null(), |residual| residual[at.row * g.out_channels..].as_ptr()),
+            relu: activation == Activation::Relu,
+            part: 0,
+        };
+        // SAFETY: the piece is an exclusive window of whole rows of the output, one after another; the residual is laid out
+        // alike, and the bias has an element for each channel.
+        unsafe { tiles(g, (images, filter), at.row..at.row + piece.rows(), &store) };
+        return;
+    }
     let mut pixel = Pixel::new(&g.window, at.row);
     let (mut taps, mut sums) = (Vec::new(), vec![T::Work::ZERO; g.out_channels]);
     for row in 0..at.rows {
@@ -42,6 +66,63 @@ pub(super) fn pixels<T: ConvElement>(
         }
         pixel = pixel.next(&g.window);
     }
+}
+
+/// Computes pixels by tiles of neighbours that have the same taps.
+///
+/// # Safety
+/// `store` has, from the first of the pixels on, a row of all channels for each of them, which nobody else touches.
+///
+/// # Panics
+/// If the images or the filter are smaller than the geometry says.
+unsafe fn tiles<E: MicroElement>(
+    g: &Geometry,
+    (images, filter): (&[E], &[E]),
+    pixels: Range<usize>,
+    store: &Store<E>,
+) {
+    assert!(images.len() >= g.input_len && filter.len() >= g.filter_len);
+    let (micro, channels) = (E::micro(), g.out_channels);
+    let offsets: [usize; ROWS] = std::array::from_fn(|row| row * channels);
+    let (mut taps, mut pointers) = (Vec::new(), Vec::new());
+    let mut at = pixels.start;
+    while at < pixels.end {
+        let pixel = Pixel::new(&g.window, at);
+        find_taps(g, pixel, &mut taps);
+        pointers.clear();
+        pointers.extend(taps.iter().map(|&(image, tap)| (images[image..].as_ptr(), filter[tap..].as_ptr())));
+        let rows = neighbours(g, pixel).min(pixels.end - at);
+        let start = (at - pixels.start) * channels;
+        for first in (0..channels).step_by(micro.cols) {
+            let cols = micro.cols.min(channels - first);
+            // SAFETY: `micro` has kernels that this processor runs. Each tap falls inside the image for all of these pixels,
+            // which are `stride` pixels apart there, and has all channels, as has the filter; the rest the caller promises.
+            unsafe {
+                let store = Store {
+                    out: store.out.add(start + first),
+                    offsets: offsets.as_ptr(),
+                    bias: if store.bias.is_null() { store.bias } else { store.bias.add(first) },
+                    residual: match store.residual.is_null() {
+                        true => store.residual,
+                        false => store.residual.add(start + first),
+                    },
+                    part: cols % micro.lanes,
+                    ..*store
+                };
+                let step = g.window.x.stride * channels;
+                let tile = TapTile { taps: &pointers, step, first, store };
+                (micro.tap_tile)(rows, cols.div_ceil(micro.lanes), &tile);
+            }
+        }
+        at += rows;
+    }
+}
+
+/// How many pixels from this one on, at most [`ROWS`] of one line, have all taps of their windows' lines inside the image.
+fn neighbours(g: &Geometry, pixel: Pixel) -> usize {
+    let x = &g.window.x;
+    let is_inside = |&at: &usize| x.taps(at).len() == x.window;
+    (pixel.x..x.output).take(ROWS).take_while(is_inside).count().max(1)
 }
 
 /// The taps of a window that fall inside its image.

@@ -1,8 +1,10 @@
 //! The convolution itself.
 #![expect(unsafe_code, reason = "tiles are written through pointers")]
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::cut::cut;
 use super::left::{CHUNK_ROWS, Left, in_work};
@@ -27,7 +29,21 @@ pub struct Conv2d<T> {
     activation: Activation,
     /// If it is for filters that take fewer products.
     minimal: Option<Tiles>,
+    finish: Option<Finish<T>>,
     element: PhantomData<fn(T) -> T>,
+}
+
+/// A function of some results.
+type Function<T> = dyn Fn(&mut [T]) + Send + Sync;
+
+/// What is done to results last.
+#[derive(Clone)]
+struct Finish<T>(Arc<Function<T>>);
+
+impl<T> fmt::Debug for Finish<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Finish")
+    }
 }
 
 /// The operands of [`Conv2d`].
@@ -75,7 +91,7 @@ impl<T: ConvElement> Conv2d<T> {
         // Blocks have whole groups.
         let tile_cols = if geometry.groups == 1 { tile_cols } else { cols.max(1) };
         let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
-        Ok(Self { geometry, grid, activation, minimal: None, element: PhantomData })
+        Ok(Self { geometry, grid, activation, minimal: None, finish: None, element: PhantomData })
     }
 
     /// The same for filters that [`PackedFilter::new`] made to be kept, by which it takes fewer products where it can.
@@ -90,6 +106,12 @@ impl<T: ConvElement> Conv2d<T> {
             plan.grid = tiles.grid(&plan.geometry, workers);
         }
         Ok(plan)
+    }
+
+    /// Applies a function of single elements last. It gets some elements at a time, while they are in the cache.
+    #[must_use]
+    pub fn finished_by(self, finish: impl Fn(&mut [T]) + Send + Sync + 'static) -> Self {
+        Self { finish: Some(Finish(Arc::new(finish))), ..self }
     }
 
     /// Lays a filter (`HWIO`) out as the plan, and any other of the same filter shape and groups, reads it. Worth keeping
@@ -206,6 +228,41 @@ impl<T: ConvElement> Conv2d<T> {
         Ok(())
     }
 
+    /// Computes the pixels and channels `at`.
+    fn compute(
+        &self,
+        input: &Conv2dInput<'_, T>,
+        at: &TileBounds,
+        piece: &mut TileMut<'_, T>,
+    ) -> Result<(), ShapeError> {
+        if self.geometry.depth == 0 {
+            self.without_products(input, at, piece);
+            return Ok(());
+        }
+        let filters = match &input.filter.layout {
+            Layout::Groups(filters) => filters,
+            Layout::Depthwise { weights, .. } => {
+                depthwise::pixels(&self.geometry, (input, weights), self.activation, at, piece);
+                return Ok(());
+            }
+        };
+        let (Some(tiles), Some(filter)) = (&self.minimal, &input.filter.minimal) else {
+            return self.by_definition(input, filters, at, piece);
+        };
+        for (rows, cols) in minimal::block(&self.geometry, tiles, (input, filter), self.activation, at, piece)
+        {
+            let at = TileBounds {
+                row: at.row + rows.start,
+                col: at.col + cols.start,
+                rows: rows.len(),
+                cols: cols.len(),
+                ..*at
+            };
+            self.by_definition(input, filters, &at, &mut piece.window_mut(rows, cols)?)?;
+        }
+        Ok(())
+    }
+
     /// What a filter without elements leaves: the epilogue of zero.
     fn without_products(&self, input: &Conv2dInput<'_, T>, at: &TileBounds, tile: &mut TileMut<'_, T>) {
         for row in 0..at.rows {
@@ -244,31 +301,9 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
         // A matrix of the grid is an image, or all of them.
         let at = TileBounds { batch: 0, row: at.batch * self.grid.rows + at.row, ..at };
         self.check(&input)?;
-        if self.geometry.depth == 0 {
-            self.without_products(&input, &at, &mut piece);
-            return Ok(());
-        }
-        let filters = match &input.filter.layout {
-            Layout::Groups(filters) => filters,
-            Layout::Depthwise { weights, .. } => {
-                depthwise::pixels(&self.geometry, (&input, weights), self.activation, &at, &mut piece);
-                return Ok(());
-            }
-        };
-        let (Some(tiles), Some(filter)) = (&self.minimal, &input.filter.minimal) else {
-            return self.by_definition(&input, filters, &at, &mut piece);
-        };
-        for (rows, cols) in
-            minimal::block(&self.geometry, tiles, (&input, filter), self.activation, &at, &mut piece)
-        {
-            let at = TileBounds {
-                row: at.row + rows.start,
-                col: at.col + cols.start,
-                rows: rows.len(),
-                cols: cols.len(),
-                ..at
-            };
-            self.by_definition(&input, filters, &at, &mut piece.window_mut(rows, cols)?)?;
+        self.compute(&input, &at, &mut piece)?;
+        if let Some(Finish(finish)) = &self.finish {
+            piece.each_run(|elements| finish(elements));
         }
         Ok(())
     }

@@ -7,11 +7,13 @@ mod bias;
 mod binary;
 mod broadcast;
 pub mod ops;
+mod program;
 mod runs;
 mod unary;
 
 pub use bias::BiasAdd;
 pub use binary::Binary;
 pub use broadcast::{Broadcast, broadcast_shapes};
+pub use program::{Function, Fused, Prepared, Program, Step, Term};
 pub use runs::{BinaryLoop, RunFn, Runs, UnaryLoop, map_in_place, zip_in_place};
 pub use unary::{Unary, Update, axpy};

@@ -186,12 +186,10 @@ pub fn tanh<T: Float>(x: T) -> T {
 /// `1 / (1 + e^-x)`, without overflow on either side.
 #[inline]
 pub fn sigmoid<T: Float>(x: T) -> T {
-    if x < T::ZERO {
-        let e = x.exp();
-        e.over(T::ONE.plus(e))
-    } else {
-        T::ONE.over(T::ONE.plus(neg(x).exp()))
-    }
+    // Of numbers of either sign without a branch, so that loops are vectorized.
+    let e = neg(abs(x)).exp();
+    let dividend = if x < T::ZERO { e } else { T::ONE };
+    dividend.over(T::ONE.plus(e))
 }
 
 /// The greatest integer not above.

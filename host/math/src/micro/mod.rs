@@ -1,6 +1,8 @@
 //! Register-tiled matrix products: up to [`ROWS`] rows by one panel of packed columns, in registers from the first product to
 //! the last, with what follows (bias, residual, activation) applied on the way to memory.
 //!
+//! A [`TapTile`] sums each column by weights of its own, which is what a depthwise convolution does.
+//!
 //! The left operand is never copied for its own sake. A [`RowTile`] has a pointer for each of its rows, and a
 //! [`DepthTile`] one for each of its products, so that the pixels under a convolution's window are read where they are.
 //! The right operand is [`Packed`] once.
@@ -27,7 +29,7 @@ use std::thread::LocalKey;
 pub(crate) use packed::{Packed, PackedSource};
 pub(crate) use product::{Epilogue, RowProduct};
 pub(crate) use target::{Target, even_tiles};
-pub(crate) use tile::{DepthTile, RowTile, Segment, Store};
+pub(crate) use tile::{DepthTile, RowTile, Segment, Store, TapTile};
 
 /// The most rows of a tile.
 pub(crate) const ROWS: usize = 6;
@@ -50,6 +52,11 @@ pub(crate) struct Micro<E: 'static> {
     /// # Safety
     /// The processor has the instruction set, and the tile's pointers are as [`DepthTile`] says.
     pub(crate) depth_tile: unsafe fn(usize, usize, &DepthTile<'_, E>),
+    /// Sums taps column by column, for so many rows and vectors.
+    ///
+    /// # Safety
+    /// The processor has the instruction set, and the tile's pointers are as [`TapTile`] says.
+    pub(crate) tap_tile: unsafe fn(usize, usize, &TapTile<'_, E>),
 }
 
 /// An element type that tiles are computed in.

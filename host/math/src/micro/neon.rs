@@ -34,6 +34,26 @@ macro_rules! vector {
             }
 
             #[inline(always)]
+            unsafe fn load_part(from: *const $element, count: usize) -> Self {
+                let mut lanes = [0.0; $lanes];
+                // SAFETY: see above.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), count);
+                    $load(lanes.as_ptr())
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn store_part(self, to: *mut $element, count: usize) {
+                let mut lanes = [0.0; $lanes];
+                // SAFETY: see above.
+                unsafe {
+                    $store(lanes.as_mut_ptr(), self);
+                    std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, count);
+                }
+            }
+
+            #[inline(always)]
             unsafe fn plus(self, other: Self) -> Self {
                 // SAFETY: see above.
                 unsafe { $add(self, other) }
@@ -64,5 +84,5 @@ macro_rules! vector {
 vector!(float32x4_t, f32, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vfmaq_f32, vmaxq_f32);
 vector!(float64x2_t, f64, 2, vdupq_n_f64, vld1q_f64, vst1q_f64, vaddq_f64, vfmaq_f64, vmaxq_f64);
 
-micro!(NEON_F32, row_tile_neon_f32, depth_tile_neon_f32, float32x4_t, f32, 4: 1, 2, 3, 4);
-micro!(NEON_F64, row_tile_neon_f64, depth_tile_neon_f64, float64x2_t, f64, 4: 1, 2, 3, 4);
+micro!(NEON_F32, row_tile_neon_f32, depth_tile_neon_f32, tap_tile_neon_f32, float32x4_t, f32, 4: 1, 2, 3, 4);
+micro!(NEON_F64, row_tile_neon_f64, depth_tile_neon_f64, tap_tile_neon_f64, float64x2_t, f64, 4: 1, 2, 3, 4);

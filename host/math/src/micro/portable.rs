@@ -36,6 +36,20 @@ impl<T: Number> Vector for Lanes<T> {
     }
 
     #[inline(always)]
+    unsafe fn load_part(from: *const T, count: usize) -> Self {
+        let mut lanes = [T::ZERO; 4];
+        // SAFETY: the caller promises `count` readable elements, fewer than four.
+        unsafe { std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), count) };
+        Self(lanes)
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut T, count: usize) {
+        // SAFETY: the caller promises `count` writable elements, fewer than four.
+        unsafe { std::ptr::copy_nonoverlapping(self.0.as_ptr(), to, count) };
+    }
+
+    #[inline(always)]
     unsafe fn plus(self, other: Self) -> Self {
         self.zip(other, T::plus)
     }
@@ -57,7 +71,7 @@ impl<T: Number> Vector for Lanes<T> {
 }
 
 #[cfg(not(target_arch = "aarch64"))]
-micro!(F32, row_tile_f32, depth_tile_f32, Lanes<f32>, f32, 2: 1, 2);
+micro!(F32, row_tile_f32, depth_tile_f32, tap_tile_f32, Lanes<f32>, f32, 2: 1, 2);
 #[cfg(not(target_arch = "aarch64"))]
-micro!(F64, row_tile_f64, depth_tile_f64, Lanes<f64>, f64, 2: 1, 2);
-micro!(I32, row_tile_i32, depth_tile_i32, Lanes<i32>, i32, 2: 1, 2);
+micro!(F64, row_tile_f64, depth_tile_f64, tap_tile_f64, Lanes<f64>, f64, 2: 1, 2);
+micro!(I32, row_tile_i32, depth_tile_i32, tap_tile_i32, Lanes<i32>, i32, 2: 1, 2);

@@ -3,7 +3,7 @@
 
 use std::{ops::Range, ptr};
 
-use super::{MOST_COLS, MicroElement, ROWS, Store};
+use super::{MicroElement, ROWS, Store};
 
 /// Cuts `count` rows into tiles of nearly the same number of rows, at most [`ROWS`]: a short last tile would cost nearly
 /// as much as a full one.
@@ -32,54 +32,20 @@ impl<E: MicroElement> Target<'_, E> {
     /// Calls `compute` with the number of vectors and where they may be stored.
     ///
     /// # Safety
-    /// There are at most [`ROWS`] rows and [`MOST_COLS`] columns. `out` may be written, and `residual` read, for `cols`
+    /// There are at most [`ROWS`] rows and a panel's columns. `out` may be written, and `residual` read, for `cols`
     /// elements at each offset; the bias has `cols` elements.
     pub(crate) unsafe fn store(&self, compute: impl FnOnce(usize, Store<E>)) {
         let lanes = E::micro().lanes;
-        let vectors = self.cols.div_ceil(lanes);
-        if self.cols.is_multiple_of(lanes) {
-            let store = Store {
-                out: self.out,
-                offsets: self.offsets.as_ptr(),
-                accumulate: self.accumulate,
-                bias: self.bias.map_or(ptr::null(), <[E]>::as_ptr),
-                residual: self.residual,
-                relu: self.relu,
-            };
-            return compute(vectors, store);
-        }
-        let offsets: [usize; ROWS] = std::array::from_fn(|row| row * MOST_COLS);
-        let mut out = [E::ZERO; ROWS * MOST_COLS];
-        let (mut bias, mut residual) = ([E::ZERO; MOST_COLS], [E::ZERO; ROWS * MOST_COLS]);
-        if let Some(given) = self.bias {
-            bias[..self.cols].copy_from_slice(given);
-        }
-        for (row, &offset) in self.offsets.iter().enumerate() {
-            let at = row * MOST_COLS;
-            if self.accumulate {
-                // SAFETY: `cols` elements may be read here, and the local tile has `MOST_COLS` of them in each row.
-                unsafe { ptr::copy_nonoverlapping(self.out.add(offset), out[at..].as_mut_ptr(), self.cols) };
-            }
-            if !self.residual.is_null() {
-                let to = residual[at..].as_mut_ptr();
-                // SAFETY: as above.
-                unsafe { ptr::copy_nonoverlapping(self.residual.add(offset), to, self.cols) };
-            }
-        }
-        let local = Store {
-            out: out.as_mut_ptr(),
-            offsets: offsets.as_ptr(),
+        let store = Store {
+            out: self.out,
+            offsets: self.offsets.as_ptr(),
             accumulate: self.accumulate,
-            bias: if self.bias.is_some() { bias.as_ptr() } else { ptr::null() },
-            residual: if self.residual.is_null() { ptr::null() } else { residual.as_ptr() },
+            bias: self.bias.map_or(ptr::null(), <[E]>::as_ptr),
+            residual: self.residual,
             relu: self.relu,
+            part: self.cols % lanes,
         };
-        compute(vectors, local);
-        for (row, &offset) in self.offsets.iter().enumerate() {
-            let from = out[row * MOST_COLS..].as_ptr();
-            // SAFETY: `cols` elements may be written here.
-            unsafe { ptr::copy_nonoverlapping(from, self.out.add(offset), self.cols) };
-        }
+        compute(self.cols.div_ceil(lanes), store);
     }
 }
 

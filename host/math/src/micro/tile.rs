@@ -23,6 +23,16 @@ pub(super) trait Vector: Copy {
     /// # Safety
     /// `LANES` elements may be written from `to` on.
     unsafe fn store(self, to: *mut Self::Element);
+    /// The first `count` lanes from memory, which are fewer than all; the others are zero.
+    ///
+    /// # Safety
+    /// `count` elements may be read from `from` on.
+    unsafe fn load_part(from: *const Self::Element, count: usize) -> Self;
+    /// The first `count` lanes to memory, which are fewer than all.
+    ///
+    /// # Safety
+    /// `count` elements may be written from `to` on.
+    unsafe fn store_part(self, to: *mut Self::Element, count: usize);
     /// `self + other`.
     ///
     /// # Safety
@@ -64,12 +74,14 @@ pub(crate) struct Store<E> {
     pub(crate) offsets: *const usize,
     /// Whether to add to what is there.
     pub(crate) accumulate: bool,
-    /// One element for each column of the panel (all of them, also beyond the last that is used) to add; or null.
+    /// One element for each column to add; or null.
     pub(crate) bias: *const E,
     /// What to add to each element, laid out as the output; or null.
     pub(crate) residual: *const E,
     /// Whether negative results become zero.
     pub(crate) relu: bool,
+    /// Columns of the last vector, if they are fewer than its lanes; else zero.
+    pub(crate) part: usize,
 }
 
 /// `out[r, :] = (sum of left[r, k] · panel[k, :] over k)` for the rows `first ..`.
@@ -90,6 +102,19 @@ pub(crate) struct DepthTile<'a, E> {
     /// The tile's first row: an offset from the points.
     pub(crate) first: usize,
     pub(crate) panel: *const E,
+    pub(crate) store: Store<E>,
+}
+
+/// `out[r, c] = sum of x_t[r * step + c] · w_t[c] over the taps t`, for the columns from `first` on: each tap has the elements
+/// `x_t` of the first row and the weights `w_t`.
+///
+/// Its pointers must hold for the rows and columns that the kernel is told, and `store` as in [`RowTile`].
+pub(crate) struct TapTile<'a, E> {
+    pub(crate) taps: &'a [(*const E, *const E)],
+    /// Elements from one row to the next.
+    pub(crate) step: usize,
+    /// The first column.
+    pub(crate) first: usize,
     pub(crate) store: Store<E>,
 }
 
@@ -173,32 +198,77 @@ pub(super) unsafe fn depth_tile<V: Vector, const M: usize, const N: usize, const
     }
 }
 
+/// The kernel for [`TapTile`].
+///
+/// # Safety
+/// As [`TapTile`] says, and the processor has the instruction set of `V`.
+#[inline(always)]
+pub(super) unsafe fn tap_tile<V: Vector, const M: usize, const N: usize>(tile: &TapTile<'_, V::Element>) {
+    // SAFETY: every tap has the columns of `N` vectors from `first` on, at each of the `M` rows. Of the last vector those
+    // beyond the last column are not read.
+    unsafe {
+        let mut sums = [[V::zero(); N]; M];
+        let part = tile.store.part;
+        for &(x, weights) in tile.taps {
+            let (x, weights) = (x.add(tile.first), weights.add(tile.first));
+            each!(C < N {
+                let is_part = C + 1 == N && part != 0;
+                let part = if is_part { part } else { 0 };
+                let weight = load_columns::<V>(weights.add(C * V::LANES), part);
+                each!(R < M {
+                    let pixel = load_columns::<V>(x.add(R * tile.step + C * V::LANES), part);
+                    sums[R][C] = sums[R][C].plus_product(pixel, weight);
+                });
+            });
+        }
+        store(sums, &tile.store);
+    }
+}
+
+/// A vector from memory: its first `part` lanes, or all of them if `part` is zero.
+///
+/// # Safety
+/// So many elements may be read, and the processor has the instruction set of `V`.
+// A function, since closures are not sure to be compiled for the processor feature.
+#[inline(always)]
+unsafe fn load_columns<V: Vector>(from: *const V::Element, part: usize) -> V {
+    // SAFETY: the caller promises it.
+    unsafe { if part == 0 { V::load(from) } else { V::load_part(from, part) } }
+}
+
 /// Writes a tile's sums.
 ///
 /// # Safety
 /// As [`RowTile`] says of the store.
 #[inline(always)]
 unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to: &Store<V::Element>) {
-    // SAFETY: the output and the residual have `N` vectors at the offset of each of the `M` rows, the bias has them once.
+    // SAFETY: the output and the residual have the columns of `N` vectors at the offset of each of the `M` rows, the bias has
+    // them once. Of the last vector those beyond the last column are neither read nor written.
     unsafe {
         each!(R < M {
             let offset = *to.offsets.add(R);
             each!(C < N {
                 let at = offset + C * V::LANES;
+                let is_part = C + 1 == N && to.part != 0;
+                let part = if is_part { to.part } else { 0 };
                 let mut sum = sums[R][C];
                 if to.accumulate {
-                    sum = sum.plus(V::load(to.out.add(at)));
+                    sum = sum.plus(load_columns(to.out.add(at), part));
                 }
                 if !to.bias.is_null() {
-                    sum = sum.plus(V::load(to.bias.add(C * V::LANES)));
+                    sum = sum.plus(load_columns(to.bias.add(C * V::LANES), part));
                 }
                 if !to.residual.is_null() {
-                    sum = sum.plus(V::load(to.residual.add(at)));
+                    sum = sum.plus(load_columns(to.residual.add(at), part));
                 }
                 if to.relu {
                     sum = sum.relu();
                 }
-                sum.store(to.out.add(at));
+                if is_part {
+                    sum.store_part(to.out.add(at), to.part);
+                } else {
+                    sum.store(to.out.add(at));
+                }
             });
         });
     }
@@ -207,7 +277,7 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to
 /// The functions that pick a kernel by rows and vectors, compiled for a processor feature, and the table of them.
 macro_rules! micro {
     (
-        $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident,
+        $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident, $taps:ident,
         $vector:ty, $element:ty, $panel:literal: $($n:literal),+
     ) => {
         $(#[$feature])*
@@ -244,11 +314,29 @@ macro_rules! micro {
             }
         }
 
+        $(#[$feature])*
+        unsafe fn $taps(rows: usize, vectors: usize, tile: &$crate::micro::TapTile<'_, $element>) {
+            use $crate::micro::tile::tap_tile;
+            // SAFETY: the caller promises what the kernel asks for.
+            unsafe {
+                match (rows, vectors) {
+                    $((1, $n) => tap_tile::<$vector, 1, $n>(tile),
+                    (2, $n) => tap_tile::<$vector, 2, $n>(tile),
+                    (3, $n) => tap_tile::<$vector, 3, $n>(tile),
+                    (4, $n) => tap_tile::<$vector, 4, $n>(tile),
+                    (5, $n) => tap_tile::<$vector, 5, $n>(tile),
+                    (6, $n) => tap_tile::<$vector, 6, $n>(tile),)+
+                    _ => unreachable!("tiles have 1 to 6 rows and vectors enough for a panel"),
+                }
+            }
+        }
+
         pub(super) static $table: $crate::micro::Micro<$element> = $crate::micro::Micro {
             lanes: <$vector as $crate::micro::tile::Vector>::LANES,
             cols: $panel * <$vector as $crate::micro::tile::Vector>::LANES,
             row_tile: $rows,
             depth_tile: $depth,
+            tap_tile: $taps,
         };
     };
 }

@@ -5,10 +5,61 @@ use std::arch::x86_64::*;
 
 use super::tile::{Vector, micro};
 
+/// A mask of the first `count` of 8 lanes.
+///
+/// # Safety
+/// The processor has AVX2, and `count` is at most 8.
+#[inline(always)]
+unsafe fn mask_8(count: usize) -> __m256i {
+    const MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+    // SAFETY: eight elements lie from `8 - count` on.
+    unsafe { _mm256_loadu_si256(MASKS.as_ptr().add(8 - count).cast()) }
+}
+
+/// A mask of the first `count` of 4 lanes.
+///
+/// # Safety
+/// The processor has AVX2, and `count` is at most 4.
+#[inline(always)]
+unsafe fn mask_4(count: usize) -> __m256i {
+    const MASKS: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
+    // SAFETY: four elements lie from `4 - count` on.
+    unsafe { _mm256_loadu_si256(MASKS.as_ptr().add(4 - count).cast()) }
+}
+
+/// A mask of the first `count` of 16 lanes, of which `count` is fewer.
+#[inline(always)]
+fn mask_16(count: usize) -> __mmask16 {
+    (1 << count) - 1
+}
+
+/// A mask of the first `count` of 8 lanes, of which `count` is fewer.
+#[inline(always)]
+fn bits_8(count: usize) -> __mmask8 {
+    (1 << count) - 1
+}
+
+/// # Safety
+/// The processor has AVX-512, and memory reaches as far as the mask.
+#[inline(always)]
+unsafe fn load_part_16(from: *const f32, mask: __mmask16) -> __m512 {
+    // SAFETY: as the caller promises.
+    unsafe { _mm512_maskz_loadu_ps(mask, from) }
+}
+
+/// # Safety
+/// The processor has AVX-512, and memory reaches as far as the mask.
+#[inline(always)]
+unsafe fn load_part_8(from: *const f64, mask: __mmask8) -> __m512d {
+    // SAFETY: as the caller promises.
+    unsafe { _mm512_maskz_loadu_pd(mask, from) }
+}
+
 macro_rules! vector {
     (
         $vector:ty, $element:ty, $lanes:literal,
-        $splat:ident, $load:ident, $store:ident, $add:ident, $fma:ident, $max:ident, $zero:ident
+        $splat:ident, $load:ident, $store:ident, $add:ident, $fma:ident, $max:ident, $zero:ident,
+        $mask:ident, $load_part:ident, $store_part:ident
     ) => {
         // SAFETY (of every block): the caller promises that the processor has the feature, and that memory reaches as
         // far as the trait says; unaligned forms are used throughout.
@@ -32,6 +83,18 @@ macro_rules! vector {
             unsafe fn store(self, to: *mut $element) {
                 // SAFETY: see above.
                 unsafe { $store(to, self) }
+            }
+
+            #[inline(always)]
+            unsafe fn load_part(from: *const $element, count: usize) -> Self {
+                // SAFETY: see above; the mask leaves the lanes beyond out.
+                unsafe { $load_part(from, $mask(count)) }
+            }
+
+            #[inline(always)]
+            unsafe fn store_part(self, to: *mut $element, count: usize) {
+                // SAFETY: see above; the mask leaves the lanes beyond out.
+                unsafe { $store_part(to, $mask(count), self) }
             }
 
             #[inline(always)]
@@ -72,7 +135,10 @@ vector!(
     _mm256_add_ps,
     _mm256_fmadd_ps,
     _mm256_max_ps,
-    _mm256_setzero_ps
+    _mm256_setzero_ps,
+    mask_8,
+    _mm256_maskload_ps,
+    _mm256_maskstore_ps
 );
 vector!(
     __m256d,
@@ -84,7 +150,10 @@ vector!(
     _mm256_add_pd,
     _mm256_fmadd_pd,
     _mm256_max_pd,
-    _mm256_setzero_pd
+    _mm256_setzero_pd,
+    mask_4,
+    _mm256_maskload_pd,
+    _mm256_maskstore_pd
 );
 vector!(
     __m512,
@@ -96,7 +165,10 @@ vector!(
     _mm512_add_ps,
     _mm512_fmadd_ps,
     _mm512_max_ps,
-    _mm512_setzero_ps
+    _mm512_setzero_ps,
+    mask_16,
+    load_part_16,
+    _mm512_mask_storeu_ps
 );
 vector!(
     __m512d,
@@ -108,22 +180,25 @@ vector!(
     _mm512_add_pd,
     _mm512_fmadd_pd,
     _mm512_max_pd,
-    _mm512_setzero_pd
+    _mm512_setzero_pd,
+    bits_8,
+    load_part_8,
+    _mm512_mask_storeu_pd
 );
 
 micro!(
     #[target_feature(enable = "avx2,fma")]
-    AVX2_F32, row_tile_avx2_f32, depth_tile_avx2_f32, __m256, f32, 2: 1, 2
+    AVX2_F32, row_tile_avx2_f32, depth_tile_avx2_f32, tap_tile_avx2_f32, __m256, f32, 2: 1, 2
 );
 micro!(
     #[target_feature(enable = "avx2,fma")]
-    AVX2_F64, row_tile_avx2_f64, depth_tile_avx2_f64, __m256d, f64, 2: 1, 2
+    AVX2_F64, row_tile_avx2_f64, depth_tile_avx2_f64, tap_tile_avx2_f64, __m256d, f64, 2: 1, 2
 );
 micro!(
     #[target_feature(enable = "avx512f")]
-    AVX512_F32, row_tile_avx512_f32, depth_tile_avx512_f32, __m512, f32, 4: 1, 2, 3, 4
+    AVX512_F32, row_tile_avx512_f32, depth_tile_avx512_f32, tap_tile_avx512_f32, __m512, f32, 4: 1, 2, 3, 4
 );
 micro!(
     #[target_feature(enable = "avx512f")]
-    AVX512_F64, row_tile_avx512_f64, depth_tile_avx512_f64, __m512d, f64, 4: 1, 2, 3, 4
+    AVX512_F64, row_tile_avx512_f64, depth_tile_avx512_f64, tap_tile_avx512_f64, __m512d, f64, 4: 1, 2, 3, 4
 );

@@ -54,7 +54,8 @@ fn average_pool(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     let window = pooling_window(node, x)?;
     let is_plain = window.is_for_images() && window.dilations.iter().all(|&dilation| dilation == 1);
-    if is_plain && window.is_unpadded() {
+    // As in TensorFlow, what is added around an image does not count.
+    if is_plain && (window.is_unpadded() || !node.flag("count_include_pad")?) {
         return Ok(vec![image_pool(node, "tf.AvgPool", x, window)?]);
     }
     let mut attributes = window.onnx_attributes();

@@ -1,0 +1,507 @@
+//! [`Program`]: several elementwise functions in one pass over the elements, as a compiler fuses them.
+//!
+//! Elements are computed in pieces that stay in the first-level cache, one function after the other.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::{BinaryLoop, UnaryLoop, ops};
+use crate::shape::{element_count, row_major_strides};
+use crate::special::{erf_f32, gelu_f32};
+use crate::{Float, Number, ShapeError, broadcast_shapes};
+
+/// Elements that are computed at a time.
+const PIECE: usize = 512;
+/// Periods up to which a row that is repeated is laid out for whole pieces.
+const MAX_PERIOD: usize = 64 * 1024;
+
+/// A function of one or two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Function {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Maximum,
+    Minimum,
+    SquaredDifference,
+    /// The second number where the first is positive, else the product of both: `LeakyRelu` with its slope.
+    LeakyRelu,
+    Abs,
+    Ceil,
+    Erf,
+    Exp,
+    Floor,
+    Gelu,
+    Log,
+    Neg,
+    Reciprocal,
+    Relu,
+    Relu6,
+    Round,
+    Rsqrt,
+    Sigmoid,
+    Sqrt,
+    Square,
+    Tanh,
+}
+
+impl Function {
+    /// How many numbers it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Maximum
+            | Self::Minimum
+            | Self::SquaredDifference
+            | Self::LeakyRelu => 2,
+            _ => 1,
+        }
+    }
+
+    /// What one element costs, in elements of streaming.
+    fn cost(self) -> usize {
+        match self {
+            Self::Erf | Self::Gelu | Self::Log => 16,
+            Self::Exp | Self::Sigmoid | Self::Tanh => 6,
+            _ => 1,
+        }
+    }
+}
+
+/// What a step takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Term {
+    /// An argument of the program.
+    Argument(usize),
+    /// The result of an earlier step.
+    Step(usize),
+    /// This number.
+    Number(f32),
+}
+
+/// One function and what it takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The function.
+    pub function: Function,
+    /// As many terms as it takes.
+    pub terms: Vec<Term>,
+}
+
+/// Elementwise functions of arguments and of each other; the last one gives the result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    arguments: usize,
+    steps: Vec<Step>,
+}
+
+impl Program {
+    /// A program with so many arguments.
+    ///
+    /// # Errors
+    /// Parameter errors if there are no steps, or a step takes what is not there.
+    pub fn new(arguments: usize, steps: Vec<Step>) -> Result<Self, ShapeError> {
+        if steps.is_empty() {
+            return Err(ShapeError::Parameter("a program must have a step"));
+        }
+        for (number, step) in steps.iter().enumerate() {
+            let is_known = |term: &Term| match *term {
+                Term::Argument(index) => index < arguments,
+                Term::Step(earlier) => earlier < number,
+                Term::Number(_) => true,
+            };
+            if step.terms.len() != step.function.arity() || !step.terms.iter().all(is_known) {
+                return Err(ShapeError::Parameter("a step must take what its function needs and is known"));
+            }
+        }
+        Ok(Self { arguments, steps })
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What one element costs, in elements of streaming.
+    pub fn cost(&self) -> usize {
+        self.steps.iter().map(|step| step.function.cost()).sum()
+    }
+
+    /// Applies a program of one argument to elements in place.
+    ///
+    /// # Errors
+    /// A parameter error if the program has another number of arguments.
+    pub fn apply(&self, elements: &mut [f32]) -> Result<(), ShapeError> {
+        if self.arguments != 1 {
+            return Err(ShapeError::Parameter("a program that is applied in place has one argument"));
+        }
+        let mut memory = SCRATCH.take();
+        memory.resize((self.steps.len() * PIECE).max(memory.len()), 0.0);
+        let (argument, scratch) = memory.split_at_mut(PIECE);
+        for piece in elements.chunks_mut(PIECE) {
+            argument[..piece.len()].copy_from_slice(piece);
+            self.piece(&[Lane::Each(&argument[..piece.len()])], piece, scratch);
+        }
+        SCRATCH.set(memory);
+        Ok(())
+    }
+
+    /// Computes one piece. There is memory for the results of all steps but the last.
+    fn piece(&self, arguments: &[Lane<'_>], out: &mut [f32], scratch: &mut [f32]) {
+        let (last, len) = (self.steps.len() - 1, out.len());
+        for (number, step) in self.steps.iter().enumerate() {
+            let (before, after) = scratch.split_at_mut((number * PIECE).min(last * PIECE));
+            let to = if number == last { &mut *out } else { &mut after[..len] };
+            let lane = |term: &Term| match *term {
+                Term::Argument(index) => arguments[index],
+                Term::Step(earlier) => Lane::Each(&before[earlier * PIECE..][..len]),
+                Term::Number(number) => Lane::One(number),
+            };
+            match step.terms[..] {
+                [x] => map(step.function, lane(&x), to),
+                [a, b] => zip(step.function, lane(&a), lane(&b), to),
+                _ => {}
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// Memory of a thread for what programs compute on the way: a few pieces.
+    static SCRATCH: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+}
+
+/// A piece of an argument or of a step's result.
+#[derive(Debug, Clone, Copy)]
+enum Lane<'a> {
+    /// A number for each element.
+    Each(&'a [f32]),
+    /// One for all.
+    One(f32),
+}
+
+fn map(function: Function, x: Lane<'_>, out: &mut [f32]) {
+    macro_rules! each {
+        ($($name:ident => $f:expr;)*) => {
+            match (function, x) {
+                $((Function::$name, Lane::Each(x)) => UnaryLoop::map(&$f, out, x),
+                (Function::$name, Lane::One(x)) => out.fill($f(x)),)*
+                // Functions of two numbers are not called with one.
+                _ => {}
+            }
+        };
+    }
+    each! {
+        Abs => f32::abs;
+        Ceil => f32::ceil;
+        Erf => erf_f32;
+        Exp => Float::exp;
+        Floor => f32::floor;
+        Gelu => gelu_f32;
+        Log => Float::ln;
+        Neg => |x: f32| -x;
+        Reciprocal => ops::reciprocal::<f32>;
+        Relu => ops::relu::<f32>;
+        Relu6 => |x: f32| ops::minimum(ops::relu(x), 6.0);
+        Round => f32::round_ties_even;
+        Rsqrt => |x: f32| 1.0 / x.sqrt();
+        Sigmoid => ops::sigmoid::<f32>;
+        Sqrt => f32::sqrt;
+        Square => |x: f32| x * x;
+        Tanh => ops::tanh::<f32>;
+    }
+}
+
+fn zip(function: Function, a: Lane<'_>, b: Lane<'_>, out: &mut [f32]) {
+    macro_rules! each {
+        ($($name:ident => $f:expr;)*) => {
+            match function {
+                $(Function::$name => {
+                    let f = $f;
+                    match (a, b) {
+                        (Lane::Each(a), Lane::Each(b)) => BinaryLoop::zip(&f, out, a, b),
+                        (Lane::One(a), Lane::Each(b)) => BinaryLoop::with_left(&f, out, a, b),
+                        (Lane::Each(a), Lane::One(b)) => BinaryLoop::with_right(&f, out, a, b),
+                        (Lane::One(a), Lane::One(b)) => out.fill(f(a, b)),
+                    }
+                })*
+                // Functions of one number are not called with two.
+                _ => {}
+            }
+        };
+    }
+    each! {
+        Add => ops::add::<f32>;
+        Sub => ops::sub::<f32>;
+        Mul => ops::mul::<f32>;
+        Div => ops::div::<f32>;
+        Maximum => ops::maximum::<f32>;
+        Minimum => ops::minimum::<f32>;
+        SquaredDifference => ops::squared_difference::<f32>;
+        LeakyRelu => |x: f32, slope: f32| if x > f32::ZERO { x } else { x * slope };
+    }
+}
+
+/// How an argument lies under the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Spread {
+    /// An element for each.
+    Whole,
+    /// One element for all.
+    Single,
+    /// The same row of so many elements over and over.
+    Cyclic(usize),
+    /// Elements apart along each dimension of the result.
+    Strides(Vec<usize>),
+}
+
+/// A [`Program`] over arguments that are broadcast together.
+#[derive(Debug, Clone)]
+pub struct Fused {
+    program: Program,
+    spreads: Vec<Spread>,
+    shape: Vec<usize>,
+    len: usize,
+}
+
+impl Fused {
+    /// Plans a program for arguments of these shapes.
+    ///
+    /// # Errors
+    /// Shape errors if there are as many shapes as arguments but they do not fit together.
+    pub fn new(program: Program, shapes: &[&[usize]]) -> Result<Self, ShapeError> {
+        if shapes.len() != program.arguments {
+            return Err(ShapeError::Rank {
+                operand: "arguments of a program",
+                expected: program.arguments,
+                actual: shapes.len(),
+            });
+        }
+        let mut shape = Vec::new();
+        for other in shapes {
+            shape = broadcast_shapes(&shape, other)?;
+        }
+        let len = element_count(&shape)?;
+        let spreads = shapes.iter().map(|own| spread(own, &shape)).collect();
+        Ok(Self { program, spreads, shape, len })
+    }
+
+    /// The shape of the result.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Prepares arguments of the planned shapes, so that ranges of the result can be computed.
+    ///
+    /// # Errors
+    /// A shape error if an argument has another number of elements.
+    pub fn prepare<A: AsRef<[f32]>>(&self, arguments: Vec<A>) -> Result<Prepared<A>, ShapeError> {
+        let mut rows = Vec::with_capacity(arguments.len());
+        for (argument, spread) in arguments.iter().zip(&self.spreads) {
+            let elements = argument.as_ref();
+            let expected = match spread {
+                Spread::Whole => self.len,
+                Spread::Single => 1,
+                Spread::Cyclic(period) => *period,
+                Spread::Strides(strides) => {
+                    let reach = strides.iter().zip(&self.shape).map(|(stride, dim)| stride * (dim - 1));
+                    reach.sum::<usize>() + 1
+                }
+            };
+            if elements.len() < expected && self.len > 0 {
+                let actual = elements.len();
+                return Err(ShapeError::Length { operand: "argument", expected, actual });
+            }
+            rows.push(match spread {
+                Spread::Cyclic(period) if self.len > 0 => {
+                    elements[..*period].iter().copied().cycle().take(period + PIECE).collect()
+                }
+                _ => Vec::new(),
+            });
+        }
+        Ok(Prepared { plan: self.clone(), arguments, rows })
+    }
+}
+
+/// How an argument of shape `own` lies under a result of `shape`.
+fn spread(own: &[usize], shape: &[usize]) -> Spread {
+    let (own_len, missing) = (own.iter().product::<usize>(), shape.len().saturating_sub(own.len()));
+    if own_len == 1 {
+        return Spread::Single;
+    }
+    if own_len == shape.iter().product::<usize>() {
+        return Spread::Whole;
+    }
+    let extents = || std::iter::repeat_n(1, missing).chain(own.iter().copied());
+    // The dimensions from the first that is not one on are the result's.
+    let first = extents().position(|extent| extent != 1).unwrap_or(0);
+    if own_len <= MAX_PERIOD && extents().skip(first).eq(shape.iter().copied().skip(first)) {
+        return Spread::Cyclic(own_len);
+    }
+    let strides = row_major_strides(&extents().collect::<Vec<_>>());
+    Spread::Strides(
+        extents().zip(strides).map(|(extent, stride)| if extent == 1 { 0 } else { stride }).collect(),
+    )
+}
+
+/// A [`Fused`] program with its arguments.
+#[derive(Debug)]
+pub struct Prepared<A> {
+    plan: Fused,
+    arguments: Vec<A>,
+    /// Repeated rows.
+    rows: Vec<Vec<f32>>,
+}
+
+impl<A: AsRef<[f32]>> Prepared<A> {
+    /// Computes the elements of a range of the result.
+    ///
+    /// # Errors
+    /// A shape error if the range lies outside the result or has another length than `out`.
+    pub fn compute(&self, range: Range<usize>, out: &mut [f32]) -> Result<(), ShapeError> {
+        crate::error::check_len("output block", range.len(), out.len())?;
+        if range.end > self.plan.len {
+            let (expected, actual) = (self.plan.len, range.end);
+            return Err(ShapeError::Length { operand: "output", expected, actual });
+        }
+        let inner = self.plan.shape.last().copied().unwrap_or(1);
+        let has_strides = self.plan.spreads.iter().any(|spread| matches!(spread, Spread::Strides(_)));
+        let mut memory = SCRATCH.take();
+        memory.resize((self.plan.program.steps.len() * PIECE).max(memory.len()), 0.0);
+        let mut lanes = Vec::with_capacity(self.arguments.len());
+        let (mut at, mut rest) = (range.start, out);
+        while !rest.is_empty() {
+            // With strides a piece stays within a row.
+            let most = if has_strides { inner - at % inner } else { PIECE };
+            let (piece, next) = rest.split_at_mut(rest.len().min(most).min(PIECE));
+            lanes.clear();
+            for (index, spread) in self.plan.spreads.iter().enumerate() {
+                let argument = self.arguments[index].as_ref();
+                lanes.push(match spread {
+                    Spread::Whole => Lane::Each(&argument[at..at + piece.len()]),
+                    Spread::Single => Lane::One(argument[0]),
+                    Spread::Cyclic(period) => Lane::Each(&self.rows[index][at % period..][..piece.len()]),
+                    Spread::Strides(strides) => self.strided(strides, argument, (at, piece.len())),
+                });
+            }
+            self.plan.program.piece(&lanes, piece, &mut memory);
+            (at, rest) = (at + piece.len(), next);
+        }
+        SCRATCH.set(memory);
+        Ok(())
+    }
+
+    /// The elements of an argument under `len` elements of a row of the result.
+    fn strided<'a>(&self, strides: &[usize], argument: &'a [f32], (at, len): (usize, usize)) -> Lane<'a> {
+        let (mut rest, mut start) = (at, 0);
+        for (dim, stride) in self.plan.shape.iter().zip(strides).rev() {
+            start += rest % dim * stride;
+            rest /= dim;
+        }
+        // Arguments are dense, so that along a row either each element follows the one before, or one is for all.
+        match strides.last() {
+            Some(1) => Lane::Each(&argument[start..start + len]),
+            _ => Lane::One(argument[start]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(function: Function, terms: &[Term]) -> Step {
+        Step { function, terms: terms.to_vec() }
+    }
+
+    /// `max(a * b + c, 0.5)`.
+    fn program() -> Program {
+        let steps = vec![
+            step(Function::Mul, &[Term::Argument(0), Term::Argument(1)]),
+            step(Function::Add, &[Term::Step(0), Term::Argument(2)]),
+            step(Function::Maximum, &[Term::Step(1), Term::Number(0.5)]),
+        ];
+        Program::new(3, steps).unwrap()
+    }
+
+    #[test]
+    fn arguments_are_broadcast() {
+        let cases: &[[&[usize]; 3]] = &[
+            [&[2, 3, 700], &[2, 3, 700], &[2, 3, 700]],
+            [&[2, 3, 700], &[700], &[]],
+            [&[2, 30, 7], &[2, 1, 7], &[1, 30, 1]],
+            [&[2, 30, 7], &[30, 7], &[1, 1, 1]],
+            [&[5, 1], &[1, 4], &[4]],
+            [&[600, 3], &[3], &[600, 1]],
+        ];
+        for shapes in cases {
+            let fused = Fused::new(program(), shapes).unwrap();
+            let arguments: Vec<Vec<f32>> = shapes
+                .iter()
+                .enumerate()
+                .map(|(number, shape)| {
+                    let len = shape.iter().product::<usize>();
+                    (0..len).map(|i| (i * (number + 3) % 17) as f32 * 0.25 - 1.0).collect()
+                })
+                .collect();
+            let at = |number: usize, index: usize| {
+                let own = shapes[number];
+                let strides = row_major_strides(own);
+                let (mut rest, mut place) = (index, 0);
+                for (axis, dim) in fused.shape().iter().enumerate().rev() {
+                    let (along, missing) = (rest % dim, fused.shape().len() - own.len());
+                    rest /= dim;
+                    if axis >= missing && own[axis - missing] != 1 {
+                        place += along * strides[axis - missing];
+                    }
+                }
+                arguments[number][place]
+            };
+            let len = fused.shape().iter().product();
+            let expected: Vec<f32> = (0..len).map(|i| (at(0, i) * at(1, i) + at(2, i)).max(0.5)).collect();
+            let prepared = fused.prepare(arguments.clone()).unwrap();
+            let mut out = vec![0.0; len];
+            let (first, second) = out.split_at_mut(len / 3);
+            prepared.compute(0..len / 3, first).unwrap();
+            prepared.compute(len / 3..len, second).unwrap();
+            assert_eq!(out, expected, "{shapes:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_applied_in_place() {
+        let steps = vec![
+            step(Function::Sigmoid, &[Term::Argument(0)]),
+            step(Function::Mul, &[Term::Argument(0), Term::Step(0)]),
+        ];
+        let program = Program::new(1, steps).unwrap();
+        let mut elements: Vec<f32> = (0..1500).map(|i| i as f32 * 0.01 - 7.0).collect();
+        let expected: Vec<f32> = elements.iter().map(|&x| x * ops::sigmoid(x)).collect();
+        program.apply(&mut elements).unwrap();
+        assert_eq!(elements, expected);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        assert!(Program::new(0, vec![]).is_err());
+        assert!(Program::new(1, vec![step(Function::Add, &[Term::Argument(0)])]).is_err());
+        assert!(Program::new(1, vec![step(Function::Neg, &[Term::Step(0)])]).is_err());
+        assert!(Program::new(1, vec![step(Function::Neg, &[Term::Argument(1)])]).is_err());
+        assert!(Fused::new(program(), &[&[2], &[3], &[]]).is_err());
+        let fused = Fused::new(program(), &[&[2], &[2], &[]]).unwrap();
+        assert!(fused.prepare(vec![vec![1.0; 2], vec![1.0], vec![1.0]]).is_err());
+        let prepared = fused.prepare(vec![vec![1.0; 2], vec![1.0; 2], vec![1.0]]).unwrap();
+        assert!(prepared.compute(1..3, &mut [0.0; 2]).is_err());
+        assert!(program().apply(&mut [1.0]).is_err());
+    }
+}
