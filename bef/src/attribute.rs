@@ -1,5 +1,5 @@
-//! //! Attributes that are read in place without knowing their kind. The caller says what it
-//! expects, and every read is checked.
+//! Attributes that are read in place without knowing their kind. The caller says what it expects,
+//! and every read is checked.
 //!
 //! There are two encodings. *Plain* attributes are bare values: scalars and data types in natural
 //! alignment, strings and arrays with their length in front of them. *Typed* attributes start with

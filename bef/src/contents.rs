@@ -1,4 +1,4 @@
-//! //! The results of verification that readers need again: decoded tables, and the places of
+//! The results of verification that readers need again: decoded tables, and the places of
 //! everything else.
 //!
 //! All of it takes memory of at most a small multiple of the file's size. Strings, kernel records

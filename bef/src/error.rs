@@ -1,4 +1,4 @@
-//! //! Errors in files.
+//! Errors in files.
 
 use std::fmt;
 

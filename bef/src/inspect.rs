@@ -1,4 +1,4 @@
-//! //! A summary of a file, as plain data for listings.
+//! A summary of a file, as plain data for listings.
 
 use crate::reader::VerifiedBef;
 use crate::table::SectionId;

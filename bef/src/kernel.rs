@@ -1,4 +1,4 @@
-//! //! Kernel records, which are read in place.
+//! Kernel records, which are read in place.
 
 use crate::table::NONSTRICT_BIT;
 

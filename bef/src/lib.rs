@@ -1,4 +1,4 @@
-//! //! The Binary Executable Format (BEF): kernel graphs as bytes that execute in place.
+//! The Binary Executable Format (BEF): kernel graphs as bytes that execute in place.
 //!
 //! A file is the magic number `0B EF` and a list of [sections](SectionId). [`VerifiedBef::new`]
 //! checks a file once and gives access to its contents; kernel records and attributes are slices of

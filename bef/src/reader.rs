@@ -1,4 +1,4 @@
-//! //! Verified files, in the form that the executor and the tools read.
+//! Verified files, in the form that the executor and the tools read.
 //!
 //! Nothing here checks the format again, because [`VerifiedBef::new`] did. The remaining checks are
 //! bounds that the type system requires. They fail only if the storage changes its bytes, and then

@@ -1,4 +1,4 @@
-//! //! The table of the format: sections, data types, attribute kinds and function kinds with their
+//! The table of the format: sections, data types, attribute kinds and function kinds with their
 //! numbers, names and documentation.
 //!
 //! The reader, the writer, the verifier and `inspect` take every code from here, and [`describe`]

@@ -1,4 +1,4 @@
-//! //! Attributes of known kind: typed attributes with their header, and interpreted plain ones.
+//! Attributes of known kind: typed attributes with their header, and interpreted plain ones.
 //!
 //! Nothing is copied; values refer to the file.
 

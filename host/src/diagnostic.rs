@@ -1,4 +1,4 @@
-//! //! Errors as values: what went wrong, where in the user's program, and what led to it.
+//! Errors as values: what went wrong, where in the user's program, and what led to it.
 //!
 //! A [`Diagnostic`] is created once, shared by [`Arc`], and passed from value to
 //! value. It is not formatted on the way, and it cannot print a source line; the tools do that.

@@ -1,4 +1,4 @@
-//! //! [`MappedFile`]: a file that is read in place.
+//! [`MappedFile`]: a file that is read in place.
 
 #![expect(unsafe_code, reason = "the operating system maps files without promising that nobody changes them")]
 

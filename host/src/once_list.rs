@@ -1,4 +1,4 @@
-//! //! [`OnceList`]: a list that only grows.
+//! [`OnceList`]: a list that only grows.
 //!
 //! It can be read without a lock, and lends its items for as long as it lives. It suits a few items
 //! that are made once and looked up often: a lookup walks the list, and items are never removed.

@@ -1,4 +1,4 @@
-//! //! Devices as plug-ins: the StreamExecutor C API, from the side of a core that loads plug-ins.
+//! Devices as plug-ins: the StreamExecutor C API, from the side of a core that loads plug-ins.
 //!
 //! [`PluginRegistry`] loads libraries and creates their devices, which programs use like any other
 //! through the device front. [`abi`] contains the API's structs, [`status`] the results of its

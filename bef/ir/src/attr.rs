@@ -1,4 +1,4 @@
-//! //! Attributes: constant data attached to operations. They have values and types; operations
+//! Attributes: constant data attached to operations. They have values and types; operations
 //! interpret them.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! //! Bytes that attributes share: owned, or a range of something larger such as a mapped file.
+//! Bytes that attributes share: owned, or a range of something larger such as a mapped file.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! //! Diagnostics: what is wrong, and where. This module collects them; [`crate::render`] displays
+//! Diagnostics: what is wrong, and where. This module collects them; [`crate::render`] displays
 //! them.
 
 use std::fmt;

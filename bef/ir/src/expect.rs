@@ -1,4 +1,4 @@
-//! //! Checks texts that announce their diagnostics, as MLIR's tools do:
+//! Checks texts that announce their diagnostics, as MLIR's tools do:
 //!
 //! ```text
 //! // expected-error @+1 {{part of the message}}

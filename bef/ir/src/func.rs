@@ -1,4 +1,4 @@
-//! //! Functions: a view of `func` operations. It holds no data.
+//! Functions: a view of `func` operations. It holds no data.
 
 use crate::{
     Attribute, BlockId, FunctionType, Location, Module, Name, OpId, OpState, RegionId, Type, ValueId,

@@ -1,5 +1,5 @@
-//! //! Tokens of MLIR text. The lexer works on bytes and keeps no history: a parser may move back
-//! and lex again.
+//! Tokens of MLIR text. The lexer works on bytes and keeps no history: a parser may move back and
+//! lex again.
 
 use crate::source::Span;
 

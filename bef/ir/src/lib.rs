@@ -1,4 +1,4 @@
-//! //! MLIR text: parses, verifies and prints the programs that TFRT runs.
+//! MLIR text: parses, verifies and prints the programs that TFRT runs.
 //!
 //! A [`Module`] owns operations, blocks, regions and values in arenas and identifies them by ids
 //! ([`OpId`], [`BlockId`], [`RegionId`], [`ValueId`]). [`Type`] and [`Attribute`] are plain values.

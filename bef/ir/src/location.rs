@@ -1,4 +1,4 @@
-//! //! Source locations of operations.
+//! Source locations of operations.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! //! A fast hash for tables whose names come from the program and not from its input: short names
+//! A fast hash for tables whose names come from the program and not from its input: short names
 //! take a few instructions.
 //!
 //! The hash is not keyed. It must not be used for names that come from a text, because an adversary

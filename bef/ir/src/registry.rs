@@ -1,4 +1,4 @@
-//! //! The registry of known operations.
+//! The registry of known operations.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! //! Displays diagnostics: the message, the source line, and a caret under the place. It knows no
+//! Displays diagnostics: the message, the source line, and a caret under the place. It knows no
 //! terminal; the caller decides about colour.
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! //! A source text and its lines. This module reads no files.
+//! A source text and its lines. This module reads no files.
 
 use crate::{Location, Name};
 

@@ -1,4 +1,4 @@
-//! //! Guesses the name that a mistyped one stands for, in messages only.
+//! Guesses the name that a mistyped one stands for, in messages only.
 
 /// The longest name that is compared. The time of a comparison grows with the product of the
 /// lengths.

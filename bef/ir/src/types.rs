@@ -1,5 +1,5 @@
-//! //! Types of values. Built-in types are structured, dialect types are balanced text. The meaning
-//! of dialect types is unknown here.
+//! Types of values. Built-in types are structured, dialect types are balanced text. The meaning of
+//! dialect types is unknown here.
 
 use std::sync::Arc;
 

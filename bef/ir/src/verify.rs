@@ -1,4 +1,4 @@
-//! //! Checks a module beyond its syntax. One walk in program order collects all errors:
+//! Checks a module beyond its syntax. One walk in program order collects all errors:
 //!
 //! - Every value is used after its definition, in its block or a region inside it. No region of an
 //!   isolated operation, such as a function, uses a value from outside.

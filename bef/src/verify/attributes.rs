@@ -1,4 +1,4 @@
-//! //! Verifies the AttributeTypes section, and that each attribute decodes as its kind.
+//! Verifies the AttributeTypes section, and that each attribute decodes as its kind.
 
 use crate::attribute::RawAttribute;
 use crate::contents::{AttributeEntry, Contents};

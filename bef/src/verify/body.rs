@@ -1,4 +1,4 @@
-//! //! Verifies function bodies: their tables, their kernel records, and that the data flow is
+//! Verifies function bodies: their tables, their kernel records, and that the data flow is
 //! consistent.
 
 use crate::contents::{Contents, FunctionBody, FunctionInfo, KernelEntry};

@@ -1,4 +1,4 @@
-//! //! The verifier: checks once everything that readers of a file rely on.
+//! The verifier: checks once everything that readers of a file rely on.
 //!
 //! **File.** The magic number is present. Every section header and its data lie in the file, and
 //! its alignment is a power of two of at most 128, relative to the start of the file. No known

@@ -1,5 +1,5 @@
-//! //! Verifies the AttributeNames and RegisterTypes sections, which have one table for each
-//! function with a body.
+//! Verifies the AttributeNames and RegisterTypes sections, which have one table for each function
+//! with a body.
 
 use crate::contents::{AttributeNames, Contents, FunctionBody, FunctionInfo};
 use crate::cursor::Cursor;

@@ -1,4 +1,4 @@
-//! //! Verifies the list of sections.
+//! Verifies the list of sections.
 
 use crate::contents::{Contents, SectionSpan};
 use crate::cursor::Cursor;

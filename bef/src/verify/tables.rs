@@ -1,4 +1,4 @@
-//! //! Verifies strings, locations, kernel names, type names and the function index.
+//! Verifies strings, locations, kernel names, type names and the function index.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! //! Attribute values for writing, and their two encodings.
+//! Attribute values for writing, and their two encodings.
 
 use bytemuck::NoUninit;
 

@@ -1,4 +1,4 @@
-//! //! Builds function bodies.
+//! Builds function bodies.
 
 use crate::cursor::{put_alignment, put_integer, put_word};
 use crate::error::{At, BefError};

@@ -1,4 +1,4 @@
-//! //! Writes files: [`BefBuilder`] builds files, [`FunctionBuilder`] function bodies, and
+//! Writes files: [`BefBuilder`] builds files, [`FunctionBuilder`] function bodies, and
 //! [`Attribute`] values.
 //!
 //! Strings, locations and attributes are interned: the same one returns the same offset. The

@@ -1,4 +1,4 @@
-//! //! Errors of devices and their libraries, under the names of the CUDA headers.
+//! Errors of devices and their libraries, under the names of the CUDA headers.
 
 use std::fmt;
 

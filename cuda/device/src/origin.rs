@@ -1,4 +1,4 @@
-//! //! Origins of device calls: the kernel of a program, or a line of Rust.
+//! Origins of device calls: the kernel of a program, or a line of Rust.
 //!
 //! A kernel sets the origin while it runs ([`enter`]), and device calls on the same thread read it.
 //! So no layer needs a parameter for it. Queued work keeps the origin, which costs a reference

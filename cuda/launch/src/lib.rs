@@ -1,5 +1,5 @@
-//! //! The CUDA kernels of this project and their launches: the operations of networks that BLAS
-//! and DNN libraries lack.
+//! The CUDA kernels of this project and their launches: the operations of networks that BLAS and
+//! DNN libraries lack.
 //!
 //! The kernels are written in CUDA C++ (`cuda/launch/cuda/*.cu`) and compiled to PTX ahead of time.
 //! The PTX is part of the program; a GPU's driver loads it, and so does the CPU device. [`SOURCES`]

@@ -1,4 +1,4 @@
-//! //! Moves elements: in steps along each axis, or to and from places given by indices.
+//! Moves elements: in steps along each axis, or to and from places given by indices.
 
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};

@@ -1,4 +1,4 @@
-//! //! Optimizer steps whose numbers (rates, momenta) are in device memory and have the type of the
+//! Optimizer steps whose numbers (rates, momenta) are in device memory and have the type of the
 //! weights.
 
 use tfrt_device::error::Result;

@@ -1,5 +1,5 @@
-//! //! Products of matrices of integers and complex numbers. The BLAS library multiplies
-//! floating-point matrices.
+//! Products of matrices of integers and complex numbers. The BLAS library multiplies floating-point
+//! matrices.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};

@@ -1,4 +1,4 @@
-//! //! Random numbers, equal to those of the host's generator.
+//! Random numbers, equal to those of the host's generator.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};

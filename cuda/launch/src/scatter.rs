@@ -1,4 +1,4 @@
-//! //! Scatters units of elements to segments. A segment may receive several units.
+//! Scatters units of elements to segments. A segment may receive several units.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{DeviceBuffer, Stream};

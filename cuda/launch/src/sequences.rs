@@ -1,4 +1,4 @@
-//! //! Numbers in equal steps.
+//! Numbers in equal steps.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{DeviceBuffer, Stream};

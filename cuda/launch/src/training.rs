@@ -1,4 +1,4 @@
-//! //! Gradients of activations, and optimizer steps.
+//! Gradients of activations, and optimizer steps.
 
 use tfrt_device::error::Result;
 use tfrt_device::front::{DeviceBuffer, Stream};

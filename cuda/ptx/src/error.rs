@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The number of errors that are kept for one module. [`Errors::is_truncated`] says whether there were more.
+/// The number of errors that are kept for one module. [`Errors::is_truncated`] says whether there
+/// were more.
 pub const MAX_ERRORS: usize = 100;
 
 /// A position in PTX text. Lines and columns count from 1, columns in bytes.
@@ -110,7 +111,8 @@ pub(crate) struct ErrorSink {
 }
 
 impl ErrorSink {
-    /// Takes note of an error. A second one at the same place is taken for a consequence of the first, and dropped.
+    /// Takes note of an error. A second one at the same place is taken for a consequence of the
+    /// first, and dropped.
     pub(crate) fn add(&mut self, span: Span, message: impl Into<String>) {
         if self.errors.last().is_some_and(|last| last.span == span) {
             return;
@@ -127,7 +129,7 @@ impl ErrorSink {
         self.stopped = true;
     }
 
-    /// Whether further errors would be dropped: the reader may as well stop.
+    /// Returns whether further errors would be dropped: the reader may as well stop.
     pub(crate) fn is_full(&self) -> bool {
         self.stopped || self.errors.len() >= MAX_ERRORS
     }

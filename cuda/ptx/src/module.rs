@@ -106,8 +106,8 @@ impl Module {
     /// Parses, checks and translates a module.
     ///
     /// # Errors
-    /// All errors of the text, each with its line: what [`syntax::parse`](crate::syntax::parse) finds, and instructions that
-    /// are unknown or have unsuitable operands.
+    /// All errors of the text, each with its line: what [`syntax::parse`](crate::syntax::parse)
+    /// finds, and instructions that are unknown or have unsuitable operands.
     pub fn parse(text: &str) -> Result<Module, Errors> {
         Self::load(text, MAX_CALLED_LENGTH)
     }
@@ -159,8 +159,8 @@ impl Module {
         self.inner.globals.iter().find(|(known, _)| known == name).map(|(_, global)| *global)
     }
 
-    /// Adds the module's variables to a memory, where they can be read and written by their addresses. A launch does that
-    /// as well.
+    /// Adds the module's variables to a memory, where they can be read and written by their
+    /// addresses. A launch does that as well.
     pub fn attach(&self, memory: &Memory) {
         memory.attach(&self.inner.storage);
     }
@@ -241,8 +241,8 @@ impl Function {
         self.inner.program.functions[0].local_bytes
     }
 
-    /// Returns the number of 32-bit registers that the text uses. A compiler for a GPU needs fewer, because it shares
-    /// registers between values.
+    /// Returns the number of 32-bit registers that the text uses. A compiler for a GPU needs fewer,
+    /// because it shares registers between values.
     #[must_use]
     pub fn registers(&self) -> u32 {
         self.inner.program.functions[0].registers
@@ -263,7 +263,7 @@ impl Function {
         }
     }
 
-    /// The parameters' bytes as the kernel reads them, in words of 16.
+    /// Returns the parameters' bytes as the kernel reads them, in words of 16.
     pub(crate) fn param_bank(&self, params: &Params) -> Result<Vec<u128>, String> {
         let expected = &self.inner.parameters;
         let given = params.iter().count();
@@ -284,7 +284,7 @@ impl Function {
         Ok(bank.into_iter().map(u128::to_le).collect())
     }
 
-    /// The same, of bytes that have been laid out.
+    /// Returns the same, of bytes that have been laid out.
     pub(crate) fn packed_bank(&self, bytes: &[u8]) -> Result<Vec<u128>, String> {
         let end = self.inner.parameters.last().map_or(0, |last| last.offset + last.bytes);
         if bytes.len() as u64 != end {

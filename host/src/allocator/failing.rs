@@ -1,4 +1,4 @@
-//! //! Fault injection: an allocator that fails its n-th allocation.
+//! Fault injection: an allocator that fails its n-th allocation.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;

@@ -1,4 +1,4 @@
-//! //! An allocator with little memory, for tests of programs that run out of it.
+//! An allocator with little memory, for tests of programs that run out of it.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;

@@ -1,5 +1,5 @@
-//! //! Allocators that count: [`ProfiledAllocator`] keeps totals, [`LeakCheckAllocator`] also
-//! tracks each live block.
+//! Allocators that count: [`ProfiledAllocator`] keeps totals, [`LeakCheckAllocator`] also tracks
+//! each live block.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! //! [`RecyclingAllocator`]: keeps large freed blocks and reuses them.
+//! [`RecyclingAllocator`]: keeps large freed blocks and reuses them.
 //!
 //! Programs that repeat a computation free their tensors and allocate others of the same sizes. The
 //! system would serve each of them with fresh pages, which it zeroes and maps one by one when they

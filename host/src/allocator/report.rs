@@ -1,4 +1,4 @@
-//! //! The report of a counting allocator, and its text form.
+//! The report of a counting allocator, and its text form.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! //! Resources, which outlive a kernel: shared by name or by type within a request, or by type
-//! within a host.
+//! Resources, which outlive a kernel: shared by name or by type within a request, or by type within
+//! a host.
 
 use std::{
     any::{Any, TypeId},

@@ -1,4 +1,4 @@
-//! //! Deferred kernels: they left the walk to wait for their arguments.
+//! Deferred kernels: they left the walk to wait for their arguments.
 //!
 //! A deferred kernel waits for one argument at a time, so one link suffices for any number of
 //! arguments and no counter is needed. When it is woken, it waits for the next argument that is

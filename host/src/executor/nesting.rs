@@ -1,4 +1,4 @@
-//! //! Tracks the calls that nest on a thread's stack, and limits them.
+//! Tracks the calls that nest on a thread's stack, and limits them.
 
 #![expect(unsafe_code, reason = "contexts of calls further down the stack are read through pointers")]
 

@@ -1,4 +1,4 @@
-//! //! The registers of one invocation, recycled per thread.
+//! The registers of one invocation, recycled per thread.
 //!
 //! A recycled register holds no reference: it is empty, or still holds a scalar of an earlier call,
 //! which needs no drop. So a call that computes only with scalars gives its registers back

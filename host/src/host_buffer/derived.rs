@@ -1,4 +1,4 @@
-//! //! Values derived from a buffer's bytes, such as a filter in a layout that suits the processor.
+//! Values derived from a buffer's bytes, such as a filter in a layout that suits the processor.
 //! They are kept as long as the bytes stay the same.
 //!
 //! A buffer with such a value carries a number, its *stamp*. The stamp is cleared when a write

@@ -1,5 +1,5 @@
-//! //! [`HostBuffer`]: shared, aligned bytes on the host, with a check that keeps conflicting
-//! accesses apart.
+//! [`HostBuffer`]: shared, aligned bytes on the host, with a check that keeps conflicting accesses
+//! apart.
 //!
 //! Tensors are mutable and shared, and the chains of a program order their accesses. A forgotten
 //! chain must cause an error, not undefined behaviour, so every safe access goes through a guard. A

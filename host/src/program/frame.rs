@@ -1,4 +1,4 @@
-//! //! The view of a running kernel: arguments, attributes, functions, context and results.
+//! The view of a running kernel: arguments, attributes, functions, context and results.
 
 #![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
 

@@ -1,4 +1,4 @@
-//! //! The plan of a function: flat tables of its kernels, in an order in which they can run.
+//! The plan of a function: flat tables of its kernels, in an order in which they can run.
 
 #![expect(unsafe_code, reason = "where a step's operands lie is settled when it is loaded, not at every use")]
 

@@ -1,4 +1,4 @@
-//! //! The buffers that hold recorded events.
+//! The buffers that hold recorded events.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};

@@ -1,5 +1,5 @@
-//! //! Writes a trace as JSON in the Trace Event Format, which Chrome's `about:tracing` and
-//! Perfetto's viewer open.
+//! Writes a trace as JSON in the Trace Event Format, which Chrome's `about:tracing` and Perfetto's
+//! viewer open.
 //!
 //! Spans become complete events (`"ph":"X"`), moments thread-scoped instants (`"ph":"i"`), counters
 //! counter events (`"ph":"C"`), and names of tracks metadata (`"ph":"M"`). Times are in

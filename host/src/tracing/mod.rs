@@ -1,4 +1,4 @@
-//! //! Tracing: records what the program did and when, to be viewed in a trace viewer. Records are
+//! Tracing: records what the program did and when, to be viewed in a trace viewer. Records are
 //! spans and moments on this process's threads and on other tracks, such as a device's streams, and
 //! counters.
 //!

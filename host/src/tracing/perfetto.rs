@@ -1,4 +1,4 @@
-//! //! Writes a trace as a Perfetto protobuf.
+//! Writes a trace as a Perfetto protobuf.
 //!
 //! The messages are declared by hand, with only the fields that are used. Names and field numbers
 //! are those of `protos/perfetto/trace/**` in Perfetto's public sources.

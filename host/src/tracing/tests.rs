@@ -1,4 +1,4 @@
-//! //! Tests of tracing. Recording is a state of the process, so a single test contains all of it.
+//! Tests of tracing. Recording is a state of the process, so a single test contains all of it.
 //! Other tests of this process may record meanwhile, on other tracks.
 
 use super::*;

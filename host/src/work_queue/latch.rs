@@ -1,4 +1,4 @@
-//! //! [`Latch`]: a countdown that threads wait for.
+//! [`Latch`]: a countdown that threads wait for.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -63,8 +63,8 @@ impl Latch {
         true
     }
 
-    /// Sleeps until the latch is open. Unlike [`super::ConcurrentWorkQueue::await_latch`], it runs no
-    /// tasks meanwhile. Must not be called within a compute task.
+    /// Sleeps until the latch is open. Unlike [`super::ConcurrentWorkQueue::await_latch`], it runs
+    /// no tasks meanwhile. Must not be called within a compute task.
     pub fn wait(&self) {
         let signal = Arc::new(Signal::default());
         if self.wake_on_open(&Waker::from(signal.clone())) {

@@ -1,4 +1,4 @@
-//! //! Work queues: they decide on which thread each task of the runtime runs.
+//! Work queues: they decide on which thread each task of the runtime runs.
 //!
 //! A [`ConcurrentWorkQueue`] takes two kinds of tasks. *Compute* tasks keep a core busy and wait
 //! for nothing but short locks. They run on a fixed set of threads. *Blocking* tasks mostly wait

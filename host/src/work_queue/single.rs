@@ -1,4 +1,4 @@
-//! //! The single-threaded queue, which has no threads.
+//! The single-threaded queue, which has no threads.
 //!
 //! Tasks, including blocking ones, run in the order in which they were added, one at a time, on a
 //! thread that waits for the queue ([`ConcurrentWorkQueue::await_latch`],

@@ -1,4 +1,4 @@
-//! //! [`Task`]: a closure that runs once and is stored inline if it is small.
+//! [`Task`]: a closure that runs once and is stored inline if it is small.
 #![expect(unsafe_code, reason = "closures of any type in one inline store")]
 
 use std::fmt;

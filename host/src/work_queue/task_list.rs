@@ -1,5 +1,4 @@
-//! //! [`TaskList`]: a first-in-first-out list of tasks for one thread, optimized for small
-//! closures.
+//! [`TaskList`]: a first-in-first-out list of tasks for one thread, optimized for small closures.
 //!
 //! A task is written once, word by word. A processor that loads several words at once has to wait
 //! until all of them have reached the cache, if they were just stored one at a time. A task runs

@@ -1,4 +1,4 @@
-//! //! Detects which of the two layouts the other side uses, by the sizes it states.
+//! Detects which of the two layouts the other side uses, by the sizes it states.
 
 use super::{SP_Platform, SP_PlatformFns, SP_StreamExecutor, released};
 

@@ -1,4 +1,4 @@
-//! //! The structs of the StreamExecutor C API in Rust.
+//! The structs of the StreamExecutor C API in Rust.
 //!
 //! The members and their order are those of `include/stream_executor.h`; tests compare each offset
 //! and size with a C compiler's. There are two layouts under one version number: the RFC's, here,

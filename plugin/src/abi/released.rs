@@ -1,4 +1,4 @@
-//! //! The structs that differ in the layout released by TensorFlow.
+//! The structs that differ in the layout released by TensorFlow.
 //!
 //! Devices have more properties, streams can fill memory, the number of devices is queried, and a
 //! platform has flags in place of allocators. All other structs are the RFC's. A struct here begins

@@ -1,4 +1,4 @@
-//! //! Host callbacks on a plug-in's streams.
+//! Host callbacks on a plug-in's streams.
 //!
 //! A plug-in receives a number as its callback argument, not a pointer. It may call back twice, on
 //! any thread, or after the device is gone. Only the first call in time has an effect.

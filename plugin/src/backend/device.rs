@@ -1,4 +1,4 @@
-//! //! A device: its functions, and the tables of its memory.
+//! A device: its functions, and the tables of its memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! //! A plug-in's devices as a backend of the device layer. Each method makes one call of the
-//! plug-in, or a replacement if the API lacks the call.
+//! A plug-in's devices as a backend of the device layer. Each method makes one call of the plug-in,
+//! or a replacement if the API lacks the call.
 //!
 //! It does not repeat the checks of the front. But it checks the plug-in: an impossible answer is
 //! an error that names the plug-in and the call. A plug-in never has to destroy anything that work

@@ -1,4 +1,4 @@
-//! //! Dropped resources that work in flight may still use.
+//! Dropped resources that work in flight may still use.
 //!
 //! A program may drop an event, a stream or a timer as soon as its last use is queued. The API does
 //! not say that a plug-in allows this. So dropped resources are kept here until the streams that

@@ -1,4 +1,4 @@
-//! //! Streams and their progress.
+//! Streams and their progress.
 //!
 //! The API does not report whether a stream is done. So each stream counts the calls queued on it,
 //! and has a private event that is recorded when somebody asks.

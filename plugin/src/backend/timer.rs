@@ -1,4 +1,4 @@
-//! //! The time between events, measured by the plug-in's timers.
+//! The time between events, measured by the plug-in's timers.
 //!
 //! The API measures from one point of a stream to another, and both must be announced when they are
 //! queued. So each record of an event with timing stops a timer and starts the next one. The time

@@ -1,4 +1,4 @@
-//! //! A plug-in's functions, in one form for both layouts. Required functions are present, and
+//! A plug-in's functions, in one form for both layouts. Required functions are present, and
 //! optional ones may be. Some are required but never called, because streams and events do the
 //! same.
 

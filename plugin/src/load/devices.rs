@@ -1,5 +1,5 @@
-//! //! The devices of a platform: devices, stream executors, timer functions and allocators, in
-//! that order.
+//! The devices of a platform: devices, stream executors, timer functions and allocators, in that
+//! order.
 //!
 //! Each step pushes a closure that undoes it. A failure at any step and the normal end use the same
 //! stack of closures.

@@ -1,5 +1,5 @@
-//! //! Loads plug-ins. Each step from a file to devices is validated, and undone in reverse order
-//! after any failure.
+//! Loads plug-ins. Each step from a file to devices is validated, and undone in reverse order after
+//! any failure.
 
 #![expect(unsafe_code, reason = "a plug-in's functions and structs are its own word")]
 

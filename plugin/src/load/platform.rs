@@ -1,4 +1,4 @@
-//! //! A plug-in's platform: the result of `SE_InitPlugin`, validated, and cleaned up at the end.
+//! A plug-in's platform: the result of `SE_InitPlugin`, validated, and cleaned up at the end.
 
 use std::ffi::{CStr, c_char};
 use std::mem::offset_of;

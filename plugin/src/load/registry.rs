@@ -1,4 +1,4 @@
-//! //! Plug-ins and their devices, by the names that programs and users use.
+//! Plug-ins and their devices, by the names that programs and users use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! //! Memory that a plug-in fills: a struct of the API with extra space after it.
+//! Memory that a plug-in fills: a struct of the API with extra space after it.
 //!
 //! A plug-in compiled with a longer struct may write more than this core knows, although it must
 //! not. The extra space receives that. The struct is read only up to the size that the plug-in

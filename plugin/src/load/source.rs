@@ -1,5 +1,4 @@
-//! //! The source of a plug-in's memory: its stream executor, its allocator, or its custom
-//! allocator.
+//! The source of a plug-in's memory: its stream executor, its allocator, or its custom allocator.
 
 use std::ffi::c_void;
 use std::mem::offset_of;

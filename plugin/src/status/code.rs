@@ -1,4 +1,4 @@
-//! //! The codes of the C API, and the corresponding codes of the runtime.
+//! The codes of the C API, and the corresponding codes of the runtime.
 
 use tfrt_device::error::Status;
 

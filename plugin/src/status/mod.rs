@@ -1,4 +1,4 @@
-//! //! `TF_Status`: how a plug-in reports whether a call succeeded.
+//! `TF_Status`: how a plug-in reports whether a call succeeded.
 //!
 //! A plug-in receives a number in the form of a pointer. It encodes the place of a slot in a table
 //! and how often the slot was handed out. So a plug-in that keeps the number beyond its call,

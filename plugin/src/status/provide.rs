@@ -1,4 +1,4 @@
-//! //! Provides the functions that plug-ins expect of a core.
+//! Provides the functions that plug-ins expect of a core.
 //!
 //! A plug-in leaves `TF_SetStatus` and similar functions undefined. They are in a library of a few
 //! hundred bytes that this one contains. It is written to memory and loaded for the whole process

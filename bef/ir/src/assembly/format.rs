@@ -1,5 +1,5 @@
-//! //! Assembly formats, compiled from text against a definition. That ensures that everything a
-//! format omits can be inferred.
+//! Assembly formats, compiled from text against a definition. That ensures that everything a format
+//! omits can be inferred.
 
 use crate::definition::has_several_variadic;
 use crate::{AttrKind, OpDefinition};

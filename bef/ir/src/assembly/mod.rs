@@ -1,4 +1,4 @@
-//! //! The text form of operations: the default rule, formats, and grammars in code.
+//! The text form of operations: the default rule, formats, and grammars in code.
 //!
 //! A format lists the elements after an operation's name, in the style of MLIR's declarative
 //! assembly format:

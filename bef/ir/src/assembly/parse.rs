@@ -1,4 +1,4 @@
-//! //! Parses an operation by its format.
+//! Parses an operation by its format.
 
 use super::format::{Anchor, Element, Format, Group};
 use crate::definition::{

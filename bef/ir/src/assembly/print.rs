@@ -1,4 +1,4 @@
-//! //! Prints an operation by its format.
+//! Prints an operation by its format.
 
 use std::fmt;
 

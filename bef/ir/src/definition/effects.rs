@@ -1,4 +1,4 @@
-//! //! Effects of operations besides their results: contents that they read, change and share.
+//! Effects of operations besides their results: contents that they read, change and share.
 
 use super::{AttrKind, OpDefinition};
 use crate::Name;

@@ -1,4 +1,4 @@
-//! //! Divides operands or results among the specifications of a definition.
+//! Divides operands or results among the specifications of a definition.
 //!
 //! A single variadic specification takes what the others leave. With several, an attribute gives
 //! the size of each group, as in MLIR: `operand_segment_sizes = dense<[1, 2, 0]> : vector<3xi32>`.

@@ -1,4 +1,4 @@
-//! //! Creates operations at a point of a block.
+//! Creates operations at a point of a block.
 
 use super::{BlockId, Module, OpId, OpState, ValueId};
 use crate::{Location, Type};

@@ -1,4 +1,4 @@
-//! //! Closes the holes that erased operations leave.
+//! Closes the holes that erased operations leave.
 
 use super::uses::UseLists;
 use super::{Block, BlockId, Module, OpId, Operation, Region, RegionId, Value, ValueDef, ValueId};

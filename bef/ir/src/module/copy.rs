@@ -1,4 +1,4 @@
-//! //! Copies operations and regions within a module.
+//! Copies operations and regions within a module.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! //! Moves, replaces, erases and inlines operations, blocks and regions.
+//! Moves, replaces, erases and inlines operations, blocks and regions.
 
 use super::{BlockId, InsertionPoint, Module, OpId, Operation, RegionId, ValueDef, ValueId};
 

@@ -1,5 +1,5 @@
-//! //! A module: arenas that own every operation, block, region and value, and the edits that keep
-//! them consistent.
+//! A module: arenas that own every operation, block, region and value, and the edits that keep them
+//! consistent.
 //!
 //! Every edit goes through [`Module`], which maintains three invariants. An operation is in the
 //! list of uses of each of its operands and of no other value. The operations of a block form one

@@ -1,4 +1,4 @@
-//! //! The parts of an operation before it is created.
+//! The parts of an operation before it is created.
 
 use super::{RegionId, ValueId};
 use crate::{AttrDict, Attribute, Location, Name, Type};

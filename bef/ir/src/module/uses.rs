@@ -1,5 +1,5 @@
-//! //! The uses of values. Each operand is a node of a doubly linked list that starts at its value.
-//! So adding or removing a use takes constant time, and replacing a value takes time linear in its
+//! The uses of values. Each operand is a node of a doubly linked list that starts at its value. So
+//! adding or removing a use takes constant time, and replacing a value takes time linear in its
 //! uses.
 //!
 //! The nodes of one operation's operands are adjacent in one arena, in runs whose lengths are

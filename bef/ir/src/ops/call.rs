@@ -1,4 +1,4 @@
-//! //! `tfrt.call`: calls a function. Its arguments may still be pending.
+//! `tfrt.call`: calls a function. Its arguments may still be pending.
 
 use std::fmt;
 

@@ -1,5 +1,4 @@
-//! //! Scalar constants: `tfrt.constant.i32 42`, and their synchronous variants
-//! `tfrt.constant_s.*`.
+//! Scalar constants: `tfrt.constant.i32 42`, and their synchronous variants `tfrt.constant_s.*`.
 
 use std::fmt;
 

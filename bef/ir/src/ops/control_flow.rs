@@ -1,4 +1,4 @@
-//! //! Branches and loops: `tfrt.if` and `tfrt.repeat.i32` with inline bodies; `tfrt.cond`,
+//! Branches and loops: `tfrt.if` and `tfrt.repeat.i32` with inline bodies; `tfrt.cond`,
 //! `tfrt.case`, `tfrt.while`, `corert.cond` and `corert.while` with functions.
 
 use std::fmt;

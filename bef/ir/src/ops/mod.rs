@@ -1,4 +1,4 @@
-//! //! The operations with a grammar or a check in code, one idea per file. None of them computes
+//! The operations with a grammar or a check in code, one idea per file. None of them computes
 //! anything.
 
 mod benchmark;

@@ -1,5 +1,5 @@
-//! //! `tfrt.parallel_for.i32` and `tfrt.parallel_call.i32`: run a body or a function on blocks of
-//! a range in parallel.
+//! `tfrt.parallel_for.i32` and `tfrt.parallel_call.i32`: run a body or a function on blocks of a
+//! range in parallel.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! //! `tfrt.return`: ends a body and returns its values.
+//! `tfrt.return`: ends a body and returns its values.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! //! Aliases: `#name = attribute` and `!name = type` at the top of a file. Locations may use an
-//! alias before its definition; the parser then looks the definition up and parses it out of turn.
+//! Aliases: `#name = attribute` and `!name = type` at the top of a file. Locations may use an alias
+//! before its definition; the parser then looks the definition up and parses it out of turn.
 //!
 //! Aliases of aliases could make a short text stand for a huge or deeply nested one. So each alias
 //! records the length and depth of the text it stands for. Both are bounded as if the text were

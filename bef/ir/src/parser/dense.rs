@@ -1,4 +1,4 @@
-//! //! Dense elements, `dense<…> : tensor<…>`: parsed as a flat list of literals and a shape, then
+//! Dense elements, `dense<…> : tensor<…>`: parsed as a flat list of literals and a shape, then
 //! packed.
 
 use super::attrs::Number;

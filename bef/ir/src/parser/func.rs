@@ -1,4 +1,4 @@
-//! //! The built-in operations `func` and `module`, under their old and new names.
+//! The built-in operations `func` and `module`, under their old and new names.
 
 use super::{Parsed, Parser, UnresolvedOperand};
 use crate::func::{FUNC, FUNC_TYPE, SYM_NAME, SYM_VISIBILITY};

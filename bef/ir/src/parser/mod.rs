@@ -1,4 +1,4 @@
-//! //! Parses text into a [`Module`]: the token stream, errors and recovery from them. The parser
+//! Parses text into a [`Module`]: the token stream, errors and recovery from them. The parser
 //! reports every error it can, up to [`crate::MAX_DIAGNOSTICS`], and never recurses deeper than
 //! [`MAX_DEPTH`].
 

@@ -1,5 +1,4 @@
-//! //! Names of values: the meaning of `%x` at each place. A name may be used before its
-//! definition.
+//! Names of values: the meaning of `%x` at each place. A name may be used before its definition.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;

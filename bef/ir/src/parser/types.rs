@@ -1,4 +1,4 @@
-//! //! Parses types.
+//! Parses types.
 
 use std::sync::Arc;
 

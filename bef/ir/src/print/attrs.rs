@@ -1,4 +1,4 @@
-//! //! Prints attributes.
+//! Prints attributes.
 
 use std::fmt::{self, Display, Write};
 

@@ -1,4 +1,4 @@
-//! //! Prints floating-point numbers as MLIR does: `1.000000e+00` if six digits suffice, else with
+//! Prints floating-point numbers as MLIR does: `1.000000e+00` if six digits suffice, else with
 //! enough digits, else the bits in hexadecimal. The digits are those of the exact decimal expansion
 //! with MLIR's truncation, so that texts compare equal.
 

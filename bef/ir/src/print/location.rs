@@ -1,4 +1,4 @@
-//! //! Prints locations.
+//! Prints locations.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! //! Prints a [`crate::Module`] as text that parses back to it.
+//! Prints a [`crate::Module`] as text that parses back to it.
 
 mod attrs;
 mod float;

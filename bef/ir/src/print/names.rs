@@ -1,5 +1,5 @@
-//! //! Chooses the printed names of values: numbers, except for results whose operation's
-//! definition names them.
+//! Chooses the printed names of values: numbers, except for results whose operation's definition
+//! names them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

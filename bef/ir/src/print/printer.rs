@@ -1,4 +1,4 @@
-//! //! Prints operations: value names, blocks, regions, and the form of each operation.
+//! Prints operations: value names, blocks, regions, and the form of each operation.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Write};
@@ -201,8 +201,8 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Writes the only operation within another one, without the names of its results. Its location is left out if it
-    /// is the outer operation's.
+    /// Writes the only operation within another one, without the names of its results. Its location
+    /// is left out if it is the outer operation's.
     ///
     /// # Errors
     /// Those of the output.

@@ -1,4 +1,4 @@
-//! //! Prints types.
+//! Prints types.
 
 use std::fmt;
 

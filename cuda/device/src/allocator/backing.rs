@@ -1,4 +1,4 @@
-//! //! The device that the caching allocator needs: raw memory, and fences in the order of streams.
+//! The device that the caching allocator needs: raw memory, and fences in the order of streams.
 //!
 //! The allocator only knows this trait, so it works with every backend and with a simulation.
 

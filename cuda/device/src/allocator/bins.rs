@@ -1,5 +1,5 @@
-//! //! The blocks that a stream released last, stacked by exact size. Requests that repeat in a
-//! loop are served from here in a few steps.
+//! The blocks that a stream released last, stacked by exact size. Requests that repeat in a loop
+//! are served from here in a few steps.
 //!
 //! A binned block is joined with no neighbour and is in no free list. Bins are emptied before any
 //! other search, so they never hide a block from a request that could use it. Each block passes

@@ -1,5 +1,5 @@
-//! //! The blocks that segments are cut into. They are in one table, and a block is identified by
-//! its number.
+//! The blocks that segments are cut into. They are in one table, and a block is identified by its
+//! number.
 //!
 //! The blocks of a segment are linked in the order of their addresses and cover it without gaps.
 //! The table knows no policy, no fences and no meaning of streams. It cuts, joins and counts.

@@ -1,5 +1,4 @@
-//! //! The free blocks of one stream by size, for best fit in a few steps regardless of their
-//! number.
+//! The free blocks of one stream by size, for best fit in a few steps regardless of their number.
 //!
 //! Sizes fall into classes, 32 per octave, so a class is at most 3 % wide. Below 32 granules, each
 //! size is its own class. Two levels of bitmaps find the next class that has a block. Within a

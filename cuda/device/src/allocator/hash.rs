@@ -1,4 +1,4 @@
-//! //! A fast hash for keys that are small numbers or pointers: one multiplication.
+//! A fast hash for keys that are small numbers or pointers: one multiplication.
 //!
 //! The keys come from the runtime, so nobody can choose them to collide.
 

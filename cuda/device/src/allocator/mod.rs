@@ -1,4 +1,4 @@
-//! //! Allocates device memory from cached segments, over any backend.
+//! Allocates device memory from cached segments, over any backend.
 //!
 //! Memory is taken from the device in large segments, which are cut into blocks. A released block
 //! is joined with its free neighbours and kept for later requests. The next request of the same

@@ -1,4 +1,4 @@
-//! //! The requester of a block, as errors and timelines name it.
+//! The requester of a block, as errors and timelines name it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! //! The error of a request that cannot be granted, with a table of the memory's holders.
+//! The error of a request that cannot be granted, with a table of the memory's holders.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};

@@ -1,4 +1,4 @@
-//! //! A recording as an HTML page: how much memory was reserved and held over time, the place and
+//! A recording as an HTML page: how much memory was reserved and held over time, the place and
 //! lifetime of each block, and the holders at the peak. It is one file of HTML and SVG, without
 //! scripts and external resources.
 

@@ -1,4 +1,4 @@
-//! //! Memory in pages: pages of free blocks become a new segment if no block fits but their pages
+//! Memory in pages: pages of free blocks become a new segment if no block fits but their pages
 //! suffice.
 //!
 //! A device that can map any page at any address ([`Pages`](super::backing::Pages)) avoids most of

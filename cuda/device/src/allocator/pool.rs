@@ -1,5 +1,5 @@
-//! //! Blocks, segments and streams combined: which request receives which block, and what happens
-//! to released blocks.
+//! Blocks, segments and streams combined: which request receives which block, and what happens to
+//! released blocks.
 //!
 //! A free block is in a bin or in the free list of the stream that used it last, with the point of
 //! that stream at which it was released. It is first put into a bin, unchanged. It moves to the

@@ -1,4 +1,4 @@
-//! //! The search for a block if the stream's own free list has none: blocks of other streams, new
+//! The search for a block if the stream's own free list has none: blocks of other streams, new
 //! segments, waits and trims.
 //!
 //! In order:

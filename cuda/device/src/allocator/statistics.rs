@@ -1,4 +1,4 @@
-//! //! The statistics of an allocator. The first names are those of the StreamExecutor API.
+//! The statistics of an allocator. The first names are those of the StreamExecutor API.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! //! The progress of each stream, for the purposes of memory.
+//! The progress of each stream, for the purposes of memory.
 //!
 //! Time on a stream is counted in **points**: each released block takes the next point of each
 //! stream that may still use it. A point is *reached* when all work queued on the stream before it

@@ -1,4 +1,4 @@
-//! //! The allocator over a simulated device with memory in segments or in pages.
+//! The allocator over a simulated device with memory in segments or in pages.
 
 mod properties;
 mod simulated;

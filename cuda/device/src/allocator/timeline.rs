@@ -1,4 +1,4 @@
-//! //! The events of an allocator in the order of time, for timelines.
+//! The events of an allocator in the order of time, for timelines.
 //!
 //! Recording is off by default. It is bounded: events that do not fit are counted and dropped.
 

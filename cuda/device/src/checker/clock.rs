@@ -1,4 +1,4 @@
-//! //! Vector clocks: for each stream, the number of its operations that are known to be done.
+//! Vector clocks: for each stream, the number of its operations that are known to be done.
 //!
 //! The ranks of a collective learn from each other. What they learn is known only when the last of
 //! them is queued, possibly long after the first. Until then their clocks refer to a [`Lesson`].

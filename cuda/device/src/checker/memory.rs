@@ -1,4 +1,4 @@
-//! //! The buffers that contain each byte: those of allocators, and raw memory that no allocator
+//! The buffers that contain each byte: those of allocators, and raw memory that no allocator
 //! splits.
 
 use std::collections::BTreeMap;

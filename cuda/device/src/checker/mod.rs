@@ -1,4 +1,4 @@
-//! //! Finds missing ordering in programs, on CPU devices.
+//! Finds missing ordering in programs, on CPU devices.
 //!
 //! Each stream has a vector clock, which contains what is known to be done when its next operation
 //! begins. Recording an event keeps the stream's clock. A stream that waits for the event learns

@@ -1,4 +1,4 @@
-//! //! The reports of the checker, and their text.
+//! The reports of the checker, and their text.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! //! The history of each byte of device memory: who wrote it last, who has read it since, and
-//! whether it was ever written.
+//! The history of each byte of device memory: who wrote it last, who has read it since, and whether
+//! it was ever written.
 //!
 //! Bytes with the same history share a cell. Using a part of a cell splits it.
 

@@ -1,4 +1,4 @@
-//! //! Device memory: allocators and their buffers.
+//! Device memory: allocators and their buffers.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! //! Tells the host that a stream has reached a point, without blocking a thread and without a
+//! Tells the host that a stream has reached a point, without blocking a thread and without a
 //! callback of the driver. One thread per context polls the oldest outstanding event of each
 //! stream.
 //!

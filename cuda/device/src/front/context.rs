@@ -1,4 +1,4 @@
-//! //! Contexts: the resources of a device and their shared state.
+//! Contexts: the resources of a device and their shared state.
 
 use std::fmt;
 use std::ops::Range;

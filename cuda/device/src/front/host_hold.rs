@@ -1,4 +1,4 @@
-//! //! Host memory that copies in flight use.
+//! Host memory that copies in flight use.
 //!
 //! While a copy may access a host buffer, the buffer's guard is held. A host kernel that does not
 //! wait then receives an error instead of incomplete data. Several copies may use a buffer at a

@@ -1,4 +1,4 @@
-//! //! Host functions as kernels, on buffers of any device.
+//! Host functions as kernels, on buffers of any device.
 //!
 //! A stream copies the buffers to the host, calls the function, and copies the changed ones back.
 //! That is far slower than a device kernel, but needs only copies and callbacks, which devices

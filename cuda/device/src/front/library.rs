@@ -1,4 +1,4 @@
-//! //! The common part of library handles: their stream and their end.
+//! The common part of library handles: their stream and their end.
 
 use std::fmt;
 use std::sync::Arc;

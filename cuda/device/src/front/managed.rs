@@ -1,4 +1,4 @@
-//! //! Unified memory: a device buffer that is a host buffer as well.
+//! Unified memory: a device buffer that is a host buffer as well.
 //!
 //! The two sides take turns. The host owns the memory until work is queued that may use it. It owns
 //! it again when the program has waited for that work. A call that queues such work takes the guard

@@ -1,4 +1,4 @@
-//! //! Recordings of the device memory of all allocators.
+//! Recordings of the device memory of all allocators.
 
 use std::sync::{Arc, Weak};
 

@@ -1,5 +1,5 @@
-//! //! Large copies of pageable memory that the device cannot access: piece by piece through one
-//! block of pinned memory.
+//! Large copies of pageable memory that the device cannot access: piece by piece through one block
+//! of pinned memory.
 //!
 //! The stream alternates between two steps. A host callback copies a piece between the program's
 //! memory and the block, and a copy moves it between the block and the device. So no more than one

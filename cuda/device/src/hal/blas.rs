@@ -1,4 +1,4 @@
-//! //! Dense linear algebra. Matrices are column-major, as in BLAS.
+//! Dense linear algebra. Matrices are column-major, as in BLAS.
 
 use tfrt_host::DType;
 

@@ -1,4 +1,4 @@
-//! //! The live contexts of a backend, and the failures of dropped ones.
+//! The live contexts of a backend, and the failures of dropped ones.
 
 use std::sync::{Arc, Weak};
 

@@ -1,4 +1,4 @@
-//! //! One type for all backends: resources behind `Any`, contexts behind `dyn`.
+//! One type for all backends: resources behind `Any`, contexts behind `dyn`.
 //!
 //! [`erase`] wraps a backend so that its resource types are all [`Erased`]. Each method downcasts
 //! its resources (one comparison each) and calls the backend. A resource of another backend is an

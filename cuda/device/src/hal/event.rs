@@ -1,4 +1,4 @@
-//! //! Events: marks in streams that others can wait for.
+//! Events: marks in streams that others can wait for.
 
 use super::{Resources, Result};
 

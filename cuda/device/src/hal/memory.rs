@@ -1,4 +1,4 @@
-//! //! Device memory, host memory that the device can reach, and copies between them.
+//! Device memory, host memory that the device can reach, and copies between them.
 
 #![expect(unsafe_code, reason = "what callers promise a backend is part of the contract")]
 

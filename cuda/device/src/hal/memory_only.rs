@@ -1,4 +1,4 @@
-//! //! Devices that only hold and move memory: no modules, no graphs, no libraries.
+//! Devices that only hold and move memory: no modules, no graphs, no libraries.
 //!
 //! A backend from outside this crate implements [`Memory`](super::Memory),
 //! [`Transfers`](super::Transfers), [`Streams`](super::Streams), [`Events`](super::Events) and

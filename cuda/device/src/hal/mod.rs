@@ -1,5 +1,5 @@
-//! //! The traits that a backend implements: small ones, one per concern, over the backend's
-//! resource types.
+//! The traits that a backend implements: small ones, one per concern, over the backend's resource
+//! types.
 //!
 //! A backend checks only what the [front](crate::front) cannot know. All state comes through
 //! arguments: there is no current stream and no current device. Only methods whose names say so

@@ -1,4 +1,4 @@
-//! //! Streams: ordered queues of work. Each is asynchronous to the host and to other streams.
+//! Streams: ordered queues of work. Each is asynchronous to the host and to other streams.
 
 use super::{Events, Result};
 

@@ -1,4 +1,4 @@
-//! //! Releases resources on a thread that may wait for the device.
+//! Releases resources on a thread that may wait for the device.
 //!
 //! Freeing memory, unloading a module, and closing a library or a context may make a driver finish
 //! queued work first. That work may need the very thread that drops the resource. So the thread

@@ -1,4 +1,4 @@
-//! //! A backend that does nothing, as a skeleton for others and to inject faults. It counts calls
+//! A backend that does nothing, as a skeleton for others and to inject faults. It counts calls
 //! while a fault or a capture needs that, and fails or delays the chosen call, or loses the device
 //! in it.
 //!

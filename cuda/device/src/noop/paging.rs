@@ -1,4 +1,4 @@
-//! //! Pages of the noop backend, which are only counted.
+//! Pages of the noop backend, which are only counted.
 
 use std::sync::atomic::Ordering;
 

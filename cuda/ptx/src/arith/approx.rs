@@ -1,21 +1,23 @@
-//! Approximate functions, within the error that the PTX manual documents, and its results for special operands.
+//! Approximate functions, within the error that the PTX manual documents, and its results for
+//! special operands.
 //!
-//! Straight-line arithmetic in `f32`, and in `f64` where `f32` is not enough, that vectorizes; no library calls and no fused operations. Where the host has an
-//! instruction that rounds correctly (division, square root), it is used.
+//! Straight-line arithmetic in `f32`, and in `f64` where `f32` is not enough, that vectorizes; no
+//! library calls and no fused operations. Where the host has an instruction that rounds correctly
+//! (division, square root), it is used.
 
 use super::single::{CANONICAL_NAN, canonical, flush};
 
 /// Adding it to a number below 2^22 leaves the nearest integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// A power of two, the exponent between −126 and 127.
+/// Returns a power of two, the exponent between −126 and 127.
 #[inline(always)]
 fn power_of_two(exponent: i32) -> f32 {
     f32::from_bits(((exponent + 127) << 23) as u32)
 }
 
-/// `ex2.approx.f32`: 2 to the power of `a`, within 0.501 units of the last place where 2 are allowed: the device's functions
-/// that are built on it expect more than the manual promises.
+/// `ex2.approx.f32`: 2 to the power of `a`, within 0.501 units of the last place where 2 are
+/// allowed: the device's functions that are built on it expect more than the manual promises.
 #[inline(always)]
 pub(crate) fn ex2(a: f32, ftz: bool) -> f32 {
     // Outside of this range the result is zero or infinite anyway.
@@ -32,7 +34,8 @@ pub(crate) fn ex2(a: f32, ftz: bool) -> f32 {
     p = p * f + 2.402_265_106_656_130_7e-1;
     p = p * f + 6.931_471_807_045_326e-1;
     let fraction = (p * f + 1.0) as f32;
-    // Two steps, so that neither power leaves the range; only the second rounds, where the result is subnormal.
+    // Two steps, so that neither power leaves the range; only the second rounds, where the result
+    // is subnormal.
     let half = integer >> 1;
     let result = fraction * power_of_two(half) * power_of_two(integer - half);
     flush(if a.is_nan() { CANONICAL_NAN } else { result }, ftz)
@@ -67,8 +70,9 @@ pub(crate) fn lg2(a: f32, ftz: bool) -> f32 {
     if (a < 0.0) | a.is_nan() { CANONICAL_NAN } else { result }
 }
 
-/// An angle as a multiple of a quarter turn and a rest of an eighth turn or less. The multiple is right modulo four
-/// up to angles of about 2^28; there and beyond the rest loses its meaning, as it does on devices.
+/// Returns an angle as a multiple of a quarter turn and a rest of an eighth turn or less. The
+/// multiple is right modulo four up to angles of about 2^28; there and beyond the rest loses its
+/// meaning, as it does on devices.
 #[inline(always)]
 fn quarter_turns(a: f32) -> (u32, f32) {
     const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -85,7 +89,7 @@ fn quarter_turns(a: f32) -> (u32, f32) {
     (shifted.to_bits() as u32, if inside { rest } else { 0.0 })
 }
 
-/// The sine of a rest.
+/// Returns the sine of a rest.
 #[inline(always)]
 fn sine(r: f32) -> f32 {
     let u = r * r;
@@ -93,7 +97,7 @@ fn sine(r: f32) -> f32 {
     r + r * u * p
 }
 
-/// The cosine of a rest.
+/// Returns the cosine of a rest.
 #[inline(always)]
 fn cosine(r: f32) -> f32 {
     let u = r * r;
@@ -101,7 +105,8 @@ fn cosine(r: f32) -> f32 {
     1.0 - (0.5 * u - u * u * p)
 }
 
-/// `sin.approx.f32`: absolute error below 2^-20.5 in `[-2π, 2π]`; the reduction costs nothing up to 100π.
+/// `sin.approx.f32`: absolute error below 2^-20.5 in `[-2π, 2π]`; the reduction costs nothing up to
+/// 100π.
 #[inline(always)]
 pub(crate) fn sin(a: f32, ftz: bool) -> f32 {
     let a = flush(a, ftz);
@@ -165,8 +170,8 @@ pub(crate) fn rsqrt_f64(a: f64) -> f64 {
     super::double::rcp(super::double::sqrt(a, super::Rounding::NearestEven), super::Rounding::NearestEven)
 }
 
-/// `div.approx.f32`: correctly rounded while `|b|` is at most 2^126. Above, the reciprocal is flushed to zero, as
-/// documented: the quotient is a zero, or NaN where `a` is infinite.
+/// `div.approx.f32`: correctly rounded while `|b|` is at most 2^126. Above, the reciprocal is
+/// flushed to zero, as documented: the quotient is a zero, or NaN where `a` is infinite.
 #[inline(always)]
 pub(crate) fn div(a: f32, b: f32, ftz: bool) -> f32 {
     const LIMIT: f32 = f32::from_bits(253 << 23);
@@ -182,7 +187,7 @@ pub(crate) fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
     super::single::div(a, b, super::Rounding::NearestEven, ftz)
 }
 
-/// The upper half of an operand, flushed, as the `f64` that has zeros below it.
+/// Returns the upper half of an operand, flushed, as the `f64` that has zeros below it.
 #[inline(always)]
 fn upper_half(a: f64) -> f64 {
     let upper = f64::from_bits(a.to_bits() & 0xffff_ffff_0000_0000);
@@ -190,7 +195,7 @@ fn upper_half(a: f64) -> f64 {
     if subnormal { 0.0f64.copysign(upper) } else { upper }
 }
 
-/// A result cut to its upper half. A NaN becomes `0x7fffffff00000000`.
+/// Returns a result cut to its upper half. A NaN becomes `0x7fffffff00000000`.
 #[inline(always)]
 fn cut_to_upper_half(x: f64) -> f64 {
     let cut = upper_half(x);

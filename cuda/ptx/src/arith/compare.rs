@@ -1,6 +1,7 @@
 //! Comparison: `set`, `setp`, `slct`.
 
-/// A relation that `set` and `setp` test. `lo`, `ls`, `hi`, `hs` are the first ones on unsigned types.
+/// A relation that `set` and `setp` test. `lo`, `ls`, `hi`, `hs` are the first ones on unsigned
+/// types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Comparison {
     /// `eq`: false for NaN.
@@ -33,7 +34,7 @@ pub(crate) enum Comparison {
     Nan,
 }
 
-/// Whether a relation holds. For integers the unordered relations are the ordered ones.
+/// Returns whether a relation holds. For integers the unordered relations are the ordered ones.
 #[inline(always)]
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not less may be unordered: that is the point")]
 pub(crate) fn compare<T: PartialOrd + Copy>(a: T, b: T, comparison: Comparison) -> bool {
@@ -55,7 +56,7 @@ pub(crate) fn compare<T: PartialOrd + Copy>(a: T, b: T, comparison: Comparison) 
     }
 }
 
-/// The condition of `slct.f32`: `-0.0` counts as zero, a NaN selects the second operand.
+/// Returns the condition of `slct.f32`: `-0.0` counts as zero, a NaN selects the second operand.
 #[inline(always)]
 pub(crate) fn selects_first(c: f32, ftz: bool) -> bool {
     super::single::flush(c, ftz) >= 0.0

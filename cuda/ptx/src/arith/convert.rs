@@ -45,7 +45,8 @@ pub(crate) fn integral_f64(x: f64, rounding: Rounding) -> f64 {
 
 /// An integer type that `cvt` converts to and from floating point.
 pub(crate) trait Convert: Copy {
-    /// From `f16`, `bf16` or `f32`: clamped to the type's range. A NaN gives zero, in 64 bits the highest bit alone.
+    /// From `f16`, `bf16` or `f32`: clamped to the type's range. A NaN gives zero, in 64 bits the
+    /// highest bit alone.
     fn from_f32(x: f32, rounding: Rounding) -> Self;
     /// From `f64`: clamped to the type's range. A NaN gives the highest bit alone.
     fn from_f64(x: f64, rounding: Rounding) -> Self;
@@ -211,8 +212,8 @@ convert_narrow! {
 }
 convert_wide!(u64 i64);
 
-/// A 64-bit integer as an `f64` from which a rounding to 24 bits or fewer is right: the bits that do not fit are gathered
-/// in one that is kept.
+/// Returns a 64-bit integer as an `f64` from which a rounding to 24 bits or fewer is right: the
+/// bits that do not fit are gathered in one that is kept.
 #[inline(always)]
 fn sticky_double(negative: bool, magnitude: u64) -> f64 {
     let gathered = (magnitude & !0x7ff) | u64::from(magnitude & 0x7ff != 0) << 11;
@@ -248,7 +249,8 @@ pub(crate) fn saturate_f64(x: f64) -> f64 {
     if positive < 1.0 { positive } else { 1.0 }
 }
 
-/// `cvt.pack.sat`: `a` and `b` clamped to `bits` bits each, `a` above `b`, and `c`'s low bits above both.
+/// `cvt.pack.sat`: `a` and `b` clamped to `bits` bits each, `a` above `b`, and `c`'s low bits above
+/// both.
 #[inline(always)]
 pub(crate) fn pack_saturated(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
     let (least, most) = if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };

@@ -1,4 +1,5 @@
-//! `f64` arithmetic: every rounding; minima, maxima, signs, properties. There is no `.ftz` and no `.sat`.
+//! `f64` arithmetic: every rounding; minima, maxima, signs, properties. There is no `.ftz` and no
+//! `.sat`.
 
 use super::Rounding;
 use super::exact::{DOUBLE, Exact};
@@ -10,7 +11,8 @@ pub(crate) const DEFAULT_NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 const QUIET: u64 = 0x0008_0000_0000_0000;
 const SIGN: u64 = 1 << 63;
 
-/// A result, or, where it is NaN, the first NaN among the operands made quiet, or the default NaN.
+/// Creates a result, or, where it is NaN, the first NaN among the operands made quiet, or the
+/// default NaN.
 #[inline(always)]
 fn with_payload(result: f64, operands: [f64; 3]) -> f64 {
     let quiet = |x: f64| f64::from_bits(x.to_bits() | QUIET);
@@ -21,7 +23,8 @@ fn with_payload(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { payload } else { result }
 }
 
-/// Rounds what `exact` computes; where `nearest` is not finite or an operand is not, `nearest` decides.
+/// Rounds what `exact` computes; where `nearest` is not finite or an operand is not, `nearest`
+/// decides.
 #[inline]
 fn directed(nearest: f64, operands: [f64; 3], rounding: Rounding, exact: impl Fn(bool) -> Exact) -> f64 {
     if operands.iter().any(|x| !x.is_finite()) || nearest.is_nan() {

@@ -1,7 +1,7 @@
 //! Exact intermediate results, and the one place where they are rounded.
 //!
-//! For the combinations that no host instruction covers: `f64` with directed rounding, 64-bit integers to floating point.
-//! Slow next to the host's arithmetic, and right by construction.
+//! For the combinations that no host instruction covers: `f64` with directed rounding, 64-bit
+//! integers to floating point. Slow next to the host's arithmetic, and right by construction.
 
 use super::Rounding;
 
@@ -26,8 +26,9 @@ impl Format {
     }
 }
 
-/// A number: `±magnitude · 2^exponent`. The last bit of the magnitude is sticky: it may stand for anything that was cut
-/// off below it, if the magnitude has at least two bits more than any format keeps.
+/// A number: `±magnitude · 2^exponent`. The last bit of the magnitude is sticky: it may stand for
+/// anything that was cut off below it, if the magnitude has at least two bits more than any format
+/// keeps.
 #[derive(Clone, Copy)]
 pub(super) struct Exact {
     pub(super) negative: bool,
@@ -36,7 +37,7 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    /// A finite `f64`.
+    /// Creates a finite `f64`.
     pub(super) fn from_f64(x: f64) -> Self {
         let bits = x.to_bits();
         let field = (bits >> 52 & 0x7ff) as i32;
@@ -50,7 +51,7 @@ impl Exact {
         Self { negative, magnitude: u128::from(magnitude), exponent: 0 }
     }
 
-    /// The product; exact if the magnitudes have 64 bits or fewer.
+    /// Returns the product; exact if the magnitudes have 64 bits or fewer.
     pub(super) fn mul(self, b: Self) -> Self {
         Self {
             negative: self.negative ^ b.negative,
@@ -59,7 +60,8 @@ impl Exact {
         }
     }
 
-    /// The same number with its leading bit at bit 125: room for a carry, and for guard bits below.
+    /// Returns the same number with its leading bit at bit 125: room for a carry, and for guard
+    /// bits below.
     fn normalized(self) -> Self {
         let leading = self.magnitude.leading_zeros() as i32;
         let shift = leading - 2;
@@ -67,7 +69,8 @@ impl Exact {
         Self { magnitude, exponent: self.exponent - shift, ..self }
     }
 
-    /// The sum. `zero_negative` is the sign of a sum that is exactly zero. Magnitudes have 107 bits or fewer.
+    /// Returns the sum. `zero_negative` is the sign of a sum that is exactly zero. Magnitudes have
+    /// 107 bits or fewer.
     pub(super) fn add(self, b: Self, zero_negative: bool) -> Self {
         if self.magnitude == 0 && b.magnitude == 0 {
             let negative = if self.negative == b.negative { self.negative } else { zero_negative };
@@ -91,7 +94,7 @@ impl Exact {
         Self { negative, magnitude, exponent: high.exponent }
     }
 
-    /// The quotient of two numbers of 53 bits or fewer, the divisor not zero.
+    /// Returns the quotient of two numbers of 53 bits or fewer, the divisor not zero.
     pub(super) fn div(self, b: Self) -> Self {
         // Aligned to their leading bits, so that the quotient has 74 bits or more.
         let numerator = self.normalized();
@@ -107,7 +110,7 @@ impl Exact {
         }
     }
 
-    /// The root of a number that is not negative.
+    /// Returns the root of a number that is not negative.
     pub(super) fn sqrt(self) -> Self {
         let mut x = self.normalized();
         if x.exponent & 1 != 0 {
@@ -119,7 +122,7 @@ impl Exact {
         Self { negative: self.negative, magnitude: root << 1 | sticky, exponent: x.exponent / 2 - 1 }
     }
 
-    /// The bits of this number in a format.
+    /// Returns the bits of this number in a format.
     pub(super) fn round(self, format: Format, rounding: Rounding) -> u64 {
         let sign = u64::from(self.negative) << (format.fraction + format.exponent);
         if self.magnitude == 0 {
@@ -158,7 +161,8 @@ fn overflow(negative: bool, format: Format, rounding: Rounding) -> u64 {
     format.infinity() - u64::from(!away)
 }
 
-/// The bits above a cut (at most 64), the bit just below it, and whether any other below is set.
+/// Returns the bits above a cut (at most 64), the bit just below it, and whether any other below is
+/// set.
 fn split(magnitude: u128, cut: i32) -> (u64, bool, bool) {
     match cut {
         ..=0 => ((magnitude << -cut) as u64, false, false),
@@ -172,7 +176,7 @@ fn split(magnitude: u128, cut: i32) -> (u64, bool, bool) {
     }
 }
 
-/// A right shift whose last bit stands for all that was shifted out.
+/// Returns a right shift whose last bit stands for all that was shifted out.
 fn shift_right_sticky(magnitude: u128, amount: u32) -> u128 {
     if amount > 127 {
         return u128::from(magnitude != 0);

@@ -1,7 +1,8 @@
 //! `f16` and `bf16` arithmetic on bit patterns, one rounding each.
 //!
-//! A sum, difference or product of halves that is rounded to `f32` and then to the half format is what one rounding would
-//! give: `f32` has more than twice the bits, and two more. A fused multiply-add is not so lucky; its sum is rounded to odd.
+//! A sum, difference or product of halves that is rounded to `f32` and then to the half format is
+//! what one rounding would give: `f32` has more than twice the bits, and two more. A fused
+//! multiply-add is not so lucky; its sum is rounded to odd.
 
 use super::single::{self, Extremum};
 use super::{Modes, Rounding, approx};
@@ -13,9 +14,9 @@ pub(crate) trait Half {
     /// Positive infinity.
     const INFINITY: u16;
 
-    /// The number that a bit pattern stands for.
+    /// Returns the number that a bit pattern stands for.
     fn to_f32(bits: u16) -> f32;
-    /// The nearest half, ties to even. A NaN becomes the canonical one.
+    /// Returns the nearest half, ties to even. A NaN becomes the canonical one.
     fn from_f32(x: f32) -> u16;
     /// `a · b + c` with one rounding.
     fn fused(a: f32, b: f32, c: f32) -> u16;
@@ -46,7 +47,8 @@ impl Half for F16 {
         let magnitude = u32::from(bits & !SIGN) << 13;
         let normal = magnitude + REBIAS;
         let special = magnitude + 2 * REBIAS;
-        // A subnormal is its fraction below the least normal number, which the subtraction, exact, takes away.
+        // A subnormal is its fraction below the least normal number, which the subtraction, exact,
+        // takes away.
         let subnormal =
             (f32::from_bits(magnitude + REBIAS + (1 << 23)) - f32::from_bits(REBIAS + (1 << 23))).to_bits();
         let finite = if bits & !SIGN < Self::MIN_NORMAL { subnormal } else { normal };
@@ -61,7 +63,8 @@ impl Half for F16 {
         // Half a unit less one, and one more if the kept bits are odd: a tie goes to even.
         let odd = magnitude >> 13 & 1;
         let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
-        // One half has the unit of f16's subnormals for its last bit, so that the addition rounds to it.
+        // One half has the unit of f16's subnormals for its last bit, so that the addition rounds
+        // to it.
         let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
         let finite = if magnitude < 113 << 23 { subnormal } else { normal };
         let number = if magnitude >= 143 << 23 { u32::from(Self::INFINITY) } else { finite };
@@ -99,7 +102,7 @@ impl Half for Bf16 {
     }
 }
 
-/// A sum rounded to odd, as `single::odd_sum` but in `f32`.
+/// Returns a sum rounded to odd, as `single::odd_sum` but in `f32`.
 #[inline(always)]
 fn odd_sum(a: f32, b: f32) -> f32 {
     let sum = a + b;
@@ -113,7 +116,7 @@ fn odd_sum(a: f32, b: f32) -> f32 {
     f32::from_bits(odd as u32)
 }
 
-/// An `f32` rounded to a half in any direction.
+/// Returns an `f32` rounded to a half in any direction.
 #[inline(always)]
 pub(crate) fn round<H: Half>(x: f32, rounding: Rounding) -> u16 {
     let bits = H::from_f32(x);
@@ -148,7 +151,7 @@ pub(crate) fn flush<H: Half>(bits: u16, ftz: bool) -> u16 {
     if ftz & (bits & !SIGN < H::MIN_NORMAL) { bits & SIGN } else { bits }
 }
 
-/// Whether a bit pattern is a NaN.
+/// Returns whether a bit pattern is a NaN.
 #[inline(always)]
 pub(crate) fn is_nan<H: Half>(bits: u16) -> bool {
     bits & !SIGN > H::INFINITY

@@ -16,20 +16,23 @@ pub(crate) trait Integer: Copy {
     fn mad_hi_sat(self, b: Self, c: Self) -> Self;
     /// `sad`: `c + |self - b|`, the difference taken without overflow.
     fn sad(self, b: Self, c: Self) -> Self;
-    /// `div`: toward zero. Division by zero gives all ones; the least value divided by −1 wraps to itself.
+    /// `div`: toward zero. Division by zero gives all ones; the least value divided by −1 wraps to
+    /// itself.
     fn quotient(self, b: Self) -> Self;
     /// `rem`: has the sign of `self`. Division by zero gives all ones.
     fn remainder(self, b: Self) -> Self;
     /// `shl`: an amount of the width or more gives zero.
     fn shift_left(self, amount: u32) -> Self;
-    /// `shr`: an amount of the width or more gives copies of the sign bit, or zero for unsigned types.
+    /// `shr`: an amount of the width or more gives copies of the sign bit, or zero for unsigned
+    /// types.
     fn shift_right(self, amount: u32) -> Self;
     /// `add.cc`, `addc`: the sum and the carry out.
     fn add_carry(self, b: Self, carry: bool) -> (Self, bool);
     /// `sub.cc`, `subc`: the sum of `self`, `!b` and the carry, and the carry out.
     ///
-    /// The manual speaks of a borrow in the flag that holds the carry of an addition. Processors keep the adder's carry
-    /// there, which is set where nothing is borrowed; compilers count on it where one kind follows the other.
+    /// The manual speaks of a borrow in the flag that holds the carry of an addition. Processors
+    /// keep the adder's carry there, which is set where nothing is borrowed; compilers count on it
+    /// where one kind follows the other.
     fn sub_carry(self, b: Self, carry: bool) -> (Self, bool);
 }
 
@@ -81,7 +84,8 @@ macro_rules! integer {
             #[inline(always)]
             fn shift_right(self, amount: u32) -> Self {
                 let shifted = self.wrapping_shr(amount);
-                // One more shift than the width allows: what is left is the sign, which is zero in unsigned types.
+                // One more shift than the width allows: what is left is the sign, which is zero in
+                // unsigned types.
                 let rest = (self >> ($type::BITS - 1)) >> 1;
                 if amount < $type::BITS { shifted } else { rest }
             }
@@ -108,13 +112,13 @@ integer!(i32, u32, i64);
 integer!(u64, u64, u128);
 integer!(i64, u64, i128);
 
-/// The 48-bit product of the low 24 bits of two registers, as unsigned numbers.
+/// Returns the 48-bit product of the low 24 bits of two registers, as unsigned numbers.
 #[inline(always)]
 fn product_u24(a: u32, b: u32) -> u64 {
     u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff)
 }
 
-/// The 48-bit product of the low 24 bits of two registers, as signed numbers.
+/// Returns the 48-bit product of the low 24 bits of two registers, as signed numbers.
 #[inline(always)]
 fn product_s24(a: i32, b: i32) -> i64 {
     i64::from(a.wrapping_shl(8) >> 8) * i64::from(b.wrapping_shl(8) >> 8)
@@ -156,7 +160,7 @@ pub(crate) fn decrement(a: u32, limit: u32) -> u32 {
     if (a == 0) | (a > limit) { limit } else { a - 1 }
 }
 
-/// An operation on each half of some registers: `.u16x2`, `.f16x2` and kin.
+/// Returns an operation on each half of some registers: `.u16x2`, `.f16x2` and kin.
 #[inline(always)]
 pub(crate) fn pairwise<const N: usize>(registers: [u32; N], operation: impl Fn([u16; N]) -> u16) -> u32 {
     let mut result = 0;

@@ -1,8 +1,9 @@
 //! `f32` arithmetic: every rounding, `.ftz`, `.sat`; minima, maxima, signs, properties.
 //!
-//! Results are the host's own where PTX rounds to nearest. Directed roundings go through `f64`, which holds the result
-//! exactly or, rounded to odd, with enough to round once more: a value rounded to odd is inexact if and only if its last
-//! bit is set, so that no later rounding to 50 bits or fewer mistakes it for a tie or for an exact value.
+//! Results are the host's own where PTX rounds to nearest. Directed roundings go through `f64`,
+//! which holds the result exactly or, rounded to odd, with enough to round once more: a value
+//! rounded to odd is inexact if and only if its last bit is set, so that no later rounding to 50
+//! bits or fewer mistakes it for a tie or for an exact value.
 
 use super::{Modes, Rounding};
 
@@ -11,11 +12,11 @@ pub(crate) const CANONICAL_NAN: f32 = f32::from_bits(0x7fff_ffff);
 
 const SIGN: u32 = 0x8000_0000;
 
-/// A NaN becomes the canonical one.
+/// Replaces a NaN by the canonical one.
 #[inline(always)]
 pub(crate) fn canonical(x: f32) -> f32 {
-    // On bits: to the compiler one NaN of a floating-point operation is as good as another, and it drops the choice
-    // between two.
+    // On bits: to the compiler one NaN of a floating-point operation is as good as another, and it
+    // drops the choice between two.
     let bits = x.to_bits();
     let is_nan = bits & !SIGN > f32::INFINITY.to_bits();
     f32::from_bits(if is_nan { CANONICAL_NAN.to_bits() } else { bits })
@@ -42,7 +43,7 @@ fn finish(x: f32, modes: Modes) -> f32 {
     if modes.saturate { saturate(x) } else { canonical(x) }
 }
 
-/// A value that is exact in `f64`, or was rounded to odd there, rounded to `f32`.
+/// Returns a value that is exact in `f64`, or was rounded to odd there, rounded to `f32`.
 #[inline(always)]
 pub(crate) fn from_double(x: f64, rounding: Rounding) -> f32 {
     let nearest = x as f32;
@@ -74,7 +75,7 @@ pub(crate) fn from_double(x: f64, rounding: Rounding) -> f32 {
     f32::from_bits(adjusted)
 }
 
-/// A value that is exact in `f64`, or was rounded to odd there, rounded to odd once more.
+/// Returns a value that is exact in `f64`, or was rounded to odd there, rounded to odd once more.
 #[inline(always)]
 pub(super) fn odd_from_double(x: f64) -> f32 {
     let nearest = x as f32;
@@ -87,14 +88,16 @@ pub(super) fn odd_from_double(x: f64) -> f32 {
     f32::from_bits(bits.wrapping_add(if bits & 1 == 0 { moved } else { 0 }))
 }
 
-/// A sum of two `f64`, rounded to odd. Exact zero sums have the sign that rounding to nearest gives.
+/// Returns a sum of two `f64`, rounded to odd. Exact zero sums have the sign that rounding to
+/// nearest gives.
 #[inline(always)]
 pub(super) fn odd_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let b_part = sum - a;
     let error = (a - (sum - b_part)) + (b - b_part);
     let bits = sum.to_bits();
-    // An inexact sum whose last bit is clear was rounded away from its odd neighbour, which lies toward the error.
+    // An inexact sum whose last bit is clear was rounded away from its odd neighbour, which lies
+    // toward the error.
     let outward = (error > 0.0) == (sum > 0.0);
     let step = if outward { 1 } else { u64::MAX };
     // The error of an infinite sum is a NaN, and compares as none.
@@ -103,7 +106,8 @@ pub(super) fn odd_sum(a: f64, b: f64) -> f64 {
     f64::from_bits(bits.wrapping_add(if bits & 1 == 0 { moved } else { 0 }))
 }
 
-/// The sum of two exact `f64` terms, rounded to `f32`, with the sign of zero that the rounding asks for.
+/// Returns the sum of two exact `f64` terms, rounded to `f32`, with the sign of zero that the
+/// rounding asks for.
 #[inline(always)]
 fn rounded_sum(a: f64, b: f64, rounding: Rounding) -> f32 {
     let sum = from_double(odd_sum(a, b), rounding);
@@ -140,8 +144,8 @@ pub(crate) fn mul(a: f32, b: f32, modes: Modes) -> f32 {
     finish(product, modes)
 }
 
-/// `fma.f32`, `mad.f32`. `HARDWARE` says that the caller's code is compiled for a processor with a fused multiply-add;
-/// the result is the same without, only slower.
+/// `fma.f32`, `mad.f32`. `HARDWARE` says that the caller's code is compiled for a processor with a
+/// fused multiply-add; the result is the same without, only slower.
 #[inline(always)]
 pub(crate) fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) -> f32 {
     let (a, b, c) = (flush(a, modes.ftz), flush(b, modes.ftz), flush(c, modes.ftz));
@@ -154,7 +158,7 @@ pub(crate) fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) ->
     finish(result, modes)
 }
 
-/// An operation on each half of some registers of 64 bits: `.f32x2`.
+/// Returns an operation on each half of some registers of 64 bits: `.f32x2`.
 #[inline(always)]
 pub(crate) fn pairwise<const N: usize>(registers: [u64; N], operation: impl Fn([f32; N]) -> f32) -> u64 {
     let mut result = 0;
@@ -172,8 +176,8 @@ pub(crate) fn div(a: f32, b: f32, rounding: Rounding, ftz: bool) -> f32 {
     let (a, b) = (flush(a, ftz), flush(b, ftz));
     let quotient = match rounding {
         Rounding::NearestEven => a / b,
-        // A quotient of two 24-bit numbers that is no 25-bit number is further than 2^-50 from all of them, so that the
-        // rounding to `f64` reaches none.
+        // A quotient of two 24-bit numbers that is no 25-bit number is further than 2^-50 from all
+        // of them, so that the rounding to `f64` reaches none.
         directed => from_double(f64::from(a) / f64::from(b), directed),
     };
     canonical(flush(quotient, ftz))
@@ -191,7 +195,8 @@ pub(crate) fn sqrt(a: f32, rounding: Rounding, ftz: bool) -> f32 {
     let a = flush(a, ftz);
     let root = match rounding {
         Rounding::NearestEven => a.sqrt(),
-        // As with quotients, a root that is no 25-bit number is further than 2^-51 from all of them.
+        // As with quotients, a root that is no 25-bit number is further than 2^-51 from all of
+        // them.
         directed => from_double(f64::from(a).sqrt(), directed),
     };
     canonical(root)
@@ -220,13 +225,14 @@ pub(crate) fn copysign(a: f32, b: f32) -> f32 {
 pub(crate) struct Extremum {
     /// `.ftz`: subnormal operands become zeros.
     pub(crate) ftz: bool,
-    /// `.NaN`: a NaN operand makes the result the canonical NaN; otherwise the other operand is the result.
+    /// `.NaN`: a NaN operand makes the result the canonical NaN; otherwise the other operand is the
+    /// result.
     pub(crate) nan: bool,
     /// `.xorsign.abs`: magnitudes are compared, and the result takes the product of the signs.
     pub(crate) xorsign_abs: bool,
 }
 
-/// The larger of two numbers: `+0.0` is above `-0.0`, and a NaN is below all.
+/// Returns the larger of two numbers: `+0.0` is above `-0.0`, and a NaN is below all.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     // Equal numbers are the same bits or zeros of two signs.
@@ -236,7 +242,7 @@ fn larger(a: f32, b: f32) -> f32 {
     if b.is_nan() { a } else { ordered }
 }
 
-/// The smaller of two numbers: `-0.0` is below `+0.0`, and a NaN is above all.
+/// Returns the smaller of two numbers: `-0.0` is below `+0.0`, and a NaN is above all.
 #[inline(always)]
 fn smaller(a: f32, b: f32) -> f32 {
     let equal = f32::from_bits(a.to_bits() | b.to_bits());

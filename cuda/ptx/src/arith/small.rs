@@ -35,7 +35,8 @@ pub(crate) fn tf32(x: f32, rounding: Tf32Rounding, satfinite: bool, relu: bool) 
     if x.is_nan() { CANONICAL_NAN.to_bits() } else { clamped }
 }
 
-/// The number that tensor cores read from a register that holds a `tf32`: the low bits are ignored.
+/// Returns the number that tensor cores read from a register that holds a `tf32`: the low bits are
+/// ignored.
 #[inline(always)]
 pub(crate) fn tf32_operand(bits: u32) -> f32 {
     f32::from_bits(bits & !((1 << TF32_CUT) - 1))
@@ -62,7 +63,8 @@ impl Float8 {
         }
     }
 
-    /// `cvt.rn.satfinite`: to nearest, ties to even; what is larger than the largest number becomes it.
+    /// `cvt.rn.satfinite`: to nearest, ties to even; what is larger than the largest number becomes
+    /// it.
     #[inline(always)]
     pub(crate) fn encode(self, x: f32, relu: bool) -> u8 {
         let (fraction, bias, largest) = self.layout();
@@ -71,7 +73,8 @@ impl Float8 {
         let cut = 23 - fraction;
         let odd = magnitude >> cut & 1;
         let normal = ((magnitude + (1 << (cut - 1)) - 1 + odd) >> cut).wrapping_sub((127 - bias) << fraction);
-        // A power of two whose last bit is the unit of the format's subnormals, so that the addition rounds to it.
+        // A power of two whose last bit is the unit of the format's subnormals, so that the
+        // addition rounds to it.
         let unit = f32::from_bits((127 + 1 - bias + cut) << 23);
         let subnormal = (f32::from_bits(magnitude) + unit).to_bits().wrapping_sub(unit.to_bits());
         let code = if magnitude < (127 + 1 - bias) << 23 { subnormal } else { normal };
@@ -80,7 +83,7 @@ impl Float8 {
         if x.is_nan() { NAN8 } else { clamped }
     }
 
-    /// The number that a byte stands for.
+    /// Returns the number that a byte stands for.
     #[inline(always)]
     pub(crate) fn to_f32(self, byte: u8) -> f32 {
         match self {
@@ -117,7 +120,7 @@ pub(crate) fn finite_half<H: Half>(bits: u16) -> u16 {
     if infinite { bits - 1 } else { bits }
 }
 
-/// A conversion of an `f32` to a half with `.relu` and `.satfinite`.
+/// Returns a conversion of an `f32` to a half with `.relu` and `.satfinite`.
 #[inline(always)]
 pub(crate) fn half_from_f32<H: Half>(x: f32, rounding: super::Rounding, relu: bool, satfinite: bool) -> u16 {
     let bits = half::round::<H>(single::canonical(x), rounding);

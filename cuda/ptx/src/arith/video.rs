@@ -1,4 +1,5 @@
-//! Video instructions: arithmetic on selected bytes and halves, with a second operation on a third operand.
+//! Video instructions: arithmetic on selected bytes and halves, with a second operation on a third
+//! operand.
 
 use super::compare::{Comparison, compare};
 
@@ -15,7 +16,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// How far from bit 0, and how wide.
+    /// Returns how far from bit 0, and how wide.
     #[inline(always)]
     fn place(self) -> (u32, u32) {
         match self {
@@ -25,7 +26,7 @@ impl Part {
         }
     }
 
-    /// The selected part, sign- or zero-extended.
+    /// Returns the selected part, sign- or zero-extended.
     #[inline(always)]
     fn read(self, register: u32, signed: bool) -> i64 {
         let (shift, width) = self.place();
@@ -33,7 +34,7 @@ impl Part {
     }
 }
 
-/// The low bits of a word as a number.
+/// Returns the low bits of a word as a number.
 #[inline(always)]
 fn extend(bits: u32, width: u32, signed: bool) -> i64 {
     let up = 32 - width;
@@ -125,7 +126,7 @@ pub(crate) struct Scalar {
 }
 
 impl Scalar {
-    /// The result.
+    /// Returns the result.
     #[inline(always)]
     pub(crate) fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
         let first = compute(self.operation, self.a.0.read(a, self.a.1), self.b.0.read(b, self.b.1));
@@ -167,7 +168,7 @@ pub(crate) struct Simd {
 }
 
 impl Simd {
-    /// The result.
+    /// Returns the result.
     #[inline(always)]
     pub(crate) fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
         let width = 32 / self.lanes;
@@ -214,7 +215,7 @@ pub(crate) struct MultiplyAdd {
 }
 
 impl MultiplyAdd {
-    /// The result.
+    /// Returns the result.
     #[inline(always)]
     pub(crate) fn execute(&self, a: u32, b: u32, c: u32) -> u32 {
         let product = i128::from(self.a.0.read(a, self.a.1)) * i128::from(self.b.0.read(b, self.b.1));

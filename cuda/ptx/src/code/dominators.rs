@@ -3,9 +3,9 @@
 /// No node.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// The immediate dominator of each node, seen from `root`, by the algorithm of Lengauer and Tarjan with path
-/// compression: it takes a time of n log n whatever the graph. Nodes that cannot be reached have none, and
-/// neither has the root.
+/// Returns the immediate dominator of each node, seen from `root`, by the algorithm of Lengauer and
+/// Tarjan with path compression: it takes a time of n log n whatever the graph. Nodes that cannot
+/// be reached have none, and neither has the root.
 pub(super) fn immediate_dominators(successors: &[Vec<usize>], root: usize) -> Vec<usize> {
     let mut forest = Forest::new(successors, root);
     let order = std::mem::take(&mut forest.order);
@@ -73,7 +73,7 @@ impl Forest {
         forest
     }
 
-    /// The node with the lowest semidominator between `node` and the root of its tree.
+    /// Returns the node with the lowest semidominator between `node` and the root of its tree.
     fn best(&mut self, node: usize) -> usize {
         if self.ancestor[node] == NOWHERE {
             return node;
@@ -99,7 +99,7 @@ impl Forest {
 mod tests {
     use super::*;
 
-    /// The nodes that can be reached without `left_out`.
+    /// Returns the nodes that can be reached without `left_out`.
     fn reached(successors: &[Vec<usize>], root: usize, left_out: usize) -> Vec<bool> {
         let mut seen = vec![false; successors.len()];
         let mut stack = vec![root];
@@ -111,8 +111,8 @@ mod tests {
         seen
     }
 
-    /// By definition: the dominators of a node are those without which it is not reached; the immediate one is the one
-    /// that all others dominate.
+    /// By definition: the dominators of a node are those without which it is not reached; the
+    /// immediate one is the one that all others dominate.
     fn by_definition(successors: &[Vec<usize>], root: usize) -> Vec<usize> {
         let count = successors.len();
         let all = reached(successors, root, NOWHERE);

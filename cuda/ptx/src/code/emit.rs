@@ -123,7 +123,7 @@ impl<'t, 's> Emitter<'t, 's> {
         }
     }
 
-    /// How many 32-bit registers the function's own registers take.
+    /// Returns how many 32-bit registers the function's own registers take.
     pub(super) fn register_count(&self) -> u32 {
         let used = self.function.registers.iter().zip(&self.slots).filter(|(_, slot)| slot.is_some());
         used.map(|(register, _)| register.ty.bits().div_ceil(32)).sum()
@@ -147,14 +147,14 @@ impl<'t, 's> Emitter<'t, 's> {
         self.window.add(Width::of_bits(ty.bits()))
     }
 
-    /// A slot nobody reads, for results that are not wanted.
+    /// Returns a slot nobody reads, for results that are not wanted.
     pub(super) fn scratch(&mut self, ty: Type) -> RegisterSlot {
         let width = Width::of_bits(ty.bits());
         let window = &mut self.window;
         *self.scratch.entry(width).or_insert_with(|| window.add(width))
     }
 
-    /// The carry flag of `add.cc` and kin.
+    /// Returns the carry flag of `add.cc` and kin.
     pub(super) fn carry(&mut self) -> RegisterSlot {
         if let Some(carry) = self.carry {
             return carry;
@@ -185,7 +185,7 @@ impl<'t, 's> Emitter<'t, 's> {
         self.fill(FillKey::Double(value))
     }
 
-    /// The start of the frame's local memory.
+    /// Returns the start of the frame's local memory.
     pub(super) fn local_base(&mut self) -> RegisterSlot {
         self.fill(FillKey::LocalBase)
     }
@@ -214,7 +214,8 @@ impl<'t, 's> Emitter<'t, 's> {
 
     // Instructions.
 
-    /// Adds an instruction. If the fields are not what the handlers take, [`Self::take_mismatch`] says so.
+    /// Adds an instruction. If the fields are not what the handlers take, [`Self::take_mismatch`]
+    /// says so.
     pub(super) fn emit(&mut self, handlers: Handlers, fields: Fields) -> &mut Draft {
         if let Err(mismatch) = Unlinked::new(handlers, fields) {
             self.report(mismatch);
@@ -261,7 +262,7 @@ impl<'t, 's> Emitter<'t, 's> {
         self.place_label(next);
     }
 
-    /// A number for an instruction that accesses memory.
+    /// Returns a number for an instruction that accesses memory.
     pub(super) fn site(&mut self) -> u32 {
         self.shared.sites += 1;
         self.shared.sites - 1
@@ -289,7 +290,7 @@ impl<'t, 's> Emitter<'t, 's> {
         }
     }
 
-    /// Whether the window has grown beyond `bytes`.
+    /// Returns whether the window has grown beyond `bytes`.
     pub(super) fn window_is_full(&self, bytes: u32) -> bool {
         self.window.bytes() > bytes
     }

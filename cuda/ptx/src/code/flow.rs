@@ -1,8 +1,8 @@
 //! Where the two ways of a branch meet again, and the final order of instructions.
 //!
-//! Lanes that part at a branch meet at its immediate post-dominator: the first place that every way to the
-//! function's end goes through. Each such place keeps its label as an instruction, where lanes wait for each
-//! other; other labels vanish.
+//! Lanes that part at a branch meet at its immediate post-dominator: the first place that every way
+//! to the function's end goes through. Each such place keeps its label as an instruction, where
+//! lanes wait for each other; other labels vanish.
 
 use super::dominators::{NOWHERE, immediate_dominators};
 use crate::exec::level::Handlers;
@@ -43,8 +43,9 @@ pub(super) struct Draft {
     pub(super) waits: bool,
 }
 
-/// The instructions of a function in their final order, with their origins. `start` is the position of the first one in the
-/// program, `targets` takes the jump tables. It is an error if an instruction does not fit its handler.
+/// Returns the instructions of a function in their final order, with their origins. `start` is the
+/// position of the first one in the program, `targets` takes the jump tables. It is an error if an
+/// instruction does not fit its handler.
 pub(super) fn lay_out(
     drafts: &[Draft],
     labels: u32,
@@ -154,7 +155,8 @@ impl Graph {
         drafts.iter().enumerate().map(meet).collect()
     }
 
-    /// The immediate post-dominator of each block. Blocks from which the end cannot be reached have none.
+    /// Returns the immediate post-dominator of each block. Blocks from which the end cannot be
+    /// reached have none.
     fn post_dominators(&self) -> Vec<usize> {
         let exit = self.successors.len() - 1;
         let mut predecessors = vec![Vec::new(); exit + 1];

@@ -1,16 +1,19 @@
-//! What instructions need of a module: the version of the PTX ISA that introduced a form, and the first target that has it.
+//! What instructions need of a module: the version of the PTX ISA that introduced a form, and the
+//! first target that has it.
 //!
-//! The numbers are those of the notes that the PTX manual has for each instruction, as ptxas applies them. A module whose
-//! `.version` or `.target` lacks a form that it uses does not load, as it would not for a GPU.
+//! The numbers are those of the notes that the PTX manual has for each instruction, as ptxas
+//! applies them. A module whose `.version` or `.target` lacks a form that it uses does not load, as
+//! it would not for a GPU.
 
 use super::emit::Checked;
 use crate::syntax::ast::{Features, Function, Instruction, Module, Operand, Target, Version};
 use crate::syntax::types::{SpecialRegister, Type};
 
-/// Groups of words, of each of which an instruction has one, and the version (84 is 8.4) and the target that it needs then.
+/// Groups of words, of each of which an instruction has one, and the version (84 is 8.4) and the
+/// target that it needs then.
 ///
-/// A word is a modifier, or two that stand together (`.f32.bf16`), or says something of the operands or the target
-/// (`#sink`, see [`Form::has`]).
+/// A word is a modifier, or two that stand together (`.f32.bf16`), or says something of the
+/// operands or the target (`#sink`, see [`Form::has`]).
 type Rule = (&'static [&'static [&'static str]], u32, u32);
 
 /// `words!["f16" | "bf16", "relu"]`: one of two, and a third.
@@ -20,7 +23,8 @@ macro_rules! words {
 
 /// In a target: what only this architecture has, as sm_90a.
 const SPECIFIC: u32 = 1000;
-/// In a target: what this architecture and later ones have, in modules for them or their family alone, as sm_100f.
+/// In a target: what this architecture and later ones have, in modules for them or their family
+/// alone, as sm_100f.
 const EXTENDED: u32 = 2000;
 /// The target of `wgmma`.
 const SM_90A: u32 = 90 + SPECIFIC;
@@ -269,7 +273,7 @@ struct Form<'a, 's> {
 }
 
 impl Form<'_, '_> {
-    /// Whether it has all words of a rule.
+    /// Returns whether it has all words of a rule.
     fn is(&self, words: &[&[&str]]) -> bool {
         words.iter().all(|one_of| one_of.iter().any(|word| self.has(word)))
     }
@@ -303,7 +307,7 @@ impl Form<'_, '_> {
     }
 }
 
-/// Whether the module's version and target have all that an instruction needs.
+/// Returns whether the module's version and target have all that an instruction needs.
 pub(super) fn check(
     module: &Module<'_>,
     function: &Function<'_>,

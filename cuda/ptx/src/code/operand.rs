@@ -1,4 +1,5 @@
-//! Operands of an instruction: checked against the type the instruction wants, and resolved to slots.
+//! Operands of an instruction: checked against the type the instruction wants, and resolved to
+//! slots.
 
 use super::emit::{Checked, Emitter, Reason};
 use crate::exec::address::{AccessSpace, code_address};
@@ -27,7 +28,7 @@ pub(super) struct AddressOperand {
     pub(super) parameter: Option<u64>,
 }
 
-/// Whether a register of type `register` can be an operand of type `wanted`.
+/// Returns whether a register of type `register` can be an operand of type `wanted`.
 fn agrees(wanted: Type, register: Type) -> bool {
     if wanted.bits() != register.bits() || (wanted == Type::Pred) != (register == Type::Pred) {
         return false;
@@ -60,7 +61,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// The slot of an operand that is read, of exactly this type.
+    /// Returns the slot of an operand that is read, of exactly this type.
     pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Register(register) => {
@@ -83,7 +84,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// As [`Self::source`], for `mov`: it reads the low bits of those special registers that once had no others.
+    /// As [`Self::source`], for `mov`: it reads the low bits of those special registers that once
+    /// had no others.
     pub(super) fn source_of_mov(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Special(register)
@@ -103,7 +105,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The slot of a special register that is as wide as the type, or wider. The bits above the type are not looked at.
+    /// Returns the slot of a special register that is as wide as the type, or wider. The bits above
+    /// the type are not looked at.
     fn low_bits(&mut self, register: SpecialRegister, ty: Type) -> RegisterSlot {
         let slot = self.special(register);
         if register.ty().bits() == 64 && ty.bits() < 64 { self.narrow(slot) } else { slot }
@@ -114,7 +117,7 @@ impl Emitter<'_, '_> {
         format!("register {} of type {} where type {ty} is needed", register.name, register.ty)
     }
 
-    /// A 64-bit slot with the low 32 bits of `slot`, sign- or zero-extended.
+    /// Returns a 64-bit slot with the low 32 bits of `slot`, sign- or zero-extended.
     pub(super) fn widen(&mut self, slot: RegisterSlot, signed: bool) -> RegisterSlot {
         let dst = self.temp64();
         let handlers =
@@ -123,15 +126,15 @@ impl Emitter<'_, '_> {
         dst
     }
 
-    /// A 32-bit slot with the low bits of a 64-bit one.
+    /// Returns a 32-bit slot with the low bits of a 64-bit one.
     pub(super) fn narrow(&mut self, slot: RegisterSlot) -> RegisterSlot {
         let dst = self.temp32();
         self.emit(unary!(u64 => u32, |a| a as u32), Fields::new().dst(dst).a(slot));
         dst
     }
 
-    /// The slot of an operand that may be wider than the type, as `ld`, `st` and `cvt` allow. The bits above
-    /// the type are not looked at.
+    /// Returns the slot of an operand that may be wider than the type, as `ld`, `st` and `cvt`
+    /// allow. The bits above the type are not looked at.
     pub(super) fn source_or_wider(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         let Operand::Register(register) = operand else { return self.source(operand, ty) };
         let found = self.register_type(*register);
@@ -142,7 +145,7 @@ impl Emitter<'_, '_> {
         Ok(if found.bits() == 64 && ty.bits() < 64 { self.narrow(slot) } else { slot })
     }
 
-    /// The slot of an operand that is written.
+    /// Returns the slot of an operand that is written.
     pub(super) fn target(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Register(register) => {
@@ -162,8 +165,8 @@ impl Emitter<'_, '_> {
         slot
     }
 
-    /// As [`Emitter::target`], for a destination that may be wider: `write` emits the instruction for a slot
-    /// of the type, whose value is then extended.
+    /// As [`Emitter::target`], for a destination that may be wider: `write` emits the instruction
+    /// for a slot of the type, whose value is then extended.
     pub(super) fn target_or_wider(
         &mut self,
         operand: &Operand,
@@ -205,7 +208,7 @@ impl Emitter<'_, '_> {
         self.emit(handlers, fields);
     }
 
-    /// A predicate that is read.
+    /// Returns a predicate that is read.
     pub(super) fn predicate(&mut self, operand: &Operand) -> Checked<Predicate> {
         let (register, flip) = match operand {
             Operand::Register(register) => (*register, 0),
@@ -283,7 +286,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The address of a symbol as a value, in the symbol's own space.
+    /// Returns the address of a symbol as a value, in the symbol's own space.
     fn address_value(&mut self, symbol: Symbol, offset: i64, ty: Type) -> Checked<RegisterSlot> {
         if ty.is_float() || !matches!(ty.bits(), 32 | 64) {
             return Err(format!("an address where a value of type {ty} is needed"));
@@ -299,7 +302,7 @@ impl Emitter<'_, '_> {
         Ok(if ty.bits() == 32 { self.narrow(slot) } else { slot })
     }
 
-    /// An address operand; `space` is what the instruction says, if it does.
+    /// Returns an address operand; `space` is what the instruction says, if it does.
     pub(super) fn address(&mut self, operand: &Operand, space: AccessSpace) -> Checked<AddressOperand> {
         let (base, offset) = match operand {
             Operand::Address { base, offset } => (*base, *offset),
@@ -341,7 +344,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// An address in 64 bits.
+    /// Returns an address in 64 bits.
     pub(super) fn wide_address(&mut self, operand: &Operand, space: AccessSpace) -> Checked<AddressOperand> {
         let mut address = self.address(operand, space)?;
         if !address.wide {
@@ -352,13 +355,15 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether a register of type `register` can hold a value of type `ty` in `ld`, `st` and `cvt`.
+/// Returns whether a register of type `register` can hold a value of type `ty` in `ld`, `st` and
+/// `cvt`.
 fn wider(ty: Type, register: Type) -> bool {
     if ty == Type::Pred || register == Type::Pred {
         return false;
     }
     if ty.bits() == register.bits() {
-        // `ld.f32` to a `.b32` register and `ld.b32` to a `.f32` one, but no mixture of integers and floats.
+        // `ld.f32` to a `.b32` register and `ld.b32` to a `.f32` one, but no mixture of integers
+        // and floats.
         return agrees(ty, register);
     }
     let register_holds = ty.is_untyped() || register.is_untyped() || !register.is_float();

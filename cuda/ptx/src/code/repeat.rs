@@ -1,6 +1,8 @@
-//! Which loads take their addresses from a register that an earlier load of the same straight code has looked at.
+//! Which loads take their addresses from a register that an earlier load of the same straight code
+//! has looked at.
 //!
-//! Straight code ends where lanes may part, meet or wait: there, other lanes or another warp may run in between.
+//! Straight code ends where lanes may part, meet or wait: there, other lanes or another warp may
+//! run in between.
 
 use crate::exec::access::LAYOUTS;
 use crate::exec::address::AccessSpace;
@@ -34,7 +36,7 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// The load that has looked at these addresses.
+    /// Returns the load that has looked at these addresses.
     pub(super) fn find(&self, source: Source) -> Option<First> {
         self.known.iter().copied().find(|first| first.source == source)
     }

@@ -50,7 +50,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The position in the program of a function of the module, unless it has no body there.
+    /// Returns the position in the program of a function of the module, unless it has no body
+    /// there.
     pub(super) fn position(&self, module: &Module<'_>, id: FunctionId) -> Option<u32> {
         let id = module.definition(id);
         if self.alone {
@@ -60,8 +61,8 @@ impl Shared {
     }
 }
 
-/// Translates a kernel and all it may call. `budget` is how many instructions of called functions the programs of a
-/// module may still have; a kernel that meets none left is an error.
+/// Translates a kernel and all it may call. `budget` is how many instructions of called functions
+/// the programs of a module may still have; a kernel that meets none left is an error.
 pub(crate) fn translate(
     module: &Module<'_>,
     kernel: FunctionId,
@@ -138,7 +139,8 @@ pub(crate) fn check_function(
     translate_function(module, id, 1, &mut shared, &mut program, &mut origins, errors);
 }
 
-/// The kernel and the functions it may call: by name, or by address if any call is indirect.
+/// Returns the kernel and the functions it may call: by name, or by address if any call is
+/// indirect.
 fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
     let mut reached = vec![kernel];
     let mut known = HashSet::from([kernel]);
@@ -182,7 +184,7 @@ struct SharedLayout {
     reserved: u32,
 }
 
-/// Whether the functions ask where the system's part of shared memory is.
+/// Returns whether the functions ask where the system's part of shared memory is.
 fn reads_reserved(module: &Module<'_>, reached: &[FunctionId]) -> bool {
     let is_reserved =
         |operand: &Operand| matches!(operand, Operand::Special(SpecialRegister::ReservedSmemOffset(_)));
@@ -190,9 +192,9 @@ fn reads_reserved(module: &Module<'_>, reached: &[FunctionId]) -> bool {
     body.any(|instruction| instruction.operands.iter().any(is_reserved))
 }
 
-/// Gives the shared variables that the functions name their places. Those of open size come behind all others, at one
-/// place. The system's part comes first, as on a GPU, but only if the functions ask for it: others cannot use it, and an
-/// access below their variables is a fault.
+/// Gives the shared variables that the functions name their places. Those of open size come behind
+/// all others, at one place. The system's part comes first, as on a GPU, but only if the functions
+/// ask for it: others cannot use it, and an access below their variables is a fault.
 fn place_shared(
     module: &Module<'_>,
     reached: &[FunctionId],
@@ -343,8 +345,8 @@ fn translate_function(
     }
 }
 
-/// Local memory of a thread: what the deepest chain of calls needs, or a stack of fixed size if calls may
-/// recurse.
+/// Local memory of a thread: what the deepest chain of calls needs, or a stack of fixed size if
+/// calls may recurse.
 fn local_bytes(
     module: &Module<'_>,
     reached: &[FunctionId],
@@ -355,7 +357,8 @@ fn local_bytes(
     let frames: u64 =
         program.functions.iter().map(|code| u64::from(code.local_bytes).next_multiple_of(16)).sum();
     let mut bytes = frames;
-    // Without recursion each function is at most once on the stack, so that the sum of all frames is enough.
+    // Without recursion each function is at most once on the stack, so that the sum of all frames
+    // is enough.
     if dynamic_stack || may_recurse(module, reached) {
         bytes += RECURSIVE_STACK_BYTES;
     }
@@ -366,7 +369,7 @@ fn local_bytes(
     bytes.min(MAX_LOCAL_BYTES + RECURSIVE_STACK_BYTES).next_multiple_of(16) as u32
 }
 
-/// Whether some chain of calls comes back to a function it has been to.
+/// Returns whether some chain of calls comes back to a function it has been to.
 fn may_recurse(module: &Module<'_>, reached: &[FunctionId]) -> bool {
     /// What stands for all functions that calls through registers may reach.
     const ANY: FunctionId = FunctionId(u32::MAX);
@@ -393,7 +396,8 @@ fn may_recurse(module: &Module<'_>, reached: &[FunctionId]) -> bool {
             callers.entry(callee).or_default().push(id);
         }
     }
-    // Functions are taken away as long as they call none that is left; what cannot be taken away is a cycle.
+    // Functions are taken away as long as they call none that is left; what cannot be taken away is
+    // a cycle.
     let mut calls: HashMap<FunctionId, usize> = callees.iter().map(|(&id, list)| (id, list.len())).collect();
     let mut leaves: Vec<FunctionId> = callees.keys().copied().filter(|id| calls[id] == 0).collect();
     let mut taken = 0;

@@ -1,13 +1,13 @@
 //! Loads and stores of a warp.
 //!
-//! Three shapes are fast: lanes in a row, as arrays are read by neighbouring threads; lanes at one address;
-//! and any addresses inside one allocation. All are checked for the whole warp at once, against the memory
-//! the instruction accessed last ([`Site`](super::machine::Site)). Whatever fails that check, and every
-//! access of an instrumented launch, goes lane by lane through [`Machine::locate`], which knows what is
-//! wrong.
+//! Three shapes are fast: lanes in a row, as arrays are read by neighbouring threads; lanes at one
+//! address; and any addresses inside one allocation. All are checked for the whole warp at once,
+//! against the memory the instruction accessed last ([`Site`](super::machine::Site)). Whatever
+//! fails that check, and every access of an instrumented launch, goes lane by lane through
+//! [`Machine::locate`], which knows what is wrong.
 //!
-//! Loads by one register with different offsets follow each other in most inner loops. The first of them
-//! keeps how the addresses lie, so that the others have two of them to check instead of 32.
+//! Loads by one register with different offsets follow each other in most inner loops. The first of
+//! them keeps how the addresses lie, so that the others have two of them to check instead of 32.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -29,9 +29,9 @@ pub(crate) trait Cell {
     type Word: Word;
     type Slot: Slot;
     const BYTES: u64 = size_of::<Self::Word>() as u64;
-    /// The register that holds the word.
+    /// Returns the register that holds the word.
     fn widen(word: Self::Word) -> Self::Slot;
-    /// The word in a register.
+    /// Returns the word in a register.
     fn narrow(slot: Self::Slot) -> Self::Word;
 }
 
@@ -76,7 +76,7 @@ pub(crate) trait Region {
     const LOCAL: bool = false;
     /// Whether other threads of ours may access the bytes, so that updates must be atomic.
     const CONCURRENT: bool = false;
-    /// The memory that accesses are probably in.
+    /// Returns the memory that accesses are probably in.
     fn view(m: &Machine<'_>, site: u32) -> Site;
 }
 
@@ -154,19 +154,20 @@ struct Offsets<S> {
 }
 
 impl<S: Slot> Offsets<S> {
-    /// The pointer to a lane's bytes.
+    /// Returns the pointer to a lane's bytes.
     ///
     /// # Safety
     /// The lane is active, and [`offsets`] has made the offsets in the instruction that runs.
     #[inline(always)]
     unsafe fn pointer(&self, lane: usize) -> *mut u8 {
-        // SAFETY: `offsets` compared the offset of each active lane with the size of the view, whose memory the machine's table of
-        // allocations keeps, or the machine itself.
+        // SAFETY: `offsets` compared the offset of each active lane with the size of the view,
+        // whose memory the machine's table of allocations keeps, or the machine itself.
         unsafe { self.pointer.add(self.of.0[lane].extend() as usize + lane * self.lane_stride) }
     }
 }
 
-/// The addresses of an access of `bytes` bytes a lane, a power of two, if all are inside the view.
+/// Returns the addresses of an access of `bytes` bytes a lane, a power of two, if all are inside
+/// the view.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -186,8 +187,8 @@ unsafe fn offsets<O: Shape, Dst, B, C>(
     let shift = Address::<O>::truncate(i.imm.wrapping_sub(view.base));
     // SAFETY: the register is inside the window, and nothing writes it meanwhile.
     let of = Line::from_fn(|lane| unsafe { (*address).0[lane] }.plus(shift));
-    // In memory from here on: single lanes are looked at, for which the compiler would take the vectors
-    // apart.
+    // In memory from here on: single lanes are looked at, for which the compiler would take the
+    // vectors apart.
     let of = *std::hint::black_box(&of);
     let lane_stride = if O::Region::LOCAL { m.local_stride as usize } else { 0 };
     let offsets = Offsets { of, pointer: view.pointer, lane_stride };
@@ -196,8 +197,8 @@ unsafe fn offsets<O: Shape, Dst, B, C>(
     let zero = Address::<O>::default();
     if m.mask == FULL {
         let (low, high) = Address::<O>::extremes(&of, last);
-        // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above it
-        // itself.
+        // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above
+        // it itself.
         return (low & odd == zero && !high.is_negative()).then_some(offsets);
     }
     let mut outside = 0;
@@ -210,7 +211,8 @@ unsafe fn offsets<O: Shape, Dst, B, C>(
     (outside & m.mask == 0).then_some(offsets)
 }
 
-/// Where the first lane of each half accesses memory, if no lane's addresses are scattered and all are inside the view.
+/// Returns where the first lane of each half accesses memory, if no lane's addresses are scattered
+/// and all are inside the view.
 #[inline(always)]
 fn places<O: Shape, Dst, B, C>(
     m: &Machine<'_>,
@@ -239,7 +241,7 @@ fn places<O: Shape, Dst, B, C>(
     Some(places)
 }
 
-/// The layout of an instruction's addresses, if all lanes are active and share the memory.
+/// Returns the layout of an instruction's addresses, if all lanes are active and share the memory.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -248,17 +250,20 @@ unsafe fn layout<O: Shape, Dst, B, C>(m: &Machine<'_>, i: &At<O, Dst, B, C>) -> 
     if m.mask != FULL || O::Region::LOCAL {
         return Layout::UNKNOWN;
     }
-    // SAFETY: `a` is a register of the current window, see `Handler`, and nothing writes it meanwhile.
+    // SAFETY: `a` is a register of the current window, see `Handler`, and nothing writes it
+    // meanwhile.
     Layout::of(unsafe { &*m.line(i.a) }, O::Cell::BYTES)
 }
 
 /// Loads for all lanes from rows or single places.
 ///
 /// # Safety
-/// [`places`] gave the places for this layout, and the instruction's registers are of the current window.
+/// [`places`] gave the places for this layout, and the instruction's registers are of the current
+/// window.
 #[inline(always)]
 unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Load<O>, layout: &Layout, places: [*mut u8; 2]) {
-    // SAFETY: `places` checked the range of each half; `dst` is a register of the current window, see `Handler`.
+    // SAFETY: `places` checked the range of each half; `dst` is a register of the current window,
+    // see `Handler`.
     unsafe {
         let to = m.line(i.dst);
         for (half, place) in places.into_iter().enumerate() {
@@ -281,7 +286,8 @@ unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Load<O>, layout: &Layou
 
 #[inline(always)]
 unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
-    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
+    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are those of the
+    // current window, see `Handler`.
     unsafe {
         let layout = layout::<O, _, _, _>(m, i);
         if let Some(places) = places::<O, _, _, _>(m, i, &layout) {
@@ -304,11 +310,11 @@ unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>)
 }
 handlers!(load_handlers, load_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
-/// A load that keeps the layout of its addresses for loads behind it.
+/// Returns a load that keeps the layout of its addresses for loads behind it.
 #[inline(always)]
 unsafe fn load_keeping_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
-    // SAFETY: `places` checked the lanes' addresses, `load_fast` checks them itself; registers are those of the current
-    // window, see `Handler`.
+    // SAFETY: `places` checked the lanes' addresses, `load_fast` checks them itself; registers are
+    // those of the current window, see `Handler`.
     unsafe {
         let layout = layout::<O, _, _, _>(m, i);
         m.layouts[i.c as usize % LAYOUTS] = layout;
@@ -321,12 +327,13 @@ unsafe fn load_keeping_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &
 }
 handlers!(load_keeping_handlers, load_keeping_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
-/// A load whose addresses an earlier one has looked at.
+/// Returns a load whose addresses an earlier one has looked at.
 #[inline(always)]
 unsafe fn load_again_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
-    // SAFETY: `places` checked the addresses that the layout describes, `load_fast` checks them itself; registers are those
-    // of the current window, see `Handler`. A layout of other addresses would give wrong values, but no access outside the view:
-    // `code::repeat` sees to it that the register is not written between the loads and that the same lanes are active.
+    // SAFETY: `places` checked the addresses that the layout describes, `load_fast` checks them
+    // itself; registers are those of the current window, see `Handler`. A layout of other addresses
+    // would give wrong values, but no access outside the view: `code::repeat` sees to it that the
+    // register is not written between the loads and that the same lanes are active.
     unsafe {
         let layout = m.layouts[i.c as usize % LAYOUTS];
         match places::<O, _, _, _>(m, i, &layout) {
@@ -340,7 +347,8 @@ handlers!(load_again_handlers, load_again_fast, Shape, Load<O>, instrumented: lo
 
 #[inline(always)]
 unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Store<O>) -> Flow {
-    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
+    // SAFETY: `places` and `offsets` checked the lanes' addresses; registers are those of the
+    // current window, see `Handler`.
     unsafe {
         let value = m.line(i.b);
         let layout = layout::<O, _, _, _>(m, i);
@@ -372,7 +380,8 @@ const MAX_COMPONENTS: usize = 8;
 unsafe fn load_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
     let parts = m.launch.program.lists.get(i.c);
     let count = parts.len();
-    // SAFETY: `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
+    // SAFETY: `offsets` checked the lanes' addresses; registers are those of the current window,
+    // see `Handler`.
     unsafe {
         let bytes = O::Cell::BYTES * count as u64;
         let Some(offsets) = offsets::<O, _, _, _>(m, i, bytes) else { return load_vector_slow::<O>(m, i) };
@@ -399,7 +408,8 @@ handlers!(load_vector_handlers, load_vector_fast, Shape, Vector<O>, instrumented
 unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
     let parts = m.launch.program.lists.get(i.c);
     let count = parts.len();
-    // SAFETY: `offsets` checked the lanes' addresses; registers are those of the current window, see `Handler`.
+    // SAFETY: `offsets` checked the lanes' addresses; registers are those of the current window,
+    // see `Handler`.
     unsafe {
         let bytes = O::Cell::BYTES * count as u64;
         let Some(offsets) = offsets::<O, _, _, _>(m, i, bytes) else { return store_vector_slow::<O>(m, i) };
@@ -415,7 +425,7 @@ unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &
 }
 handlers!(store_vector_handlers, store_vector_fast, Shape, Vector<O>, instrumented: store_vector_slow::<O>);
 
-/// A lane's access, to be looked up.
+/// Returns a lane's access, to be looked up.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -435,7 +445,8 @@ unsafe fn request<S: Slot, Dst, B, C>(
 #[cold]
 #[inline(never)]
 unsafe fn load_slow<O: Shape>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
-    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
+    // SAFETY: `locate` checked the address; registers are those of the current window, see
+    // `Handler`.
     unsafe {
         let mut result = m.read(i.dst);
         for lane in lanes(m.mask) {
@@ -453,7 +464,8 @@ unsafe fn load_slow<O: Shape>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
 #[cold]
 #[inline(never)]
 unsafe fn store_slow<O: Shape>(m: &mut Machine<'_>, i: &Store<O>) -> Flow {
-    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
+    // SAFETY: `locate` checked the address; registers are those of the current window, see
+    // `Handler`.
     unsafe {
         for lane in lanes(m.mask) {
             let request = request(m, i, O::Cell::BYTES, AccessKind::Write, lane);
@@ -472,7 +484,8 @@ unsafe fn store_slow<O: Shape>(m: &mut Machine<'_>, i: &Store<O>) -> Flow {
 unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
     let parts = m.launch.program.lists.get(i.c);
     let count = parts.len();
-    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
+    // SAFETY: `locate` checked the address; registers are those of the current window, see
+    // `Handler`.
     unsafe {
         // One of the destinations may hold the addresses, so that all is read first.
         let mut words = [[WordOf::<O>::default(); LANES]; MAX_COMPONENTS];
@@ -502,7 +515,8 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow
 unsafe fn store_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow {
     let parts = m.launch.program.lists.get(i.c);
     let count = parts.len();
-    // SAFETY: `locate` checked the address; registers are those of the current window, see `Handler`.
+    // SAFETY: `locate` checked the address; registers are those of the current window, see
+    // `Handler`.
     unsafe {
         for lane in lanes(m.mask) {
             let bytes = O::Cell::BYTES * count as u64;
@@ -533,7 +547,8 @@ of_cell_and_region! {
     load = load_handlers;
     /// As [`load`], keeping how the addresses lie at `c` of [`Machine::layouts`].
     load_keeping = load_keeping_handlers;
-    /// As [`load`], by what [`load_keeping`] found at `c` of [`Machine::layouts`] for the same addresses.
+    /// As [`load`], by what [`load_keeping`] found at `c` of [`Machine::layouts`] for the same
+    /// addresses.
     load_again = load_again_handlers;
     /// `st`: as `ld`, with the value in `b`.
     store = store_handlers;
@@ -545,8 +560,9 @@ of_cell_and_region! {
 
 /// `ld.param` of a kernel at a fixed offset `imm`: the same value in each lane.
 pub(crate) unsafe fn load_param<C: Cell>(m: &mut Machine<'_>, i: &Inst<Reg<C::Slot>>) -> Flow {
-    // SAFETY: `check_parameter` in `code::select::memory` found the access inside the parameters and aligned, and
-    // `Function::param_bank` made all of them; `dst` is a register of the current window, see `Handler`.
+    // SAFETY: `check_parameter` in `code::select::memory` found the access inside the parameters
+    // and aligned, and `Function::param_bank` made all of them; `dst` is a register of the current
+    // window, see `Handler`.
     unsafe {
         let word = C::Word::load(m.params.pointer.add(i.imm as usize));
         m.write(i.dst, &Line::splat(C::widen(word)));
@@ -566,8 +582,8 @@ pub(crate) unsafe fn watch(m: &mut Machine<'_>, _: &Inst) -> Flow {
     Flow::Next
 }
 
-/// `isspacep.global`, and `isspacep.const` if `imm` is 1, as constants lie among global memory: `a` is the address, `dst` the
-/// predicate.
+/// `isspacep.global`, and `isspacep.const` if `imm` is 1, as constants lie among global memory: `a`
+/// is the address, `dst` the predicate.
 pub(crate) unsafe fn is_space(m: &mut Machine<'_>, i: &Inst<Pred, Reg<u64>>) -> Flow {
     // SAFETY: `a` is a register of the current window, see `Handler`.
     let addresses = unsafe { m.read(i.a) };

@@ -1,8 +1,8 @@
 //! The generic address space: which addresses mean which space.
 //!
-//! Addresses below 2^56 are global memory, as [`super::memory`] hands them out. Above lie windows, one a
-//! space: the offset within the window is the address in the space. Local addresses are the same number in
-//! every thread and mean its own bytes.
+//! Addresses below 2^56 are global memory, as [`super::memory`] hands them out. Above lie windows,
+//! one a space: the offset within the window is the address in the space. Local addresses are the
+//! same number in every thread and mean its own bytes.
 
 use super::memory::ADDRESS_END;
 
@@ -39,7 +39,7 @@ impl AccessSpace {
             .unwrap_or(AccessSpace::Generic)
     }
 
-    /// The name in reports.
+    /// Returns the name in reports.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Generic => "generic",
@@ -62,18 +62,18 @@ impl AccessSpace {
     }
 }
 
-/// The address of a function by its number.
+/// Returns the address of a function by its number.
 pub(crate) fn code_address(number: u32) -> u64 {
     CODE_WINDOW + CODE_STEP * u64::from(number)
 }
 
-/// The number of the function at an address; none if no function can be there.
+/// Returns the number of the function at an address; none if no function can be there.
 pub(crate) fn code_number(address: u64) -> Option<u64> {
     let offset = address.checked_sub(CODE_WINDOW)?;
     offset.is_multiple_of(CODE_STEP).then_some(offset / CODE_STEP)
 }
 
-/// The space a generic address lies in; constants count as global.
+/// Returns the space a generic address lies in; constants count as global.
 #[inline(always)]
 pub(crate) fn space_of(address: u64) -> AccessSpace {
     match address / ADDRESS_END {

@@ -1,8 +1,8 @@
 //! Atomic operations: `atom`, `red`.
 //!
-//! On global memory they are atomic between the threads that run blocks, and ordered as strongly as the host
-//! can: every scope and every ordering of PTX is weaker. On shared memory, which one thread alone touches,
-//! they are plain.
+//! On global memory they are atomic between the threads that run blocks, and ordered as strongly as
+//! the host can: every scope and every ordering of PTX is weaker. On shared memory, which one
+//! thread alone touches, they are plain.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -31,7 +31,7 @@ pub(crate) trait Update {
     type Value: Value;
     fn read(word: Self::Word) -> Self::Value;
     fn write(value: Self::Value) -> Self::Word;
-    /// The new value; `b` and `c` are the instruction's operands.
+    /// Returns the new value; `b` and `c` are the instruction's operands.
     fn apply(aux: u64, old: Self::Value, b: Self::Value, c: Self::Value) -> Self::Value;
 }
 
@@ -59,7 +59,7 @@ type RegOf<P> = Reg<<<<P as Place>::Update as Update>::Value as Value>::Slot>;
 type Atomic<P> = Inst<RegOf<P>, Reg<u64>, RegOf<P>, RegOf<P>>;
 
 impl Machine<'_> {
-    /// The pointer to an access of one lane: inside `view`, or looked up.
+    /// Returns the pointer to an access of one lane: inside `view`, or looked up.
     #[inline(always)]
     pub(crate) fn reach(&mut self, view: Site, request: &Request) -> Result<*mut u8, Trap> {
         let offset = request.address.wrapping_sub(view.base);
@@ -72,7 +72,8 @@ impl Machine<'_> {
         self.locate(request)
     }
 
-    /// The pointer to an access of one lane that is to shared memory, by an address of that space or a generic one.
+    /// Returns the pointer to an access of one lane that is to shared memory, by an address of that
+    /// space or a generic one.
     #[inline(always)]
     pub(crate) fn reach_shared(&mut self, request: &Request) -> Result<*mut u8, Trap> {
         let generic = request.space != AccessSpace::Shared;
@@ -88,7 +89,8 @@ impl Machine<'_> {
 #[inline(always)]
 unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Atomic<P>) -> Flow {
     let bytes = size_of::<<P::Update as Update>::Word>() as u64;
-    // SAFETY: `reach` and `locate` check addresses; registers are those of the current window, see `Handler`.
+    // SAFETY: `reach` and `locate` check addresses; registers are those of the current window, see
+    // `Handler`.
     unsafe {
         let (addresses, b, c) = (m.read(i.a), m.read(i.b), m.read(i.c));
         let mut result = m.read(i.dst);
@@ -159,8 +161,8 @@ unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
     }
 }
 
-/// `atom`, `red`: `a` is the address, `imm` added to it, `b` and `c` the operands, `dst` the old value, `d`
-/// the space and, above its low half, the operation's constant.
+/// `atom`, `red`: `a` is the address, `imm` added to it, `b` and `c` the operands, `dst` the old
+/// value, `d` the space and, above its low half, the operation's constant.
 pub(crate) const fn atomic<U: Update, R: Region<Address = u64>>() -> Handlers {
     atomic_handlers::<PhantomData<(U, R)>>()
 }

@@ -1,8 +1,9 @@
 //! Barriers of a block: `bar`, `barrier`, and `barrier.cluster` for clusters of one block.
 //!
-//! A barrier counts threads. Those that wait are splits, parked here until the count is reached; a barrier
-//! without a count waits for every thread of the block that has not exited. With a count, a warp that comes
-//! as a whole counts as 32 threads even if the block's last warp has fewer, as the machine does it.
+//! A barrier counts threads. Those that wait are splits, parked here until the count is reached; a
+//! barrier without a count waits for every thread of the block that has not exited. With a count, a
+//! warp that comes as a whole counts as 32 threads even if the block's last warp has fewer, as the
+//! machine does it.
 
 #![expect(unsafe_code, reason = "instructions read registers")]
 
@@ -49,8 +50,9 @@ struct Votes {
 #[derive(Default)]
 pub(crate) struct Barriers {
     all: [Barrier; COUNT + 1],
-    /// By warp and lane, the votes at the reduction that the lane has passed last; empty before the first reduction. A
-    /// barrier itself may be in its next phase before a thread that has passed it goes on.
+    /// By warp and lane, the votes at the reduction that the lane has passed last; empty before the
+    /// first reduction. A barrier itself may be in its next phase before a thread that has passed
+    /// it goes on.
     passed: Vec<[Votes; LANES]>,
     /// Lanes, by warp, that arrived at the cluster's barrier, which is not complete.
     cluster: Vec<u32>,
@@ -76,7 +78,7 @@ impl Barriers {
         }
     }
 
-    /// The splits that wait, with the barrier's name.
+    /// Returns the splits that wait, with the barrier's name.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (String, usize, Split)> {
         self.all.iter().enumerate().flat_map(|(id, barrier)| {
             let name = if id == CLUSTER { "the cluster's barrier".into() } else { format!("barrier {id}") };
@@ -200,9 +202,9 @@ impl Machine<'_> {
     }
 }
 
-/// `bar.sync`, `bar.arrive`, `bar.red`: `a` is the barrier, `b` the count if `d & 1`, `c` the predicate if
-/// `d & 2`, negated if `d & 4`; `imm` the [`Action`]. The result is read by [`barrier_count`] and
-/// [`barrier_vote`].
+/// `bar.sync`, `bar.arrive`, `bar.red`: `a` is the barrier, `b` the count if `d & 1`, `c` the
+/// predicate if `d & 2`, negated if `d & 4`; `imm` the [`Action`]. The result is read by
+/// [`barrier_count`] and [`barrier_vote`].
 pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>, Reg<u32>, Pred>) -> Flow {
     let lane = m.first_lane();
     // SAFETY: registers are those of the current window, see `Handler`.
@@ -219,12 +221,12 @@ pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>, Reg<u3
     }
 }
 
-/// The votes at the `bar.red` that the lanes have just passed.
+/// Returns the votes at the `bar.red` that the lanes have just passed.
 fn passed_votes(m: &Machine<'_>) -> [Votes; LANES] {
     m.barriers.passed.get(m.warp).copied().unwrap_or_default()
 }
 
-/// The result of the `bar.red.popc` that the lanes have just passed, to register `dst`.
+/// Returns the result of the `bar.red.popc` that the lanes have just passed, to register `dst`.
 pub(crate) unsafe fn barrier_count(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flow {
     let votes = passed_votes(m);
     // SAFETY: `dst` is a register of the current window, see `Handler`.
@@ -232,8 +234,8 @@ pub(crate) unsafe fn barrier_count(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> F
     Flow::Next
 }
 
-/// The result of the `bar.red.and` or `bar.red.or` that the lanes have just passed, to predicate `dst`; `imm` is the
-/// [`Action`].
+/// Returns the result of the `bar.red.and` or `bar.red.or` that the lanes have just passed, to
+/// predicate `dst`; `imm` is the [`Action`].
 pub(crate) unsafe fn barrier_vote(m: &mut Machine<'_>, i: &Inst<Pred>) -> Flow {
     let all = i.imm == Action::And as u64;
     let holds = |votes: &Votes| if all { votes.no == 0 } else { votes.yes != 0 };

@@ -1,8 +1,9 @@
 //! Runs a block: its warps in turn, on one thread.
 //!
-//! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait for others at a
-//! join are let go; when there are none either, those that are left wait for each other, and the launch ends
-//! with a report of who waits where. `stuck.rs` knows when waiting looks like work.
+//! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait for
+//! others at a join are let go; when there are none either, those that are left wait for each
+//! other, and the launch ends with a report of who waits where. `stuck.rs` knows when waiting looks
+//! like work.
 
 #![expect(unsafe_code, reason = "runs instructions")]
 
@@ -20,8 +21,8 @@ use super::warp::{NONE, Warp};
 
 /// Backward branches of a turn.
 pub(super) const TURN: i32 = 4096;
-/// How often each warp of a block has its turn before other blocks may, if the program looks as if it waited
-/// for them.
+/// How often each warp of a block has its turn before other blocks may, if the program looks as if
+/// it waited for them.
 const ROUNDS: u64 = 64;
 
 /// How far a block has come.
@@ -33,7 +34,7 @@ pub(crate) enum Progress {
 }
 
 impl<'l> Machine<'l> {
-    /// A machine for a launch, which has run nothing yet.
+    /// Creates a machine for a launch, which has run nothing yet.
     pub(crate) fn new(launch: &'l Launched<'l>) -> Machine<'l> {
         let warps = launch.block.volume().div_ceil(LANES as u64) as usize;
         let shared_bytes = launch.shared_bytes;
@@ -168,8 +169,8 @@ impl<'l> Machine<'l> {
         self.fuel = TURN;
         while let Some(split) = self.warps[index].ready.pop_front() {
             self.resume(split);
-            // SAFETY: `resume` made the split the current one, which is of the program that this machine runs; `Launch` linked
-            // the code for this processor.
+            // SAFETY: `resume` made the split the current one, which is of the program that this
+            // machine runs; `Launch` linked the code for this processor.
             match unsafe { self.run_split() } {
                 Flow::Next | Flow::Switch => {}
                 Flow::Yield => break,
@@ -195,12 +196,14 @@ impl<'l> Machine<'l> {
         let code = self.launch.code;
         let mut executed = 0u64;
         loop {
-            // SAFETY: each function's code ends in `ret`, which `code::select::leave` puts there, and jumps and calls lead to
-            // instructions of the program, so that the counter stays inside.
+            // SAFETY: each function's code ends in `ret`, which `code::select::leave` puts there,
+            // and jumps and calls lead to instructions of the program, so that the counter stays
+            // inside.
             let instruction = unsafe { code.get_unchecked(self.pc as usize) };
             self.pc += 1;
             executed += 1;
-            // SAFETY: the instruction is one that `Program::linked` gave for this processor, and the window is its function's.
+            // SAFETY: the instruction is one that `Program::linked` gave for this processor, and
+            // the window is its function's.
             let flow = unsafe { (instruction.run)(self, instruction) };
             if flow != Flow::Next {
                 self.instructions += executed;
@@ -230,11 +233,13 @@ impl<'l> Machine<'l> {
     /// As for [`Machine::run_split`].
     pub(super) unsafe fn step(&mut self) -> Flow {
         let (pc, warp, mask) = (self.pc, self.warp, self.mask);
-        // SAFETY: each function's code ends in `ret`, and jumps lead to instructions of the program: see `run_split`.
+        // SAFETY: each function's code ends in `ret`, and jumps lead to instructions of the
+        // program: see `run_split`.
         let instruction = unsafe { self.launch.code.get_unchecked(pc as usize) };
         self.pc += 1;
         self.instructions += 1;
-        // SAFETY: the instruction is one that `Program::linked` gave for this processor, and the window is its function's.
+        // SAFETY: the instruction is one that `Program::linked` gave for this processor, and the
+        // window is its function's.
         let flow = unsafe { (instruction.run)(self, instruction) };
         let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
         if let Some(instruments) = &mut self.instruments
@@ -255,7 +260,8 @@ impl<'l> Machine<'l> {
         Ok(())
     }
 
-    /// The report of a block in which all that is left waits: `lines` say who asks memory barriers.
+    /// Returns the report of a block in which all that is left waits: `lines` say who asks memory
+    /// barriers.
     pub(super) fn deadlock(&self, mut lines: Vec<String>) -> Trap {
         let program = self.launch.program;
         for (name, warp, split) in self.barriers.waiting() {
@@ -281,7 +287,7 @@ impl<'l> Machine<'l> {
         Trap::whole(FaultKind::BarrierDeadlock, detail)
     }
 
-    /// The fault with all that is known of where it happened.
+    /// Returns the fault with all that is known of where it happened.
     pub(super) fn fault(&self, trap: &Trap) -> Fault {
         let mut fault = Fault::new(trap.kind.clone(), &self.launch.program.name, trap.detail.clone());
         fault.address = trap.address;

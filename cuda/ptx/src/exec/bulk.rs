@@ -1,7 +1,7 @@
 //! Copies of ranges, `cp.async.bulk`, and ranges of zeros, `st.bulk`.
 //!
-//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups of copies are always
-//! complete. What a barrier is told of it is an instruction of its own.
+//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups
+//! of copies are always complete. What a barrier is told of it is an instruction of its own.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -18,8 +18,9 @@ use super::slots::Reg;
 /// Bytes that are copied at a time; sizes and addresses are multiples of it.
 pub(crate) const PIECE: u64 = 16;
 
-/// `cp.async.bulk`: `a` is the address of the target and `b` that of the source, `c` the number of bytes; `d` has the
-/// spaces, the source's in its second byte; `imm` has the two offsets in 32 bits each.
+/// `cp.async.bulk`: `a` is the address of the target and `b` that of the source, `c` the number of
+/// bytes; `d` has the spaces, the source's in its second byte; `imm` has the two offsets in 32 bits
+/// each.
 pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>, Reg<u32>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let (to, from, counts) = unsafe { (m.read(i.a), m.read(i.b), m.read(i.c)) };
@@ -56,7 +57,8 @@ const ZEROS: u64 = 8;
 /// Bytes that one instruction sets to zero at most, as the manual has it.
 const MAX_ZEROS: u64 = 1 << 24;
 
-/// `st.bulk`: `a` is the address and `c` the number of bytes, in 64 bits; `d` has the space, `imm` the offset.
+/// `st.bulk`: `a` is the address and `c` the number of bytes, in 64 bits; `d` has the space, `imm`
+/// the offset.
 pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<u64>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let (to, counts) = unsafe { (m.read(i.a), m.read(i.c)) };
@@ -83,7 +85,7 @@ pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<
     Flow::Next
 }
 
-/// The bytes of a piece at an address.
+/// Returns the bytes of a piece at an address.
 fn piece(
     m: &mut Machine<'_>,
     site: u32,

@@ -1,9 +1,10 @@
-//! Instructions in which lanes of a warp see each other's values: shuffles, votes, matches, reductions.
+//! Instructions in which lanes of a warp see each other's values: shuffles, votes, matches,
+//! reductions.
 //!
-//! A `.sync` instruction names the lanes that take part. When all are here, it takes place at once: each
-//! lane *publishes* its value, then each takes its result. Otherwise the split waits until the missing lanes
-//! have come to a `.sync` instruction of their own, be it this one or another on a different path; then all
-//! publish, and all take their results.
+//! A `.sync` instruction names the lanes that take part. When all are here, it takes place at once:
+//! each lane *publishes* its value, then each takes its result. Otherwise the split waits until the
+//! missing lanes have come to a `.sync` instruction of their own, be it this one or another on a
+//! different path; then all publish, and all take their results.
 
 #![expect(unsafe_code, reason = "instructions read and write registers")]
 
@@ -20,7 +21,8 @@ pub(crate) const SYNC: u32 = 1;
 pub(crate) const NEGATED: u32 = 2;
 
 impl Machine<'_> {
-    /// The lanes that take part, by lane: those in the register, if `flags` has [`SYNC`], else the active ones.
+    /// Returns the lanes that take part, by lane: those in the register, if `flags` has [`SYNC`],
+    /// else the active ones.
     ///
     /// # Safety
     /// The register is one of the current window.
@@ -32,7 +34,7 @@ impl Machine<'_> {
         unsafe { self.read(register) }
     }
 
-    /// Whether the instruction can take place now; if not, the split waits.
+    /// Returns whether the instruction can take place now; if not, the split waits.
     fn all_here(&mut self, members: &Line<u32>) -> bool {
         if self.phase != Phase::Whole {
             return true;
@@ -67,8 +69,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The splits that wait together with the one at `start`, if none is missing; removed from those that
-    /// wait.
+    /// Returns the splits that wait together with the one at `start`, if none is missing; removed
+    /// from those that wait.
     fn group_of(&mut self, start: usize) -> Option<Vec<Split>> {
         let warp = self.current();
         let live = warp.live();
@@ -103,7 +105,8 @@ impl Machine<'_> {
     fn complete_group(&mut self, group: &[Split]) {
         let place = |split: &Split| (split.pc, split.join, split.frame);
         if group.iter().all(|split| place(split) == place(&group[0])) {
-            // One instruction: its lanes are together again, and it takes place as soon as they run.
+            // One instruction: its lanes are together again, and it takes place as soon as they
+            // run.
             for &split in group {
                 self.current().wake(split);
             }
@@ -116,7 +119,8 @@ impl Machine<'_> {
             for &split in group {
                 self.resume(Split { pc: split.pc + 1, ..split });
                 let instruction = self.launch.code[split.pc as usize];
-                // SAFETY: the instruction is one of the program that runs, and `resume` made the split's window the current one.
+                // SAFETY: the instruction is one of the program that runs, and `resume` made the
+                // split's window the current one.
                 unsafe { (instruction.run)(self, &instruction) };
             }
         }
@@ -151,8 +155,8 @@ pub(crate) unsafe fn warp_barrier(m: &mut Machine<'_>, i: &Inst<u32, u32, u32, R
 
 type Shuffle = Inst<Reg<u32>, Reg<u32>, Reg<u32>, List<u32>, u32, Pred>;
 
-/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode; the list `c` has the clamp and
-/// the lanes that take part.
+/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode; the
+/// list `c` has the clamp and the lanes that take part.
 pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
     let &[clamp, members] = m.launch.program.lists.get(i.c) else { return Flow::Next };
     // SAFETY: registers are those of the current window, see `Handler`.
@@ -184,7 +188,8 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
             };
             valid |= u32::from(inside) << lane;
             let target = if inside { target as usize % LANES } else { lane };
-            // What a lane that takes no part holds is anybody's guess: the lane keeps its own value.
+            // What a lane that takes no part holds is anybody's guess: the lane keeps its own
+            // value.
             if from >> target & 1 != 0 { source.0[target] as u32 } else { own.0[lane] }
         });
         m.write(i.dst, &result);
@@ -193,7 +198,8 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
     Flow::Next
 }
 
-/// The members of a `vote` and their votes, by lane; none if lanes have to wait, or for the other half of the instruction.
+/// Returns the members of a `vote` and their votes, by lane; none if lanes have to wait, or for the
+/// other half of the instruction.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -312,8 +318,8 @@ pub(crate) const MAGNITUDES: u64 = 1 << 8;
 /// Beside a [`Reduction`] of floating-point numbers: a NaN among them is the result.
 pub(crate) const PROPAGATE_NAN: u64 = 1 << 9;
 
-/// The lesser or the greater of two `f32`. Of one and the same it is that number as results have it: magnitudes without
-/// sign, NaN canonical.
+/// Returns the lesser or the greater of two `f32`. Of one and the same it is that number as results
+/// have it: magnitudes without sign, NaN canonical.
 fn extreme_float(imm: u64) -> fn(u32, u32) -> u32 {
     fn of<const MAX: bool, const ABS: bool, const NAN: bool>(a: u32, b: u32) -> u32 {
         let [a, b] = [a, b].map(|x| f32::from_bits(if ABS { x & 0x7fff_ffff } else { x }));
@@ -376,7 +382,8 @@ pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>, u3
     Flow::Next
 }
 
-/// `elect.sync`: the lowest lane that takes part; `site` is the predicate that says whether it is this one.
+/// `elect.sync`: the lowest lane that takes part; `site` is the predicate that says whether it is
+/// this one.
 pub(crate) unsafe fn elect(m: &mut Machine<'_>, i: &Inst<Reg<u32>, u32, u32, Reg<u32>, u32, Pred>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
@@ -407,8 +414,8 @@ pub(crate) unsafe fn active_mask(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flo
     Flow::Next
 }
 
-/// Whether all lanes of the warp that have not exited are here, for instructions that need the whole warp;
-/// if not, the split waits for the others.
+/// Returns whether all lanes of the warp that have not exited are here, for instructions that need
+/// the whole warp; if not, the split waits for the others.
 pub(crate) fn whole_warp(m: &mut Machine<'_>) -> bool {
     m.all_here(&Line::splat(u32::MAX))
 }

@@ -27,13 +27,13 @@ impl Dim3 {
         u64::from(self.x).saturating_mul(self.y.into()).saturating_mul(self.z.into())
     }
 
-    /// The position with this index, `x` varying fastest. No dimension may be 0.
+    /// Returns the position with this index, `x` varying fastest. No dimension may be 0.
     pub(crate) fn position(self, index: u64) -> Dim3 {
         let (x, y) = (u64::from(self.x), u64::from(self.y));
         Dim3::new((index % x) as u32, (index / x % y) as u32, (index / x / y) as u32)
     }
 
-    /// The three numbers.
+    /// Returns the three numbers.
     pub(crate) fn axes(self) -> [u32; 3] {
         [self.x, self.y, self.z]
     }

@@ -80,7 +80,8 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// An instruction of a program: its PTX line, and the source line if the text has `.loc` directives.
+/// An instruction of a program: its PTX line, and the source line if the text has `.loc`
+/// directives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The instruction as written: `ld.global.f32`.
@@ -211,7 +212,7 @@ impl Trap {
         Trap(Box::new(TrapParts { kind, detail, lane: Some(lane), address: None, nearest: None }))
     }
 
-    /// A fault that no single thread is to blame for.
+    /// Returns a fault that no single thread is to blame for.
     pub(crate) fn whole(kind: FaultKind, detail: impl Into<String>) -> Trap {
         Trap(Box::new(TrapParts { kind, detail: detail.into(), lane: None, address: None, nearest: None }))
     }

@@ -1,8 +1,9 @@
-//! Registers of a warp: one value a lane, side by side, so that a loop over the lanes is vector code.
+//! Registers of a warp: one value a lane, side by side, so that a loop over the lanes is vector
+//! code.
 //!
-//! A register of up to 32 bits is a [`Line`] of `u32`, one of 64 bits a `Line` of `u64`. Narrower values sit
-//! in the low bits, and the bits above mean nothing: whoever reads truncates. A predicate is one bit a lane,
-//! in a `u32`.
+//! A register of up to 32 bits is a [`Line`] of `u32`, one of 64 bits a `Line` of `u64`. Narrower
+//! values sit in the low bits, and the bits above mean nothing: whoever reads truncates. A
+//! predicate is one bit a lane, in a `u32`.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -44,14 +45,14 @@ pub(crate) trait Slot:
 {
     /// The width of the register.
     const WIDTH: Width;
-    /// The sum, modulo the size.
+    /// Returns the sum, modulo the size.
     fn plus(self, other: Self) -> Self;
-    /// The difference, modulo the size.
+    /// Returns the difference, modulo the size.
     #[cfg(not(target_arch = "x86_64"))]
     fn minus(self, other: Self) -> Self;
-    /// Whether the highest bit is set.
+    /// Returns whether the highest bit is set.
     fn is_negative(self) -> bool;
-    /// The low bits of a 64-bit value.
+    /// Returns the low bits of a 64-bit value.
     fn truncate(value: u64) -> Self;
     /// Zero-extended.
     fn extend(self) -> u64;
@@ -111,9 +112,9 @@ impl Slot for u64 {
 pub(crate) trait Value: Copy {
     /// The register.
     type Slot: Slot;
-    /// The value in a register.
+    /// Returns the value in a register.
     fn unpack(slot: Self::Slot) -> Self;
-    /// The register that holds the value.
+    /// Returns the register that holds the value.
     fn pack(self) -> Self::Slot;
 }
 
@@ -147,7 +148,7 @@ values! {
     f64, u64, f64::from_bits, f64::to_bits;
 }
 
-/// The lanes of a mask, lowest first.
+/// Returns the lanes of a mask, lowest first.
 pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros() as usize;

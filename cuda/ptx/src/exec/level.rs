@@ -1,8 +1,9 @@
 //! Which vector instructions there are, and the copies of the interpreter that use them.
 //!
-//! Handlers are written once, as inlined generic functions; the macro `handlers!` makes a copy of each for
-//! every [`Level`] and picks none: a program holds all copies until it is linked for the processor it runs
-//! on. The copies are one source compiled for other vector instructions, so that they compute the same.
+//! Handlers are written once, as inlined generic functions; the macro `handlers!` makes a copy of
+//! each for every [`Level`] and picks none: a program holds all copies until it is linked for the
+//! processor it runs on. The copies are one source compiled for other vector instructions, so that
+//! they compute the same.
 
 #![expect(unsafe_code, reason = "handlers of typed instructions become handlers of untyped ones")]
 
@@ -23,7 +24,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The best one here.
+    /// Returns the best one here.
     pub(crate) fn current() -> Level {
         #[cfg(test)]
         if let Some(level) = tests::FORCED.get() {
@@ -75,7 +76,7 @@ pub(crate) struct Handlers {
 }
 
 impl Handlers {
-    /// A handler with nothing to gain from vector instructions.
+    /// Returns a handler with nothing to gain from vector instructions.
     pub(crate) const fn same<Dst, A, B, C, D, Site>(body: Body<Dst, A, B, C, D, Site>) -> Handlers
     where
         Dst: FieldType,
@@ -88,7 +89,7 @@ impl Handlers {
         Handlers::new([body; 3], [body; 3])
     }
 
-    /// The copies of a handler by [`Level`], for plain and for instrumented launches.
+    /// Returns the copies of a handler by [`Level`], for plain and for instrumented launches.
     pub(crate) const fn new<Dst, A, B, C, D, Site>(
         plain: [Body<Dst, A, B, C, D, Site>; 3],
         instrumented: [Body<Dst, A, B, C, D, Site>; 3],
@@ -102,8 +103,8 @@ impl Handlers {
         Site: FieldType,
     {
         const fn erase<Dst, A, B, C, D, Site>(body: Body<Dst, A, B, C, D, Site>) -> Handler {
-            // SAFETY: the types differ in what a thin reference points to alone, so that calls agree. `Handler` asks its
-            // caller for fields of these types, which `uses` keeps.
+            // SAFETY: the types differ in what a thin reference points to alone, so that calls
+            // agree. `Handler` asks its caller for fields of these types, which `uses` keeps.
             unsafe { std::mem::transmute::<Body<Dst, A, B, C, D, Site>, Handler>(body) }
         }
         let [p0, p1, p2] = plain;
@@ -120,15 +121,16 @@ impl Handlers {
         &self.uses
     }
 
-    /// The copy for a level.
+    /// Returns the copy for a level.
     pub(crate) fn pick(&self, level: Level, instrumented: bool) -> Handler {
         let copies = if instrumented { &self.instrumented } else { &self.plain };
         copies[level as usize]
     }
 }
 
-/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>` on instructions of a type,
-/// where `FMA` says whether fused multiplication is one instruction. In instrumented launches `slow` takes its place.
+/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>` on
+/// instructions of a type, where `FMA` says whether fused multiplication is one instruction. In
+/// instrumented launches `slow` takes its place.
 macro_rules! handlers {
     ($(#[$meta:meta])* $name:ident, $body:ident, $bound:path, $inst:ty $(, instrumented: $slow:expr)?) => {
         $(#[$meta])*

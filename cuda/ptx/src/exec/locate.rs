@@ -1,5 +1,5 @@
-//! From an address to bytes: the look-up behind every access that is not inside the memory its instruction
-//! accessed last, and the checks of a faulty one.
+//! From an address to bytes: the look-up behind every access that is not inside the memory its
+//! instruction accessed last, and the checks of a faulty one.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ pub(crate) struct Request {
 }
 
 impl Machine<'_> {
-    /// Checks an access of one lane, and gives the pointer to its bytes, which is good until the next access is looked up.
+    /// Checks an access of one lane, and gives the pointer to its bytes, which is good until the
+    /// next access is looked up.
     #[cold]
     #[inline(never)]
     pub(crate) fn locate(&mut self, request: &Request) -> Result<*mut u8, Trap> {
@@ -70,7 +71,7 @@ impl Machine<'_> {
         Ok(pointer)
     }
 
-    /// An access to a window of fixed size.
+    /// Returns an access to a window of fixed size.
     fn window(&self, request: &Request, view: Site, space: AccessSpace) -> Result<*mut u8, Trap> {
         let offset = request.address.wrapping_sub(view.base);
         if offset < view.limit(request.bytes) {
@@ -91,7 +92,7 @@ impl Machine<'_> {
         Err(Trap::new(kind, request.lane, detail).at(request.address).near(near))
     }
 
-    /// An access to global or constant memory.
+    /// Returns an access to global or constant memory.
     fn global(&mut self, request: &Request) -> Result<*mut u8, Trap> {
         let Request { address, bytes, lane, kind, site, .. } = *request;
         let mut allocation = self.find(address);
@@ -116,8 +117,9 @@ impl Machine<'_> {
             .near(Some(allocation.describe(address))))
     }
 
-    /// Takes the allocations that there are now for those there were, of which some may have been freed: their storage goes
-    /// with the last table that has them, so that no site may remember it.
+    /// Takes the allocations that there are now for those there were, of which some may have been
+    /// freed: their storage goes with the last table that has them, so that no site may remember
+    /// it.
     pub(crate) fn look_again(&mut self) {
         let now = self.launch.memory.snapshot();
         if !Arc::ptr_eq(&now, &self.table) {

@@ -1,7 +1,7 @@
 //! The state of one worker while it runs a block: what instructions see and change.
 //!
-//! The fields at the top of [`Machine`] are those of the *split* that runs: lanes of one warp at one program
-//! counter. `warp.rs` says how splits part and meet, `block.rs` which warp runs next.
+//! The fields at the top of [`Machine`] are those of the *split* that runs: lanes of one warp at
+//! one program counter. `warp.rs` says how splits part and meet, `block.rs` which warp runs next.
 
 #![expect(unsafe_code, reason = "registers are reached by checked offsets into raw storage")]
 
@@ -37,9 +37,10 @@ pub(crate) enum Flow {
 /// The code of an instruction.
 ///
 /// # Safety
-/// The instruction is one that [`Program::linked`](super::program::Program::linked) made of the program that the machine
-/// runs, for a [`Level`](super::level::Level) that the processor has, so that its fields are those that the handler takes.
-/// The machine's window is that of a frame of the function the instruction is in.
+/// The instruction is one that [`Program::linked`](super::program::Program::linked) made of the
+/// program that the machine runs, for a [`Level`](super::level::Level) that the processor has, so
+/// that its fields are those that the handler takes. The machine's window is that of a frame of the
+/// function the instruction is in.
 pub(crate) type Handler = unsafe fn(&mut Machine<'_>, &Inst) -> Flow;
 
 /// Memory that an instruction accessed last: accesses inside it need no look-up.
@@ -104,7 +105,8 @@ pub(crate) struct Machine<'l> {
     pub(crate) shared: Site,
     pub(crate) params: Site,
     pub(crate) sites: Vec<Site>,
-    /// How addresses lie that straight code uses more than once, see [`super::access::load_keeping`].
+    /// How addresses lie that straight code uses more than once, see
+    /// [`super::access::load_keeping`].
     pub(crate) layouts: [Layout; LAYOUTS],
     pub(crate) launch: &'l Launched<'l>,
     pub(crate) warps: Vec<Warp>,
@@ -128,15 +130,16 @@ pub(crate) struct Machine<'l> {
 }
 
 impl Machine<'_> {
-    /// The lanes of a register.
+    /// Returns the lanes of a register.
     ///
     /// # Safety
-    /// The register is one of the running program, in the function whose window is the current one; a handler has such
-    /// registers from its instruction alone, see [`Handler`].
+    /// The register is one of the running program, in the function whose window is the current one;
+    /// a handler has such registers from its instruction alone, see [`Handler`].
     #[inline(always)]
     pub(crate) unsafe fn line<S: Slot>(&self, register: Reg<S>) -> *mut Line<S> {
-        // SAFETY: `Window::add` made room for the register in the function's window, which begins at `registers` and is aligned as
-        // a line, and gave it an offset that is a multiple of a line's size.
+        // SAFETY: `Window::add` made room for the register in the function's window, which begins
+        // at `registers` and is aligned as a line, and gave it an offset that is a multiple of a
+        // line's size.
         unsafe { self.registers.add(register.offset()).cast() }
     }
 
@@ -156,7 +159,8 @@ impl Machine<'_> {
     /// As for [`Machine::line`].
     #[inline(always)]
     pub(crate) unsafe fn write<S: Slot>(&mut self, register: Reg<S>, value: &Line<S>) {
-        // SAFETY: `line` gives a place inside the window, to which nothing else refers while an instruction runs.
+        // SAFETY: `line` gives a place inside the window, to which nothing else refers while an
+        // instruction runs.
         unsafe {
             let to = self.line(register);
             let mask = self.mask;
@@ -169,13 +173,14 @@ impl Machine<'_> {
         }
     }
 
-    /// The bits of a predicate.
+    /// Returns the bits of a predicate.
     ///
     /// # Safety
     /// As for [`Machine::line`].
     #[inline(always)]
     pub(crate) unsafe fn predicate(&self, register: Pred) -> u32 {
-        // SAFETY: `Window::add` made room for the four bytes in the function's window, at a multiple of four.
+        // SAFETY: `Window::add` made room for the four bytes in the function's window, at a
+        // multiple of four.
         unsafe { *self.registers.add(register.offset()).cast::<u32>() }
     }
 
@@ -185,7 +190,8 @@ impl Machine<'_> {
     /// As for [`Machine::line`].
     #[inline(always)]
     pub(crate) unsafe fn write_predicate(&mut self, register: Pred, value: u32) {
-        // SAFETY: `Window::add` made room for the four bytes in the function's window, at a multiple of four.
+        // SAFETY: `Window::add` made room for the four bytes in the function's window, at a
+        // multiple of four.
         unsafe {
             let to = self.registers.add(register.offset()).cast::<u32>();
             *to = *to & !self.mask | value & self.mask;
@@ -199,18 +205,18 @@ impl Machine<'_> {
         Flow::Fault
     }
 
-    /// The current warp.
+    /// Returns the current warp.
     #[inline(always)]
     pub(crate) fn current(&mut self) -> &mut Warp {
         &mut self.warps[self.warp]
     }
 
-    /// The number of a lane's thread within the block.
+    /// Returns the number of a lane's thread within the block.
     pub(crate) fn thread(&self, lane: usize) -> u64 {
         (self.warp * super::lanes::LANES + lane) as u64
     }
 
-    /// The lowest active lane.
+    /// Returns the lowest active lane.
     pub(crate) fn first_lane(&self) -> usize {
         lanes(self.mask).next().unwrap_or(0)
     }

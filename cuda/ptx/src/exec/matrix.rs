@@ -1,4 +1,5 @@
-//! Matrix instructions: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`. All lanes of the warp take part.
+//! Matrix instructions: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`. All lanes of the warp
+//! take part.
 
 #![expect(unsafe_code, reason = "reads and writes registers and checked addresses")]
 
@@ -57,7 +58,7 @@ pub(crate) enum Product {
 }
 
 impl Product {
-    /// A multiplication with the registers of A, B, C and D.
+    /// Creates a multiplication with the registers of A, B, C and D.
     pub(crate) fn new(form: Multiply, registers: [&[RegisterSlot]; 4]) -> Result<Product, Mismatch> {
         Ok(if form.a.bits() == 64 {
             Product::Double(form, Operands::new(registers)?)
@@ -92,9 +93,11 @@ pub(crate) unsafe fn multiply(m: &mut Machine<'_>, i: &Inst) -> Flow {
         return Flow::Switch;
     }
     match &m.launch.program.matrices.products[i.imm as usize] {
-        // SAFETY: the product is the instruction's, so that its registers are of the current window, see `Handler`.
+        // SAFETY: the product is the instruction's, so that its registers are of the current
+        // window, see `Handler`.
         Product::Narrow(form, operands) => unsafe { multiply_narrow(m, form, operands) },
-        // SAFETY: the product is the instruction's, so that its registers are of the current window, see `Handler`.
+        // SAFETY: the product is the instruction's, so that its registers are of the current
+        // window, see `Handler`.
         Product::Double(form, operands) => unsafe { multiply_double(m, form, operands) },
     }
     Flow::Next
@@ -141,7 +144,8 @@ unsafe fn multiply_narrow(m: &mut Machine<'_>, form: &Multiply, operands: &Opera
     }
 }
 
-/// `wmma.load`, `wmma.store` (if `d` is 1): `imm` is the [`Transfer`], `a` the address, `c` its offset.
+/// `wmma.load`, `wmma.store` (if `d` is 1): `imm` is the [`Transfer`], `a` the address, `c` its
+/// offset.
 pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
     if m.mask != FULL && !collective::whole_warp(m) {
         return Flow::Switch;
@@ -258,7 +262,7 @@ pub(crate) const TRANSPOSED: u32 = 8;
 /// An instruction on tiles: `a` is an address, `c` the registers of the tiles.
 type Tiles = Inst<u32, Reg<u64>, u32, List<u32>>;
 
-/// The row of eight halves that a lane's address names.
+/// Returns the row of eight halves that a lane's address names.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.

@@ -1,16 +1,17 @@
 //! Device memory: the allocations a launch may touch.
 //!
-//! Addresses are our own: handed out once in the life of the process, spaced so that an overrun never
-//! reaches a neighbour, and never zero. A [`Memory`] maps them to storage. A launch works on a snapshot of
-//! the table, which keeps every allocation there was when it began alive until it ends; whoever runs a block keeps
-//! those of the last table it looked at, and forgets where others were. So a `free` during a launch is a mistake of
-//! the program and never one of ours.
+//! Addresses are our own: handed out once in the life of the process, spaced so that an overrun
+//! never reaches a neighbour, and never zero. A [`Memory`] maps them to storage. A launch works on
+//! a snapshot of the table, which keeps every allocation there was when it began alive until it
+//! ends; whoever runs a block keeps those of the last table it looked at, and forgets where others
+//! were. So a `free` during a launch is a mistake of the program and never one of ours.
 //!
-//! Bytes are reached through [`Memory::read`], [`Memory::write`] and running kernels alone. Kernels of
-//! parallel blocks may race on them: every access from a kernel is an atomic or volatile one (see
-//! `exec/raw.rs`), so a race gives some value and no undefined behaviour.
+//! Bytes are reached through [`Memory::read`], [`Memory::write`] and running kernels alone. Kernels
+//! of parallel blocks may race on them: every access from a kernel is an atomic or volatile one
+//! (see `exec/raw.rs`), so a race gives some value and no undefined behaviour.
 //!
-//! This module never dereferences a device address itself and never hands out a reference to device bytes.
+//! This module never dereferences a device address itself and never hands out a reference to device
+//! bytes.
 
 #![expect(unsafe_code, reason = "owns raw storage that interpreted programs read and write concurrently")]
 
@@ -59,8 +60,8 @@ pub enum MemoryError {
         /// The address.
         address: u64,
     },
-    /// A registration overlaps another allocation, or its address is null, misaligned to its storage, or too
-    /// high.
+    /// A registration overlaps another allocation, or its address is null, misaligned to its
+    /// storage, or too high.
     BadRegistration {
         /// The address.
         address: u64,
@@ -106,12 +107,12 @@ pub(crate) struct Allocation {
     written: Written,
 }
 
-// SAFETY: `pointer` is to bytes that `Allocation::new` allocated, or that the caller of `Memory::register` promised to keep and
-// to share. They are reached by the functions of `raw` alone, which may race, so that an allocation may be used and dropped on
-// any thread.
+// SAFETY: `pointer` is to bytes that `Allocation::new` allocated, or that the caller of
+// `Memory::register` promised to keep and to share. They are reached by the functions of `raw`
+// alone, which may race, so that an allocation may be used and dropped on any thread.
 unsafe impl Send for Allocation {}
-// SAFETY: all fields but the bytes behind `pointer` are immutable or synchronized, and the functions of `raw` may reach the
-// bytes from several threads.
+// SAFETY: all fields but the bytes behind `pointer` are immutable or synchronized, and the
+// functions of `raw` may reach the bytes from several threads.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
@@ -150,7 +151,7 @@ impl Allocation {
         self.base + self.bytes
     }
 
-    /// Where `address` lies relative to this allocation, in words.
+    /// Returns where `address` lies relative to this allocation, in words.
     pub(crate) fn describe(&self, address: u64) -> String {
         let Self { base, bytes, label, .. } = self;
         let what = format!("{label} of {bytes} bytes at {base:#x}");
@@ -163,7 +164,7 @@ impl Allocation {
         }
     }
 
-    /// The pointer to `bytes` bytes at `address`, if all are inside.
+    /// Returns the pointer to `bytes` bytes at `address`, if all are inside.
     pub(crate) fn pointer_to(&self, address: u64, bytes: u64) -> Option<*mut u8> {
         let offset = address.checked_sub(self.base)?;
         // `offset <= self.bytes` fits a usize because the storage does.
@@ -198,14 +199,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The allocation that holds `address` (or ends there, for empty ranges).
+    /// Returns the allocation that holds `address` (or ends there, for empty ranges).
     pub(crate) fn find(&self, address: u64) -> Option<&Arc<Allocation>> {
         let after = self.live.partition_point(|a| a.base <= address);
         let candidate = self.live.get(after.checked_sub(1)?)?;
         (address - candidate.base < candidate.bytes.max(1)).then_some(candidate)
     }
 
-    /// The freed allocation that held `address`, in words.
+    /// Returns the freed allocation that held `address`, in words.
     pub(crate) fn find_freed(&self, address: u64) -> Option<String> {
         let held = |f: &&Freed| address >= f.base && address - f.base < f.bytes;
         self.freed.iter().rev().find(held).map(|f| {
@@ -219,7 +220,7 @@ impl Table {
         })
     }
 
-    /// The allocation closest to `address`, with the distance.
+    /// Returns the allocation closest to `address`, with the distance.
     pub(crate) fn nearest(&self, address: u64) -> Option<(u64, &Allocation)> {
         let after = self.live.partition_point(|a| a.base <= address);
         let before = after.checked_sub(1).and_then(|i| self.live.get(i));
@@ -262,8 +263,8 @@ impl Memory {
         Self::default()
     }
 
-    /// Allocates `bytes` bytes and returns their device address, a multiple of 256. A size of zero is allowed and returns a
-    /// unique address.
+    /// Allocates `bytes` bytes and returns their device address, a multiple of 256. A size of zero
+    /// is allowed and returns a unique address.
     ///
     /// # Errors
     /// [`MemoryError::OutOfMemory`].
@@ -293,8 +294,8 @@ impl Memory {
         Ok(address)
     }
 
-    /// Frees the allocation that starts at `address`. Launches that run already may continue to use it; an access by a later
-    /// launch is a fault.
+    /// Frees the allocation that starts at `address`. Launches that run already may continue to use
+    /// it; an access by a later launch is a fault.
     ///
     /// # Errors
     /// [`MemoryError::NotAllocated`].
@@ -313,15 +314,17 @@ impl Memory {
         })
     }
 
-    /// Makes `bytes` bytes of the caller's storage visible to kernels at device address `address`, until [`Memory::free`].
-    /// `owner` is dropped after that, when every launch and every [`Held`] that began before has ended.
+    /// Makes `bytes` bytes of the caller's storage visible to kernels at device address `address`,
+    /// until [`Memory::free`]. `owner` is dropped after that, when every launch and every [`Held`]
+    /// that began before has ended.
     ///
     /// # Errors
     /// [`MemoryError::BadRegistration`].
     ///
     /// # Safety
-    /// `pointer` must be valid for reads and writes of `bytes` bytes as long as `owner` is kept. While a launch
-    /// runs, others may touch the bytes by this memory's methods and by atomic accesses only.
+    /// `pointer` must be valid for reads and writes of `bytes` bytes as long as `owner` is kept.
+    /// While a launch runs, others may touch the bytes by this memory's methods and by atomic
+    /// accesses only.
     pub unsafe fn register(
         &self,
         address: u64,
@@ -396,7 +399,8 @@ impl Memory {
     /// [`MemoryError::OutOfBounds`].
     ///
     /// # Safety
-    /// `source` is valid for reads of `bytes` bytes. During the call, only [`Memory::read_to`] writes them.
+    /// `source` is valid for reads of `bytes` bytes. During the call, only [`Memory::read_to`]
+    /// writes them.
     pub unsafe fn write_from(
         &self,
         address: u64,
@@ -404,8 +408,8 @@ impl Memory {
         bytes: usize,
     ) -> Result<(), MemoryError> {
         let target = self.hold(address, bytes as u64)?;
-        // SAFETY: `hold` checked the target and keeps its storage alive; the caller promises that the source
-        // is valid.
+        // SAFETY: `hold` checked the target and keeps its storage alive; the caller promises that
+        // the source is valid.
         unsafe { raw::copy(source, target.pointer, bytes) };
         target.note_written(address, bytes as u64);
         Ok(())
@@ -416,7 +420,8 @@ impl Memory {
         self.unwatched.add();
     }
 
-    /// A kernel that is watched accesses memory; whether all bytes have been written, if it reads them.
+    /// Records an access of an observed kernel. Returns whether all bytes have been written, if it
+    /// reads them.
     pub(crate) fn kernel_accesses(
         &self,
         allocation: &Allocation,
@@ -432,7 +437,8 @@ impl Memory {
     /// # Errors
     /// [`MemoryError::OutOfBounds`].
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
-        // SAFETY: `bytes` is borrowed mutably for the call, so that it can be written and nobody else uses it.
+        // SAFETY: `bytes` is borrowed mutably for the call, so that it can be written and nobody
+        // else uses it.
         unsafe { self.read_to(address, bytes.as_mut_ptr(), bytes.len()) }
     }
 
@@ -442,11 +448,12 @@ impl Memory {
     /// [`MemoryError::OutOfBounds`].
     ///
     /// # Safety
-    /// `target` is valid for writes of `bytes` bytes. During the call, only [`Memory::write_from`] and this method use them.
+    /// `target` is valid for writes of `bytes` bytes. During the call, only [`Memory::write_from`]
+    /// and this method use them.
     pub unsafe fn read_to(&self, address: u64, target: *mut u8, bytes: usize) -> Result<(), MemoryError> {
         let source = self.hold(address, bytes as u64)?;
-        // SAFETY: `hold` checked the source and keeps its storage alive; the caller promises that the target
-        // is valid.
+        // SAFETY: `hold` checked the source and keeps its storage alive; the caller promises that
+        // the target is valid.
         unsafe { raw::copy(source.pointer, target, bytes) };
         Ok(())
     }
@@ -487,7 +494,7 @@ impl Memory {
         Ok(Held { pointer, allocation: table.find(address).cloned() })
     }
 
-    /// The allocations there are now.
+    /// Returns the present allocations.
     pub(crate) fn snapshot(&self) -> Arc<Table> {
         Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -506,7 +513,8 @@ pub struct Held {
 }
 
 impl Held {
-    /// Returns a pointer to the first byte. Kernels may access the bytes at any time, by atomic or volatile accesses.
+    /// Returns a pointer to the first byte. Kernels may access the bytes at any time, by atomic or
+    /// volatile accesses.
     pub fn pointer(&self) -> *mut u8 {
         self.pointer
     }

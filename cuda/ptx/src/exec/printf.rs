@@ -2,18 +2,20 @@
 
 use std::fmt::Write as _;
 
-/// A sink for output. It is called with the text of one `printf`, possibly by several threads at once.
+/// A sink for output. It is called with the text of one `printf`, possibly by several threads at
+/// once.
 pub type Sink<'s> = dyn Fn(&str) + Sync + 's;
 
 /// Longest field a conversion is padded to, and most digits.
 const MAX_FIELD: usize = 4096;
 
-/// Reads arguments one after the other, as CUDA passes them: in memory, each at its natural alignment.
+/// Reads arguments one after the other, as CUDA passes them: in memory, each at its natural
+/// alignment.
 pub(crate) trait Arguments {
     /// The next argument, of 4 or 8 bytes.
     type Error;
     fn next(&mut self, bytes: u64) -> Result<u64, Self::Error>;
-    /// The string at an address.
+    /// Returns the string at an address.
     fn string(&mut self, address: u64) -> Result<Vec<u8>, Self::Error>;
 }
 
@@ -33,7 +35,7 @@ struct Spec {
     short: Option<u32>,
 }
 
-/// The text of a `printf`.
+/// Returns the text of a `printf`.
 pub(crate) fn format<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<String, A::Error> {
     let mut out = String::new();
     let mut rest = format;
@@ -122,7 +124,7 @@ fn convert<'f, A: Arguments>(
     Ok(tail)
 }
 
-/// A width or a precision: digits, or `*` for an argument.
+/// Returns a width or a precision: digits, or `*` for an argument.
 fn number<'f, A: Arguments>(
     mut rest: &'f [u8],
     arguments: &mut A,

@@ -13,9 +13,10 @@ use super::slots::{FIELDS, FieldType, Fields, Lists, Mismatch, Pred, Reg};
 use super::video::Form;
 use crate::syntax::types::SpecialRegister;
 
-/// An instruction, ready to run: its handler, the handler's operands, a constant. The types of the fields are those the
-/// handler gives them ([`FieldType`]); a list of instructions has numbers instead. `imm` is a constant or the offset of an
-/// address, `site` what memory the instruction accessed last.
+/// An instruction, ready to run: its handler, the handler's operands, a constant. The types of the
+/// fields are those the handler gives them ([`FieldType`]); a list of instructions has numbers
+/// instead. `imm` is a constant or the offset of an address, `site` what memory the instruction
+/// accessed last.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Inst<Dst = u32, A = u32, B = u32, C = u32, D = u32, Site = u32> {
@@ -30,7 +31,7 @@ pub(crate) struct Inst<Dst = u32, A = u32, B = u32, C = u32, D = u32, Site = u32
 }
 
 impl Inst {
-    /// The instruction as its handler sees it.
+    /// Returns the instruction as its handler sees it.
     ///
     /// # Safety
     /// The instruction's handler has fields of these types.
@@ -43,13 +44,15 @@ impl Inst {
         D: FieldType,
         Site: FieldType,
     {
-        // SAFETY: the layout of an `Inst` is that of C, and each `FieldType` is a transparent `u32`. By the caller's promise
-        // `Unlinked::new` has checked that the numbers are those of registers as the types say.
+        // SAFETY: the layout of an `Inst` is that of C, and each `FieldType` is a transparent
+        // `u32`. By the caller's promise `Unlinked::new` has checked that the numbers are those of
+        // registers as the types say.
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 }
 
-/// An instruction whose handler has not been picked for a processor. Its fields are those its handlers take.
+/// An instruction whose handler has not been picked for a processor. Its fields are those its
+/// handlers take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unlinked {
     handlers: Handlers,
@@ -83,7 +86,7 @@ pub(crate) enum Filled {
 }
 
 impl Filled {
-    /// The special register that the register is filled with, if it is.
+    /// Returns the special register that the register is filled with, if it is.
     pub(crate) fn special(self) -> Option<SpecialRegister> {
         match self {
             Filled::Special32(_, special)
@@ -164,12 +167,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// A program without functions.
+    /// Creates a program without functions.
     pub(crate) fn new(name: &str, param_bytes: u32) -> Program {
         Program { name: name.to_owned(), param_bytes, ..Program::default() }
     }
 
-    /// The code for a processor, with or without instruments.
+    /// Returns the code for a processor, with or without instruments.
     pub(crate) fn linked(&self, level: Level, instrumented: bool) -> &[Inst] {
         let copy = &self.linked[level as usize * 2 + usize::from(instrumented)];
         copy.get_or_init(|| {
@@ -181,12 +184,12 @@ impl Program {
         self.origin_of.get(pc as usize).and_then(|&origin| self.origins.get(origin as usize))
     }
 
-    /// The name of the instruction of the text, with its modifiers.
+    /// Returns the name of the instruction of the text, with its modifiers.
     pub(crate) fn name_of(&self, pc: u32) -> &str {
         self.origin(pc).map_or("", |origin| &origin.name)
     }
 
-    /// Where an instruction comes from.
+    /// Returns where an instruction comes from.
     pub(crate) fn place(&self, pc: u32) -> Place {
         self.origin(pc).map_or_else(Place::default, |origin| Place {
             instruction: origin.name.to_string(),
@@ -195,7 +198,8 @@ impl Program {
         })
     }
 
-    /// The function with this number in the module, if it can be called from this call site.
+    /// Returns the function with this number in the module, if it can be called from this call
+    /// site.
     pub(crate) fn callable(&self, id: u64, site: u32) -> Option<u32> {
         let callee = *self.by_address.get(&u32::try_from(id).ok()?)?;
         let site = &self.call_sites[site as usize];

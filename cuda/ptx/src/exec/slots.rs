@@ -1,10 +1,11 @@
 //! Registers of a window, their widths, and the fields of instructions that name them.
 //!
-//! [`Window::add`] alone makes a [`RegisterSlot`], which knows its width. A handler is a function on an
-//! [`Inst`](super::program::Inst) whose fields have types: [`Reg`], [`Pred`] and [`WideReg`] are registers, [`List`]
-//! is a list of them, `u32` is a number. [`Handlers`](super::level::Handlers) derives from these types what the handler
-//! [uses](Use), and [`Unlinked::new`](super::program::Unlinked::new) accepts no fields that disagree. So a handler never
-//! sees a register of another width than the one it reads or writes.
+//! [`Window::add`] alone makes a [`RegisterSlot`], which knows its width. A handler is a function
+//! on an [`Inst`](super::program::Inst) whose fields have types: [`Reg`], [`Pred`] and [`WideReg`]
+//! are registers, [`List`] is a list of them, `u32` is a number.
+//! [`Handlers`](super::level::Handlers) derives from these types what the handler [uses](Use), and
+//! [`Unlinked::new`](super::program::Unlinked::new) accepts no fields that disagree. So a handler
+//! never sees a register of another width than the one it reads or writes.
 
 #![expect(unsafe_code, reason = "lists of registers are stored as numbers")]
 
@@ -27,7 +28,7 @@ pub(crate) enum Width {
 }
 
 impl Width {
-    /// The width of a register for values of a given width in bits.
+    /// Returns the width of a register for values of a given width in bits.
     pub(crate) fn of_bits(bits: u32) -> Width {
         match bits {
             0 | 1 => Width::Predicate,
@@ -61,17 +62,17 @@ impl RegisterSlot {
         self.width
     }
 
-    /// The register as one of slot type `S`.
+    /// Returns the register as one of slot type `S`.
     pub(crate) fn typed<S: Slot>(self) -> Result<Reg<S>, Mismatch> {
         self.expect(S::WIDTH).map(Reg::at)
     }
 
-    /// The register as a predicate.
+    /// Returns the register as a predicate.
     pub(crate) fn predicate(self) -> Result<Pred, Mismatch> {
         self.expect(Width::Predicate).map(Pred)
     }
 
-    /// The low and the high 64 bits of a register of 128 bits.
+    /// Returns the low and the high 64 bits of a register of 128 bits.
     pub(crate) fn halves(self) -> Result<[RegisterSlot; 2], Mismatch> {
         let wide = WideReg(self.expect(Width::Wide)?);
         Ok([wide.low(), wide.high()].map(|half| RegisterSlot { offset: half.offset, width: Width::Double }))
@@ -120,7 +121,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// A window without registers.
+    /// Creates a window without registers.
     pub(crate) fn new() -> Window {
         Window { bytes: 0, predicates: (0, LINE) }
     }
@@ -239,13 +240,13 @@ unsafe impl FieldType for Pred {
 pub(crate) struct WideReg(u32);
 
 impl WideReg {
-    /// The register of the low 64 bits.
+    /// Returns the register of the low 64 bits.
     #[inline(always)]
     pub(crate) fn low(self) -> Reg<u64> {
         Reg::at(self.0)
     }
 
-    /// The register of the high 64 bits.
+    /// Returns the register of the high 64 bits.
     #[inline(always)]
     pub(crate) fn high(self) -> Reg<u64> {
         Reg::at(self.0 + 2 * LINE)
@@ -301,13 +302,13 @@ impl Lists {
         Ok(RegisterList { start, width })
     }
 
-    /// The registers of a list of this program.
+    /// Returns the registers of a list of this program.
     #[inline(always)]
     pub(crate) fn get<S: Slot>(&self, list: List<S>) -> &[Reg<S>] {
         let (count, rest) = self.numbers[list.start as usize..].split_first().unwrap_or((&0, &[]));
         let offsets = &rest[..*count as usize];
-        // SAFETY: `Reg<S>` is a transparent `u32`. `add` took the offsets from registers of the list's width, and
-        // `Fields::resolve` makes a `List<S>` of a list of that width alone.
+        // SAFETY: `Reg<S>` is a transparent `u32`. `add` took the offsets from registers of the
+        // list's width, and `Fields::resolve` makes a `List<S>` of a list of that width alone.
         unsafe { std::slice::from_raw_parts(offsets.as_ptr().cast(), offsets.len()) }
     }
 }
@@ -405,7 +406,7 @@ impl Fields {
         self
     }
 
-    /// The numbers of the fields and the constant, if a handler with these uses takes them.
+    /// Returns the numbers of the fields and the constant, if a handler with these uses takes them.
     pub(crate) fn resolve(&self, uses: &[Use; FIELDS]) -> Result<([u32; FIELDS], u64), Mismatch> {
         const NAMES: [&str; FIELDS] = ["dst", "a", "b", "c", "d", "site"];
         for ((field, wanted), name) in self.fields.iter().zip(uses).zip(NAMES) {

@@ -1,8 +1,9 @@
 //! Registers the machine sets, and constants.
 //!
-//! Both live in slots of a function's window, so that instructions read them like any register. Constants,
-//! positions of threads and sizes are written once for a launch; what depends on the block before each
-//! block; those of a called function by its first instruction. Clocks are read by instructions of their own.
+//! Both live in slots of a function's window, so that instructions read them like any register.
+//! Constants, positions of threads and sizes are written once for a launch; what depends on the
+//! block before each block; those of a called function by its first instruction. Clocks are read by
+//! instructions of their own.
 
 #![expect(unsafe_code, reason = "writes registers")]
 
@@ -15,8 +16,9 @@ use super::program::{Filled, FunctionCode, Inst};
 use super::slots::Reg;
 use crate::syntax::types::{Axis, SpecialRegister};
 
-/// Bytes of shared memory that the system reserves in a block, from its first one on. Programs see them in
-/// `%reserved_smem_offset_*`; cooperative groups of several warps keep their barriers there.
+/// Bytes of shared memory that the system reserves in a block, from its first one on. Programs see
+/// them in `%reserved_smem_offset_*`; cooperative groups of several warps keep their barriers
+/// there.
 pub(crate) const RESERVED_SHARED_BYTES: u64 = 1024;
 
 /// `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`.
@@ -29,7 +31,8 @@ const RESERVED_OFFSETS: [u64; 5] =
 /// The current window is one of the function.
 pub(crate) unsafe fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode) {
     for &filled in &function.filled {
-        // SAFETY: the caller promises that the window is one of the function, whose registers these are.
+        // SAFETY: the caller promises that the window is one of the function, whose registers these
+        // are.
         unsafe { write(m, filled) };
     }
 }
@@ -40,15 +43,17 @@ pub(crate) unsafe fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode
 /// The current window is one of the function.
 pub(crate) unsafe fn fill_block(m: &mut Machine<'_>, function: &FunctionCode) {
     for &filled in &function.filled[function.filled.len() - function.per_block..] {
-        // SAFETY: the caller promises that the window is one of the function, whose registers these are.
+        // SAFETY: the caller promises that the window is one of the function, whose registers these
+        // are.
         unsafe { write(m, filled) };
     }
 }
 
-/// The first instruction of a called function: `a` is the function.
+/// Returns the first instruction of a called function: `a` is the function.
 pub(crate) unsafe fn prologue(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let program = m.launch.program;
-    // SAFETY: `translate_function` begins each function with this instruction and the function's own number.
+    // SAFETY: `translate_function` begins each function with this instruction and the function's
+    // own number.
     unsafe { fill_constants(m, &program.functions[i.a as usize]) };
     Flow::Next
 }
@@ -84,7 +89,8 @@ unsafe fn read_clock64(m: &mut Machine<'_>, i: &Inst<Reg<u64>>) -> Flow {
     Flow::Next
 }
 
-/// The instruction that reads a clock: its handler and constant; none if the register is no clock.
+/// Returns the instruction that reads a clock: its handler and constant; none if the register is no
+/// clock.
 pub(crate) fn clock(register: SpecialRegister) -> Option<(Handlers, u64)> {
     use SpecialRegister as S;
     let [half, whole] = [Handlers::same(read_clock32), Handlers::same(read_clock64)];
@@ -99,13 +105,13 @@ pub(crate) fn clock(register: SpecialRegister) -> Option<(Handlers, u64)> {
     })
 }
 
-/// Whether an instruction reads a clock.
+/// Returns whether an instruction reads a clock.
 pub(crate) fn reads_clock(i: &Inst) -> bool {
     std::ptr::fn_addr_eq(i.run, read_clock32 as unsafe fn(&mut Machine<'_>, &Inst<Reg<u32>>) -> Flow)
         || std::ptr::fn_addr_eq(i.run, read_clock64 as unsafe fn(&mut Machine<'_>, &Inst<Reg<u64>>) -> Flow)
 }
 
-/// Whether the register differs between the blocks of a launch.
+/// Returns whether the register differs between the blocks of a launch.
 pub(crate) fn depends_on_block(register: SpecialRegister) -> bool {
     use SpecialRegister as S;
     matches!(register, S::CtaId(_) | S::ClusterId(_) | S::SmId)
@@ -133,7 +139,7 @@ unsafe fn write(m: &mut Machine<'_>, filled: Filled) {
     }
 }
 
-/// The value of a special register in each lane.
+/// Returns the value of a special register in each lane.
 fn special(m: &Machine<'_>, register: SpecialRegister) -> Line<u64> {
     use SpecialRegister as S;
     let launch = m.launch;
@@ -165,7 +171,8 @@ fn special(m: &Machine<'_>, register: SpecialRegister) -> Line<u64> {
         }
         S::Environment(1) => Line::splat(launch.workspace >> 32),
         S::Environment(2) => Line::splat(launch.workspace & u64::from(u32::MAX)),
-        // All blocks look as if they ran on one multiprocessor, launch 0, without a cluster or a graph.
+        // All blocks look as if they ran on one multiprocessor, launch 0, without a cluster or a
+        // graph.
         _ => splat(0),
     }
 }

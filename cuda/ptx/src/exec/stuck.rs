@@ -1,12 +1,13 @@
 //! Blocks that wait at a memory barrier that nobody completes.
 //!
-//! A program waits at a memory barrier by asking again and again, which looks like work. But the barrier lies in the
-//! block's own shared memory, where its own threads alone complete it: no other block is in the cluster, and copies on the
-//! side are complete at once. So when every split that could run goes round a loop that only asks, and comes round with
-//! the registers it had before, none of them ever leaves it.
+//! A program waits at a memory barrier by asking again and again, which looks like work. But the
+//! barrier lies in the block's own shared memory, where its own threads alone complete it: no other
+//! block is in the cluster, and copies on the side are complete at once. So when every split that
+//! could run goes round a loop that only asks, and comes round with the registers it had before,
+//! none of them ever leaves it.
 //!
-//! Nothing here takes a loop for endless that accesses memory, reads a clock or changes a register: what is looked at is
-//! executed as always, one instruction at a time.
+//! Nothing here takes a loop for endless that accesses memory, reads a clock or changes a register:
+//! what is looked at is executed as always, one instruction at a time.
 
 #![expect(unsafe_code, reason = "runs instructions and reads registers")]
 
@@ -38,8 +39,8 @@ impl Machine<'_> {
         if asking.is_empty() || self.release_waiting() { Ok(()) } else { Err(self.deadlock(asking)) }
     }
 
-    /// Lets the first split of a warp that can run go on until it asks a memory barrier at one place for the second time;
-    /// says who waits where if nothing has changed in between.
+    /// Lets the first split of a warp that can run go on until it asks a memory barrier at one
+    /// place for the second time; says who waits where if nothing has changed in between.
     fn goes_round(&mut self, index: usize) -> Result<Option<String>, Trap> {
         self.select(index);
         let Some(split) = self.warps[index].ready.pop_front() else { return Ok(None) };
@@ -67,7 +68,8 @@ impl Machine<'_> {
                     Some(_) => {}
                 }
             }
-            // SAFETY: `resume` made the split, which is one of the program that this machine runs, the current one.
+            // SAFETY: `resume` made the split, which is one of the program that this machine runs,
+            // the current one.
             match unsafe { self.step() } {
                 Flow::Next => {}
                 Flow::Switch | Flow::Yield => return Ok(None),
@@ -80,7 +82,8 @@ impl Machine<'_> {
         Ok(found.filter(|_| !parted))
     }
 
-    /// Whether an instruction, the one at the program counter, does no more than ask a barrier, compute and jump.
+    /// Returns whether an instruction, the one at the program counter, does no more than ask a
+    /// barrier, compute and jump.
     fn only_waits(&self, instruction: &Inst) -> bool {
         if std::ptr::fn_addr_eq(instruction.run, warp::meet as Handler) {
             return true;
@@ -97,7 +100,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The register window of the split's frame.
+    /// Returns the register window of the split's frame.
     fn registers_of_frame(&self) -> Vec<u32> {
         let function = self.current_frame().function;
         let words = self.launch.program.functions[function as usize].window_bytes as usize / size_of::<u32>();

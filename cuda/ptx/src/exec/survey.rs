@@ -1,7 +1,8 @@
-//! What the addresses of a warp have in common: how they lie to each other, and whether all are in bounds and aligned.
+//! What the addresses of a warp have in common: how they lie to each other, and whether all are in
+//! bounds and aligned.
 //!
-//! On x86-64 this is written with SSE2, which every such processor has: as loops, the compiler pairs lanes of the two
-//! halves, and takes ten times as many instructions.
+//! On x86-64 this is written with SSE2, which every such processor has: as loops, the compiler
+//! pairs lanes of the two halves, and takes ten times as many instructions.
 
 use super::lanes::{LANES, Line, Slot};
 
@@ -19,7 +20,8 @@ pub(crate) enum Pattern {
     Scattered,
 }
 
-/// How the addresses in a register lie, for accesses of one size: of the lower and of the upper half of the lanes.
+/// How the addresses in a register lie, for accesses of one size: of the lower and of the upper
+/// half of the lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// The address in the first lane of the half.
@@ -31,7 +33,7 @@ impl Layout {
     /// Nothing is known.
     pub(crate) const UNKNOWN: Layout = Layout { first: [0; 2], patterns: [Pattern::Scattered; 2] };
 
-    /// The layout of a register of addresses for accesses of `bytes` bytes.
+    /// Returns the layout of a register of addresses for accesses of `bytes` bytes.
     #[inline(always)]
     pub(crate) fn of<S: Surveyed>(addresses: &Line<S>, bytes: u64) -> Layout {
         let patterns = [pattern(addresses, 0, bytes), pattern(addresses, HALF, bytes)];
@@ -54,11 +56,12 @@ fn pattern<S: Surveyed>(addresses: &Line<S>, start: usize, bytes: u64) -> Patter
 
 /// A slot whose lines can be surveyed.
 pub(crate) trait Surveyed: Slot {
-    /// The bits that are set, in some lane of the half from `start` on, in the difference of the addresses to a row of
-    /// accesses of `bytes` bytes, and to one value.
+    /// Returns the bits that are set, in some lane of the half from `start` on, in the difference
+    /// of the addresses to a row of accesses of `bytes` bytes, and to one value.
     fn differences(addresses: &Line<Self>, start: usize, bytes: u64) -> (Self, Self);
 
-    /// The bits that are set, in some lane, in an offset; and in an offset or in `last` minus an offset.
+    /// Returns the bits that are set, in some lane, in an offset; and in an offset or in `last`
+    /// minus an offset.
     fn extremes(of: &Line<Self>, last: Self) -> (Self, Self);
 }
 
@@ -70,7 +73,7 @@ mod sse2 {
 
     use super::{HALF, LANES, Line, Surveyed};
 
-    /// All bits that are set in one of the slots, in the low bits.
+    /// Returns all bits that are set in one of the slots, in the low bits.
     #[inline(always)]
     fn folded64(vector: __m128i) -> u64 {
         // SAFETY: SSE2 is part of x86-64.
@@ -95,7 +98,7 @@ mod sse2 {
         unsafe { _mm_set1_epi32(value as i32) }
     }
 
-    /// The first multiples of a step.
+    /// Returns the first multiples of a step.
     #[inline(always)]
     fn steps64(step: u64) -> __m128i {
         // SAFETY: SSE2 is part of x86-64.
@@ -115,7 +118,8 @@ mod sse2 {
                 #[inline(always)]
                 fn differences(addresses: &Line<$slot>, start: usize, bytes: u64) -> ($slot, $slot) {
                     let addresses = &addresses.0[start..start + HALF];
-                    // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the half.
+                    // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the
+                    // half.
                     unsafe {
                         let (mut from_row, mut from_one) = (_mm_setzero_si128(), _mm_setzero_si128());
                         let first = $splat(addresses[0]);
@@ -135,7 +139,8 @@ mod sse2 {
 
                 #[inline(always)]
                 fn extremes(of: &Line<$slot>, last: $slot) -> ($slot, $slot) {
-                    // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the line.
+                    // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the
+                    // line.
                     unsafe {
                         let (mut low, mut high) = (_mm_setzero_si128(), _mm_setzero_si128());
                         let last = $splat(last);

@@ -1,8 +1,9 @@
-//! Copies that a GPU makes on the side, and the barriers that wait for them: `cp.async`, `mbarrier`.
+//! Copies that a GPU makes on the side, and the barriers that wait for them: `cp.async`,
+//! `mbarrier`.
 //!
-//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups of
-//! copies are always complete. A memory barrier is a word of shared memory with the counts and the phase in
-//! it.
+//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups
+//! of copies are always complete. A memory barrier is a word of shared memory with the counts and
+//! the phase in it.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -16,8 +17,8 @@ use super::program::Inst;
 use super::raw::{self, Word};
 use super::slots::{Pred, Reg};
 
-/// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to copy (of the
-/// low 16 bits of `d`, the rest is zeros); `imm` has the two offsets in 32 bits each.
+/// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to
+/// copy (of the low 16 bits of `d`, the rest is zeros); `imm` has the two offsets in 32 bits each.
 pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>, Reg<u32>>) -> Flow {
     let bytes = u64::from(i.d & 0xffff);
     let offset = |bits: u64| i64::from(bits as u32 as i32);
@@ -77,7 +78,8 @@ pub(crate) enum Step {
     TestParity,
     Try,
     TryParity,
-    /// `cp.async.mbarrier.arrive`: the copies are complete, so the arrival it adds takes place at once.
+    /// `cp.async.mbarrier.arrive`: the copies are complete, so the arrival it adds takes place at
+    /// once.
     CopyArrive,
     CopyArriveNoIncrease,
 }
@@ -189,8 +191,8 @@ impl Word64 {
     }
 }
 
-/// An `mbarrier` instruction: `a` is the address, `b` a count, a number of bytes or a parity, `c` a state; `d` is the
-/// [`Step`], with the space in its third byte.
+/// An `mbarrier` instruction: `a` is the address, `b` a count, a number of bytes or a parity, `c` a
+/// state; `d` is the [`Step`], with the space in its third byte.
 type Stepping<Dst> = Inst<Dst, Reg<u64>, Reg<u32>, Reg<u64>>;
 
 /// Takes a step for a lane; gives the barrier's word before, and what the step says.
@@ -267,14 +269,14 @@ pub(crate) unsafe fn barrier_test(m: &mut Machine<'_>, i: &Stepping<Pred>) -> Fl
     Flow::Next
 }
 
-/// The instruction as one that asks a memory barrier if a phase is complete, if it is one.
+/// Returns the instruction as one that asks a memory barrier if a phase is complete, if it is one.
 pub(crate) fn asking(i: &Inst) -> Option<&Stepping<Pred>> {
     let test: unsafe fn(&mut Machine<'_>, &Stepping<Pred>) -> Flow = barrier_test;
     // SAFETY: the handler is `barrier_test`, whose fields have these types.
     std::ptr::fn_addr_eq(i.run, test).then(|| unsafe { i.typed() })
 }
 
-/// The barrier that an instruction asks for its first lane, in words.
+/// Returns the barrier that an instruction asks for its first lane, in words.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -285,7 +287,8 @@ pub(crate) unsafe fn describe(m: &Machine<'_>, i: &Stepping<Pred>) -> String {
     let offset = if shared { address } else { address.wrapping_sub(AccessSpace::Shared.window()) };
     let mut text = format!("the memory barrier at shared address {offset:#x}");
     if offset < m.shared.limit(8) && offset.is_multiple_of(8) {
-        // SAFETY: the eight bytes lie inside shared memory by the comparison above, and are aligned.
+        // SAFETY: the eight bytes lie inside shared memory by the comparison above, and are
+        // aligned.
         let word = Word64::unpack(unsafe { u64::load(m.shared.pointer.add(offset as usize)) });
         text += &format!(" ({} arrivals and {} bytes missing)", word.pending, word.bytes);
     }

@@ -1,12 +1,13 @@
 //! A warp: how its lanes part at branches and meet again.
 //!
-//! Lanes at one program counter with one call stack are a *split* and run together. A branch that not all
-//! lanes take makes two splits and a [`Join`] at the branch's immediate post-dominator, where they wait for
-//! each other and become one again. A call makes a join too: its lanes go on behind the call together.
+//! Lanes at one program counter with one call stack are a *split* and run together. A branch that
+//! not all lanes take makes two splits and a [`Join`] at the branch's immediate post-dominator,
+//! where they wait for each other and become one again. A call makes a join too: its lanes go on
+//! behind the call together.
 //!
-//! No lane waits at a join for ever, as programs may rely on each thread making progress: when nothing else
-//! can run, or one split has been running for long, waiting lanes are let go on their own
-//! ([`Machine::release_joins`]). They still meet the others at the joins further out.
+//! No lane waits at a join for ever, as programs may rely on each thread making progress: when
+//! nothing else can run, or one split has been running for long, waiting lanes are let go on their
+//! own ([`Machine::release_joins`]). They still meet the others at the joins further out.
 
 #![expect(unsafe_code, reason = "the register window moves with calls")]
 
@@ -144,7 +145,7 @@ impl Warp {
         }
     }
 
-    /// The lanes that have not exited.
+    /// Returns the lanes that have not exited.
     pub(crate) fn live(&self) -> u32 {
         self.lanes & !self.exited
     }
@@ -171,7 +172,8 @@ impl Warp {
         self.joins.len() as u32 - 1
     }
 
-    /// Where a split goes on when all of `index`'s lanes have arrived. Ends the call if the join was its end.
+    /// Returns where a split goes on when all of `index`'s lanes have arrived. Ends the call if the
+    /// join was its end.
     fn leave(&mut self, index: u32, mask: u32) -> Split {
         let join = self.joins[index as usize];
         if join.pc != RETURN {
@@ -196,7 +198,7 @@ impl Warp {
 }
 
 impl Machine<'_> {
-    /// The split that runs, at the instruction `back` before the program counter.
+    /// Returns the split that runs, at the instruction `back` before the program counter.
     #[inline(always)]
     pub(crate) fn split(&self, back: u32) -> Split {
         Split { pc: self.pc - back, mask: self.mask, join: self.join, frame: self.frame }
@@ -221,7 +223,8 @@ impl Machine<'_> {
         self.registers = warp.registers().wrapping_add(window);
     }
 
-    /// A branch that `taken` of the active lanes take to `target`, meeting the others at `meet`.
+    /// Returns a branch that `taken` of the active lanes take to `target`, meeting the others at
+    /// `meet`.
     #[inline(never)]
     pub(crate) fn diverge(&mut self, taken: u32, target: u32, meet: u32) -> Flow {
         let (mask, next) = (self.mask, self.pc);
@@ -243,8 +246,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Splits the lanes over `paths`; those whose path begins at the join have arrived. Goes on with the
-    /// first of the others.
+    /// Splits the lanes over `paths`; those whose path begins at the join have arrived. Goes on
+    /// with the first of the others.
     pub(crate) fn take_paths(&mut self, paths: &[(u32, u32)], meet: u32) -> Flow {
         let (join, frame) = (self.join, self.frame);
         let mut first = None;
@@ -267,7 +270,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The active lanes have come to the join of their split: `lanes` more of it are there.
+    /// Records that active lanes have reached the join of their split: `lanes` more of it are
+    /// there.
     pub(crate) fn arrive(&mut self, lanes: u32) -> Flow {
         let index = self.join;
         let warp = self.current();
@@ -286,7 +290,7 @@ impl Machine<'_> {
         Flow::Next
     }
 
-    /// A place where lanes may have to wait for others.
+    /// Returns a place where lanes may have to wait for others.
     #[inline(always)]
     pub(crate) fn meet(&mut self) -> Flow {
         while self.join != NONE {
@@ -304,7 +308,7 @@ impl Machine<'_> {
         Flow::Next
     }
 
-    /// The active lanes end. `back` lanes of the split go on, if any.
+    /// Returns the active lanes end. `back` lanes of the split go on, if any.
     pub(crate) fn exit(&mut self) -> Flow {
         let gone = self.mask;
         self.live_threads -= gone.count_ones();
@@ -346,7 +350,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Lets the current warp's waiting lanes go on without those they wait for. Gives whether there were any.
+    /// Lets the current warp's waiting lanes go on without those they wait for. Gives whether there
+    /// were any.
     pub(crate) fn release_joins(&mut self) -> bool {
         self.current().turns = 0;
         let mut released = false;
@@ -373,7 +378,8 @@ impl Machine<'_> {
         released
     }
 
-    /// The split has used its turn: others go on, and lanes that wait for it may have to go on for it to end.
+    /// Ends the turn of the split: others go on, and lanes that wait for it may have to go on for
+    /// it to end.
     pub(crate) fn yield_turn(&mut self) -> Flow {
         const MAX_TURNS: u32 = 64;
         let split = self.split(0);
@@ -385,8 +391,8 @@ impl Machine<'_> {
         Flow::Yield
     }
 
-    /// An instruction that programs wait with: an atomic, a volatile read, a look at a barrier. Many of them
-    /// are a turn.
+    /// An instruction that programs wait with: an atomic, a volatile read, a look at a barrier.
+    /// Many of them are a turn.
     #[inline(always)]
     pub(crate) fn poll(&mut self) {
         self.fuel -= 64;
@@ -443,8 +449,9 @@ impl Machine<'_> {
         for (&(source, source_bytes), &(target, target_bytes)) in sources.iter().zip(targets) {
             let bytes = source_bytes.min(target_bytes) as usize;
             for lane in lanes(self.mask) {
-                // SAFETY: the places lie inside the two frames, where `FrameLayout` put them, and `call` checked that each frame lies
-                // inside the lane's local memory. The frames do not overlap.
+                // SAFETY: the places lie inside the two frames, where `FrameLayout` put them, and
+                // `call` checked that each frame lies inside the lane's local memory. The frames do
+                // not overlap.
                 unsafe {
                     let memory = self.local.add(lane * self.local_stride as usize);
                     let source = memory.add((from + source) as usize);
@@ -472,7 +479,7 @@ impl Machine<'_> {
         self.warps[self.warp].frames[self.frame as usize]
     }
 
-    /// Whether all lanes of the current frame that there still are run together.
+    /// Returns whether all lanes of the current frame that there still are run together.
     pub(crate) fn is_whole_frame(&self) -> bool {
         let warp = &self.warps[self.warp];
         let mut index = self.join;
@@ -517,7 +524,8 @@ pub(crate) unsafe fn branch_if(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow
     if target <= next && flow == Flow::Next { burn(m) } else { flow }
 }
 
-/// `brx.idx`: `a` is the index, `b` where its targets begin in the program's, `d` their number, `c` where paths meet.
+/// `brx.idx`: `a` is the index, `b` where its targets begin in the program's, `d` their number, `c`
+/// where paths meet.
 pub(crate) unsafe fn branch_indexed(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>>) -> Flow {
     // SAFETY: `a` is a register of the current window, see `Handler`.
     let index = unsafe { m.read(i.a) };
@@ -543,7 +551,7 @@ pub(crate) unsafe fn branch_indexed(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>>
     if flow == Flow::Next { burn(m) } else { flow }
 }
 
-/// A place where paths meet.
+/// Returns a place where paths meet.
 pub(crate) unsafe fn meet(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.meet()
 }
@@ -553,8 +561,8 @@ pub(crate) unsafe fn call(m: &mut Machine<'_>, i: &Inst) -> Flow {
     m.call(i.a, i.b)
 }
 
-/// `call` through a register: `a` is the address, `b` the call site, `c` where lanes that call different
-/// functions meet.
+/// `call` through a register: `a` is the address, `b` the call site, `c` where lanes that call
+/// different functions meet.
 pub(crate) unsafe fn call_indirect(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
     // SAFETY: `a` is a register of the current window, see `Handler`.
     let address = unsafe { m.read(i.a) };
@@ -586,8 +594,8 @@ pub(crate) unsafe fn exit(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.exit()
 }
 
-/// An instruction under a predicate: `a` is the predicate, `b` whether it is negated (all ones). The next
-/// instruction follows.
+/// Returns an instruction under a predicate: `a` is the predicate, `b` whether it is negated (all
+/// ones). The next instruction follows.
 pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow {
     let mask = m.mask;
     // SAFETY: `a` is a predicate of the current window, see `Handler`.
@@ -599,7 +607,8 @@ pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow {
     }
     m.mask = active;
     let next = &m.launch.code[next];
-    // SAFETY: the instruction behind a guard is one of the same function, so that the window is its own.
+    // SAFETY: the instruction behind a guard is one of the same function, so that the window is its
+    // own.
     let flow = unsafe { (next.run)(m, next) };
     m.mask = mask;
     flow

@@ -1,8 +1,9 @@
 //! `wgmma`: products that the four warps of a group make together, with factors in shared memory.
 //!
-//! Each warp has 16 rows of the 64 of A and of the result, and needs nothing of the others' registers: it makes its rows
-//! by products of 16 × 8 as `mma` does. It makes them at once, which is one of the orders the program has to reckon with;
-//! so fences and groups of products are always complete.
+//! Each warp has 16 rows of the 64 of A and of the result, and needs nothing of the others'
+//! registers: it makes its rows by products of 16 × 8 as `mma` does. It makes them at once, which
+//! is one of the orders the program has to reckon with; so fences and groups of products are always
+//! complete.
 
 #![expect(unsafe_code, reason = "reads and writes registers and checked addresses")]
 
@@ -52,11 +53,13 @@ pub(crate) struct GroupProduct {
     pub(crate) d: Vec<Reg<u32>>,
     /// The bits of A's registers that are flipped, for a product whose sign changes.
     pub(crate) flipped: u32,
-    /// The predicate that says whether the result is added to what is there, and all ones if it is negated.
+    /// The predicate that says whether the result is added to what is there, and all ones if it is
+    /// negated.
     pub(crate) accumulate: (Pred, u32),
 }
 
-/// How a factor lies in shared memory, as its descriptor says. Neighbours come in pieces of 16 bytes.
+/// How a factor lies in shared memory, as its descriptor says. Neighbours come in pieces of 16
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     start: u64,
@@ -80,14 +83,14 @@ impl Layout {
         Ok(Layout { start: field(0), leading: field(16), stride: field(32), pieces })
     }
 
-    /// The address of byte `along` of row `row`, where neighbours are along K.
+    /// Returns the address of byte `along` of row `row`, where neighbours are along K.
     fn along(&self, row: u64, along: u64) -> u64 {
         let line = row % 8 * PIECE * self.pieces + row / 8 * self.stride;
         let piece = if self.pieces == 1 { along / PIECE * self.leading } else { along / PIECE * PIECE };
         self.swizzle(self.start + line + piece + along % PIECE)
     }
 
-    /// The address of byte `across` of column `k`, where neighbours are along M or N.
+    /// Returns the address of byte `across` of column `k`, where neighbours are along M or N.
     fn across(&self, across: u64, k: u64) -> u64 {
         let piece = across / PIECE;
         let place = if self.pieces == 1 {
@@ -111,7 +114,8 @@ pub(crate) unsafe fn multiply(m: &mut Machine<'_>, i: &Inst) -> Flow {
         return Flow::Switch;
     }
     let product = &m.launch.program.matrices.groups[i.imm as usize];
-    // SAFETY: the product is one of the running program's, of the function whose window is the current one.
+    // SAFETY: the product is one of the running program's, of the function whose window is the
+    // current one.
     match unsafe { run(m, product) } {
         Ok(()) => Flow::Next,
         Err(trap) => m.fail(trap),
@@ -167,8 +171,8 @@ unsafe fn run(m: &mut Machine<'_>, product: &GroupProduct) -> Result<(), Trap> {
     Ok(())
 }
 
-/// Loads a fragment of a factor. `turned` makes of a row and a column of the fragment the place along M or N, and that
-/// along K, both in elements.
+/// Loads a fragment of a factor. `turned` makes of a row and a column of the fragment the place
+/// along M or N, and that along K, both in elements.
 ///
 /// # Safety
 /// The register of the descriptor is one of the current window.
@@ -195,7 +199,8 @@ unsafe fn load(
             *word = if stored.across {
                 let mut halves = [0; 2];
                 for (half, k) in halves.iter_mut().zip(k..) {
-                    // SAFETY: `find` checks that the bytes are in shared memory, and their alignment.
+                    // SAFETY: `find` checks that the bytes are in shared memory, and their
+                    // alignment.
                     *half = unsafe { u16::load(find(m, layout.across(2 * outer, k), 2, lane)?) };
                 }
                 u32::from(halves[0]) | u32::from(halves[1]) << 16
@@ -208,7 +213,7 @@ unsafe fn load(
     Ok(())
 }
 
-/// The bytes of an address in shared memory.
+/// Returns the bytes of an address in shared memory.
 fn find(m: &mut Machine<'_>, address: u64, bytes: u64, lane: usize) -> Result<*mut u8, Trap> {
     let (space, kind) = (AccessSpace::Shared, AccessKind::Read);
     m.reach(m.shared, &Request { address, bytes, space, kind, lane, site: 0 })

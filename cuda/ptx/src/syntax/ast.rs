@@ -1,13 +1,14 @@
 //! A module as its text says it, with every name resolved.
 //!
-//! Names are slices of the text. What they refer to is an id: a [`RegisterId`], [`LabelId`], [`PrototypeId`] or [`TableId`]
-//! indexes a list of its function, a [`VariableId`], [`FunctionId`] or [`LocationId`] a list of the module. Scopes are gone:
-//! two registers `%r1` of two blocks `{ }` are two registers with one name.
+//! Names are slices of the text. What they refer to is an id: a [`RegisterId`], [`LabelId`],
+//! [`PrototypeId`] or [`TableId`] indexes a list of its function, a [`VariableId`], [`FunctionId`]
+//! or [`LocationId`] a list of the module. Scopes are gone: two registers `%r1` of two blocks `{ }`
+//! are two registers with one name.
 //!
-//! Instructions stay generic: opcode, modifiers and operands in the order of the text. Which of them go together is known
-//! to `code`. What stands for a list of known words or for simpler operands is written out: `WARP_SZ` is the
-//! integer 32, a constant expression its value, a `.v4` register `v` the vector `{v.x, v.y, v.z, v.w}`, `%tid` the vector of
-//! its three axes and a zero.
+//! Instructions stay generic: opcode, modifiers and operands in the order of the text. Which of
+//! them go together is known to `code`. What stands for a list of known words or for simpler
+//! operands is written out: `WARP_SZ` is the integer 32, a constant expression its value, a `.v4`
+//! register `v` the vector `{v.x, v.y, v.z, v.w}`, `%tid` the vector of its three axes and a zero.
 
 use std::fmt;
 
@@ -21,7 +22,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The position in the list.
+            /// Returns the position in the list.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -36,7 +37,8 @@ ids! {
     LabelId;
     /// A `.callprototype`: position in [`Function::prototypes`].
     PrototypeId;
-    /// A `.branchtargets` or `.calltargets`: position in [`Function::branch_tables`] or [`Function::call_tables`].
+    /// A `.branchtargets` or `.calltargets`: position in [`Function::branch_tables`] or
+    /// [`Function::call_tables`].
     TableId;
     /// A variable: position in [`Module::variables`].
     VariableId;
@@ -145,7 +147,8 @@ pub struct Layout {
     pub element: Type,
     /// Components of a vector: 1, 2 or 4.
     pub vector: u32,
-    /// Scalars or vectors in the array, over all dimensions; 1 if it is none, 0 if it is [`unsized`](Layout::is_unsized).
+    /// Scalars or vectors in the array, over all dimensions; 1 if it is none, 0 if it is
+    /// [`unsized`](Layout::is_unsized).
     pub count: u64,
     /// Whether it is an array.
     pub is_array: bool,
@@ -183,7 +186,8 @@ pub struct Initializer {
     pub relocations: Vec<Relocation>,
 }
 
-/// An address, or a part of it, in an initializer: `((symbol + addend) & mask) >> mask.trailing_zeros()`.
+/// An address, or a part of it, in an initializer: `((symbol + addend) & mask) >>
+/// mask.trailing_zeros()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
     /// Where, in bytes from the variable's start.
@@ -404,8 +408,8 @@ pub enum Operand {
     Special(SpecialRegister),
     /// `1`, `0x10U`, `0f3F800000`, `1.5`.
     Immediate(Immediate),
-    /// The address of a variable, a parameter or a function, and what is added to it: `x`, `x+4`, and `x[1]` with its index
-    /// times the size of an element.
+    /// The address of a variable, a parameter or a function, and what is added to it: `x`, `x+4`,
+    /// and `x[1]` with its index times the size of an element.
     Symbol {
         /// Whose address.
         symbol: Symbol,
@@ -440,7 +444,8 @@ pub enum Selector {
     Byte(u8),
     /// `.h0`, `.h1`.
     Half(u8),
-    /// `.b7610`, `.h32`, of instructions on four bytes or two halves: the numbers from the last to the first.
+    /// `.b7610`, `.h32`, of instructions on four bytes or two halves: the numbers from the last to
+    /// the first.
     Several {
         /// Whether the numbers are of bytes.
         bytes: bool,
@@ -481,11 +486,13 @@ pub enum AddressBase {
 /// `call (%r1), f, (%r2, %r3), prototype;`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// Where results go: registers, or variables in [`Space::Param`] as [`Operand::Symbol`]; also [`Operand::Sink`].
+    /// Where results go: registers, or variables in [`Space::Param`] as [`Operand::Symbol`]; also
+    /// [`Operand::Sink`].
     pub results: Vec<Operand>,
     /// What is called.
     pub target: CallTarget,
-    /// What is passed: registers, constants, or variables in [`Space::Param`] as [`Operand::Symbol`].
+    /// What is passed: registers, constants, or variables in [`Space::Param`] as
+    /// [`Operand::Symbol`].
     pub arguments: Vec<Operand>,
 }
 
@@ -501,12 +508,12 @@ pub enum CallTarget {
 }
 
 impl Instruction<'_> {
-    /// Whether one of the modifiers is this word.
+    /// Returns whether one of the modifiers is this word.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.contains(&modifier)
     }
 
-    /// The instruction's name as the text has it: `ld.global.f32`.
+    /// Returns the instruction's name as the text has it: `ld.global.f32`.
     pub fn full_name(&self) -> String {
         let mut name = self.opcode.to_owned();
         for modifier in &self.modifiers {
@@ -518,19 +525,19 @@ impl Instruction<'_> {
 }
 
 impl<'s> Module<'s> {
-    /// The function with this name.
+    /// Returns the function with this name.
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         let position = self.functions.iter().position(|function| function.name == name);
         position.map(|index| self.definition(FunctionId(index as u32)))
     }
 
-    /// The function that has the body: the one behind the alias if it is one.
+    /// Returns the function that has the body: the one behind the alias if it is one.
     pub fn definition(&self, id: FunctionId) -> FunctionId {
         // What has an alias has a body, so that there is no second alias behind the first.
         self.functions[id.index()].alias_of.unwrap_or(id)
     }
 
-    /// The path of a source file.
+    /// Returns the path of a source file.
     pub fn path(&self, file: u32) -> Option<&'s str> {
         let index = self.files.binary_search_by_key(&file, |entry| entry.number).ok()?;
         Some(self.files[index].path)
@@ -538,13 +545,14 @@ impl<'s> Module<'s> {
 }
 
 impl Layout {
-    /// The size in bytes; 0 if unsized.
+    /// Returns the size in bytes; 0 if unsized.
     pub fn bytes(&self) -> u64 {
         // Cannot overflow: the parser bounds it.
         self.count * u64::from(self.vector) * u64::from(self.element.bytes())
     }
 
-    /// Whether both can be declarations of one variable: alignment aside they are the same, and sizes may be left open.
+    /// Returns whether both can be declarations of one variable: alignment aside they are the same,
+    /// and sizes may be left open.
     pub(super) fn matches(&self, other: &Layout) -> bool {
         let sizes = self.count == other.count || self.is_unsized || other.is_unsized;
         sizes && (self.element, self.vector, self.is_array) == (other.element, other.vector, other.is_array)
@@ -552,7 +560,7 @@ impl Layout {
 }
 
 impl Signature<'_> {
-    /// Whether both can be declarations of one function.
+    /// Returns whether both can be declarations of one function.
     pub(super) fn matches(&self, other: &Signature<'_>) -> bool {
         let same = |a: &[Parameter<'_>], b: &[Parameter<'_>]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.storage.matches(&b.storage))
@@ -560,7 +568,7 @@ impl Signature<'_> {
         same(&self.returns, &other.returns) && same(&self.parameters, &other.parameters)
     }
 
-    /// How many parameters, returned ones included, are in registers.
+    /// Returns how many parameters, returned ones included, are in registers.
     pub(super) fn register_count(&self) -> u32 {
         let all = self.returns.iter().chain(&self.parameters);
         all.filter(|parameter| matches!(parameter.storage, ParameterStorage::Register(..))).count() as u32
@@ -568,7 +576,8 @@ impl Signature<'_> {
 }
 
 impl Parameter<'_> {
-    /// Whether it is an array whose size is left open, as for a variable number of arguments.
+    /// Returns whether it is an array whose size is left open, as for a variable number of
+    /// arguments.
     pub fn is_unsized(&self) -> bool {
         matches!(self.storage, ParameterStorage::Memory(Layout { is_unsized: true, .. }))
     }
@@ -585,7 +594,7 @@ impl ParameterStorage {
 }
 
 impl Symbol {
-    /// The space of what it names, given the module it is from; none for functions.
+    /// Returns the space of what it names, given the module it is from; none for functions.
     pub fn space(self, module: &Module<'_>) -> Option<Space> {
         match self {
             Symbol::Variable(id) => Some(module.variables[id.index()].space),

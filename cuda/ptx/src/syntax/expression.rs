@@ -1,4 +1,5 @@
-//! Constant expressions: 64-bit integers, signed or unsigned, and double-precision numbers, with C's operators.
+//! Constant expressions: 64-bit integers, signed or unsigned, and double-precision numbers, with
+//! C's operators.
 
 use super::{
     MAX_DEPTH,
@@ -30,7 +31,7 @@ impl Value {
 }
 
 impl<'s> Parser<'s> {
-    /// A constant: a number, or an expression of several.
+    /// Parses a constant: a number, or an expression of several.
     pub(super) fn constant(&mut self) -> Result<Immediate, Failed> {
         if let Tok::Number(Number::F32(bits)) = self.token.kind {
             self.bump();
@@ -42,7 +43,7 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// A constant that must be an integer, as two's complement.
+    /// Parses a constant that must be an integer, as two's complement.
     pub(super) fn constant_integer(&mut self) -> Result<i64, Failed> {
         let span = self.token.span;
         match self.constant()? {
@@ -197,7 +198,8 @@ fn logic(operator: Tok, left: bool, right: bool) -> Value {
     Value::signed(i64::from(truth))
 }
 
-/// Integers are 64 bits wide; the result is unsigned if one of them is, that of a shift if the first is.
+/// Integers are 64 bits wide; the result is unsigned if one of them is, that of a shift if the
+/// first is.
 fn integers(operator: Tok, left: (u64, bool), right: (u64, bool)) -> Result<Value, &'static str> {
     let ((a, left_unsigned), (b, right_unsigned)) = (left, right);
     let unsigned = left_unsigned || right_unsigned;

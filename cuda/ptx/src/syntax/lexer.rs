@@ -141,7 +141,8 @@ impl<'s> Lexer<'s> {
         true
     }
 
-    /// Whether a `#` begins what a preprocessor leaves behind: `# 1 "file"` or `#line 1`, first on its line.
+    /// Returns whether a `#` begins what a preprocessor leaves behind: `# 1 "file"` or `#line 1`,
+    /// first on its line.
     fn is_line_marker(&self) -> bool {
         let bytes = self.text.as_bytes();
         let first = bytes[self.line_start..self.position].iter().all(|byte| matches!(byte, b' ' | b'\t'));
@@ -160,7 +161,8 @@ impl<'s> Lexer<'s> {
             }
             false => self.scan(),
         };
-        // Names may be of any script within texts and comments only, so that this cuts between characters.
+        // Names may be of any script within texts and comments only, so that this cuts between
+        // characters.
         let mut text = self.text.get(start..self.position).unwrap_or_default();
         match kind {
             Tok::Dotted => text = &text[1..],
@@ -196,8 +198,8 @@ impl<'s> Lexer<'s> {
         Tok::Word
     }
 
-    /// A word behind a dot, which may contain `::`, or a number like `.5`. Words may begin with a digit, as in `tex.2d`, but
-    /// only right behind another word.
+    /// Scans a word after a dot, which may contain `::`, or a number like `.5`. Words may begin
+    /// with a digit, as in `tex.2d`, but only right behind another word.
     fn dotted(&mut self) -> Tok {
         let behind_word = self.position > 0 && is_word_byte(self.text.as_bytes()[self.position - 1]);
         if self.peek(1).is_ascii_digit() && !behind_word {
@@ -238,7 +240,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// A character of any width that nothing begins with.
+    /// Scans a character of any width that nothing begins with.
     fn invalid_character(&mut self) -> Tok {
         let width = self.text[self.position..].chars().next().map_or(1, char::len_utf8);
         self.position += width;
@@ -314,7 +316,7 @@ impl Token<'_> {
     }
 }
 
-/// A word of any length, cut for a message.
+/// Returns a word of any length, cut for a message.
 pub(super) fn shortened(text: &str) -> String {
     const MAX_LENGTH: usize = 100;
     match text.char_indices().nth(MAX_LENGTH) {

@@ -1,4 +1,5 @@
-//! Numbers as PTX writes them: `12`, `0x1FU`, `0b101`, `017`, `1.5e3`, `0f3F800000`, `0d3FF0000000000000`.
+//! Numbers as PTX writes them: `12`, `0x1FU`, `0b101`, `017`, `1.5e3`, `0f3F800000`,
+//! `0d3FF0000000000000`.
 
 use super::lexer::shortened;
 
@@ -38,7 +39,8 @@ impl Invalid {
     }
 }
 
-/// Reads the number that `bytes` begin with, a digit or a dot with a digit behind it; its length and what it is.
+/// Reads the number that `bytes` begin with, a digit or a dot with a digit behind it; its length
+/// and what it is.
 pub(super) fn scan(bytes: &[u8]) -> (usize, Result<Number, Invalid>) {
     let word = run(bytes, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match (bytes[0], bytes.get(1).copied().unwrap_or(0)) {
@@ -69,7 +71,7 @@ fn integer(digits: &[u8], radix: u32) -> Result<Number, Invalid> {
     Ok(Number::Integer { bits, unsigned: suffix || i64::try_from(bits).is_err() })
 }
 
-/// The value of digits; none if there are none, or others than the radix has.
+/// Returns the value of digits; none if there are none, or others than the radix has.
 fn value(digits: &[u8], radix: u32) -> Option<Result<u64, Invalid>> {
     if digits.is_empty() {
         return None;
@@ -82,7 +84,8 @@ fn value(digits: &[u8], radix: u32) -> Option<Result<u64, Invalid>> {
     Some(sum.ok_or(Invalid::IntegerRange))
 }
 
-/// A decimal integer, an octal one, or a decimal fraction. `word` is the length up to what no word contains.
+/// Returns a decimal integer, an octal one, or a decimal fraction. `word` is the length up to what
+/// no word contains.
 fn decimal(bytes: &[u8], word: usize) -> (usize, Result<Number, Invalid>) {
     let mut length = run(bytes, |byte| byte.is_ascii_digit());
     let whole = length;

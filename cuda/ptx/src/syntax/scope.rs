@@ -60,7 +60,8 @@ pub(super) struct Family {
 struct Scope<'s> {
     names: HashMap<&'s str, (Entry, Span)>,
     families: HashMap<&'s str, Family>,
-    /// Of names that end in a number, labels aside: by what is before it, the smallest number and where that is declared.
+    /// Of names that end in a number, labels aside: by what is before it, the smallest number and
+    /// where that is declared.
     numbered: HashMap<&'s str, (u64, Span)>,
     /// Labels that were used and are not defined so far.
     pending: HashMap<&'s str, LabelId>,
@@ -69,7 +70,8 @@ struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    /// The family a name is of. If it is of none, perhaps the first that is too small for it.
+    /// Returns the family a name is of. If it is of none, perhaps the first that is too small for
+    /// it.
     fn member(&self, name: &'s str) -> Result<Family, Option<(&'s str, Family)>> {
         let mut near = None;
         if !self.families.is_empty() {
@@ -124,8 +126,9 @@ impl<'s> Scopes<'s> {
         self.open.push(Scope::default());
     }
 
-    /// Closes the innermost block. Labels it used and did not define may be those of the block around it: calls `same` for
-    /// pairs that turn out to be one label. The labels that nothing is left around for are given back.
+    /// Closes the innermost block. Labels it used and did not define may be those of the block
+    /// around it: calls `same` for pairs that turn out to be one label. The labels that nothing is
+    /// left around for are given back.
     pub(super) fn pop(&mut self, mut same: impl FnMut(LabelId, LabelId)) -> Vec<LabelId> {
         let Some(closed) = self.open.pop() else { return Vec::new() };
         let Some(outer) = self.open.last_mut() else {
@@ -178,7 +181,8 @@ impl<'s> Scopes<'s> {
         Ok(())
     }
 
-    /// Declares a family in the innermost block; where it, or one of it, was declared there before, if it was.
+    /// Declares a family in the innermost block; where it, or one of it, was declared there before,
+    /// if it was.
     pub(super) fn declare_family(&mut self, name: &'s str, family: Family) -> Result<(), Span> {
         let Some(scope) = self.open.last_mut() else { return Ok(()) };
         if let Some(&(number, span)) = scope.numbered.get(name)
@@ -215,7 +219,7 @@ impl<'s> Scopes<'s> {
         Found::Nothing(near)
     }
 
-    /// The label of that name as seen from here: defined, or used before in this block.
+    /// Returns the label of that name as seen from here: defined, or used before in this block.
     pub(super) fn find_label(&mut self, name: &'s str) -> Option<LabelId> {
         let (innermost, outer) = self.open.split_last_mut()?;
         if let Some(&(Entry::Label(id), _)) = innermost.names.get(name) {
@@ -250,7 +254,8 @@ impl<'s> Scopes<'s> {
     }
 }
 
-/// The ways to read a name as one of a family: `%r12` is number 12 of `%r` or number 2 of `%r1`.
+/// Returns the ways to read a name as one of a family: `%r12` is number 12 of `%r` or number 2 of
+/// `%r1`.
 fn splits(name: &str) -> impl Iterator<Item = (&str, u64)> {
     /// No family is larger than 32 bits count.
     const MAX_DIGITS: usize = 10;

@@ -1,6 +1,7 @@
 //! What may have been meant.
 
-/// The candidate that differs from `word` least, if that is little: one letter in short words, two in longer ones.
+/// Returns the candidate that differs from `word` least, if that is little: one letter in short
+/// words, two in longer ones.
 pub(super) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     /// Longer words are no typing mistakes.
     const MAX_LENGTH: usize = 40;
@@ -14,7 +15,7 @@ pub(super) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str>
     (distance <= limit).then_some(candidate)
 }
 
-/// How many letters have to be changed, added or left out.
+/// Returns how many letters have to be changed, added or left out.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, left) in a.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The words of PTX that stand for a small closed set: types, state spaces, linkage, special registers.
+//! The words of PTX that stand for a small closed set: types, state spaces, linkage, special
+//! registers.
 
 use std::fmt;
 
@@ -14,7 +15,7 @@ macro_rules! words {
                 match self { $($name::$variant => $word,)+ }
             }
 
-            /// The one that PTX writes so; `word` is without the dot.
+            /// Returns the one that PTX writes so; `word` is without the dot.
             pub fn from_word(word: &str) -> Option<$name> {
                 match word { $($word => Some($name::$variant),)+ _ => None }
             }
@@ -75,7 +76,7 @@ words! {
 }
 
 impl Type {
-    /// How many bits a value has; 1 for a predicate.
+    /// Returns how many bits a value has; 1 for a predicate.
     pub fn bits(self) -> u32 {
         match self {
             Type::Pred => 1,
@@ -87,27 +88,27 @@ impl Type {
         }
     }
 
-    /// How many bytes a value takes in memory; 1 for a predicate, which is never in memory.
+    /// Returns how many bytes a value takes in memory; 1 for a predicate, which is never in memory.
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
 
-    /// Whether it is one of the floating-point types, packed ones included.
+    /// Returns whether it is one of the floating-point types, packed ones included.
     pub fn is_float(self) -> bool {
         matches!(self, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64)
     }
 
-    /// Whether it is a signed integer.
+    /// Returns whether it is a signed integer.
     pub fn is_signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
     }
 
-    /// Whether it is an unsigned integer.
+    /// Returns whether it is an unsigned integer.
     pub fn is_unsigned(self) -> bool {
         matches!(self, Type::U8 | Type::U16 | Type::U32 | Type::U64)
     }
 
-    /// Whether its bits have no meaning.
+    /// Returns whether its bits have no meaning.
     pub fn is_untyped(self) -> bool {
         matches!(self, Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128)
     }
@@ -214,7 +215,8 @@ pub enum SpecialRegister {
     AggrSmemSize,
     /// `%dynamic_smem_size`: bytes of shared memory asked for at launch.
     DynamicSmemSize,
-    /// `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`: what the system reserves; by position in this list.
+    /// `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`: what the system reserves; by
+    /// position in this list.
     ReservedSmemOffset(u8),
     /// `%clusterid`: the cluster within the grid.
     ClusterId(Axis),
@@ -241,7 +243,7 @@ pub enum SpecialRegister {
 }
 
 impl SpecialRegister {
-    /// The type of its value.
+    /// Returns the type of its value.
     pub fn ty(self) -> Type {
         use SpecialRegister as S;
         match self {
@@ -254,13 +256,15 @@ impl SpecialRegister {
         }
     }
 
-    /// Whether the first versions of PTX had it with fewer bits, in which `mov` can still read it.
+    /// Returns whether the first versions of PTX had it with fewer bits, in which `mov` can still
+    /// read it.
     pub fn was_narrower(self) -> bool {
         use SpecialRegister as S;
         matches!(self, S::Tid(_) | S::NTid(_) | S::CtaId(_) | S::NCtaId(_) | S::GridId)
     }
 
-    /// The register with this name, which is without its `%` and, for those of three dimensions, without its axis.
+    /// Returns the register with this name, which is without its `%` and, for those of three
+    /// dimensions, without its axis.
     pub fn from_name(name: &str) -> Option<SpecialRegisterName> {
         use SpecialRegister as S;
         use SpecialRegisterName::{Axes, Scalar};

@@ -1,4 +1,4 @@
-//! //! The threads for blocking tasks.
+//! The threads for blocking tasks.
 //!
 //! A thread starts when one is needed and ends after a while without work. There are never more
 //! than a fixed number of them.

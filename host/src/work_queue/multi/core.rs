@@ -1,5 +1,4 @@
-//! //! The participants of a multi-threaded queue: where they find tasks, and how they wait for
-//! them.
+//! The participants of a multi-threaded queue: where they find tasks, and how they wait for them.
 #![expect(unsafe_code, reason = "a thread reaches its own deque through a thread-local pointer")]
 
 use std::cell::Cell;
@@ -21,9 +20,9 @@ use crate::sync::{Parker, Unparker, thread_local_cell};
 /// How many waiting threads can help at once. Further ones only wait.
 const GUESTS: usize = 8;
 
-/// One in this many tasks is the oldest of the injector or of the participant. Otherwise a task that
-/// always adds another one could delay all others forever, because participants take their newest
-/// task first.
+/// One in this many tasks is the oldest of the injector or of the participant. Otherwise a task
+/// that always adds another one could delay all others forever, because participants take their
+/// newest task first.
 const FAIRNESS_INTERVAL: u32 = 61;
 
 /// Rounds of searching before a participant sleeps. The first rounds pause between attempts, each

@@ -1,5 +1,5 @@
-//! //! The multi-threaded queue: a fixed set of worker threads that steal tasks from each other,
-//! and a separate pool for blocking tasks.
+//! The multi-threaded queue: a fixed set of worker threads that steal tasks from each other, and a
+//! separate pool for blocking tasks.
 //!
 //! Each participant is a worker or a waiting thread that helps, and has a deque. It adds its tasks
 //! there and takes the newest first, whose data is still in its caches. Other participants steal

@@ -1,4 +1,4 @@
-//! //! Detects that no task is pending, without a counter that all threads contend for.
+//! Detects that no task is pending, without a counter that all threads contend for.
 //!
 //! Each participant counts the tasks it added and the tasks it finished, in its own cache line.
 //! Only blocking tasks and tasks from other threads share a counter. All counts only grow.

@@ -1,4 +1,4 @@
-//! //! How the threads of a queue fall asleep and are woken, without losing work and without waking
+//! How the threads of a queue fall asleep and are woken, without losing work and without waking
 //! more threads than there is work for.
 //!
 //! # The participants

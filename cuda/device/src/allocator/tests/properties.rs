@@ -1,4 +1,4 @@
-//! //! Properties that hold for every sequence of calls, every progress of the streams, and every
+//! Properties that hold for every sequence of calls, every progress of the streams, and every
 //! failing device.
 
 use std::sync::Arc;

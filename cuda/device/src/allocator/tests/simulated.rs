@@ -1,4 +1,4 @@
-//! //! A simulated device. Its streams run on command, one piece of work at a time, and it detects
+//! A simulated device. Its streams run on command, one piece of work at a time, and it detects
 //! memory that is used by two.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};

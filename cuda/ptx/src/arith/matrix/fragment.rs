@@ -13,7 +13,8 @@ pub(crate) enum Operand {
     C,
 }
 
-/// The part of a matrix that each lane holds, as a number of elements, packed into registers from the low bits up.
+/// The part of a matrix that each lane holds, as a number of elements, packed into registers from
+/// the low bits up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fragment {
     family: Family,
@@ -26,7 +27,7 @@ pub(crate) struct Fragment {
 }
 
 impl Fragment {
-    /// A fragment of A or B.
+    /// Creates a fragment of A or B.
     pub(crate) fn factor(family: Family, operand: Operand, shape: Shape, element: Element) -> Self {
         let Shape { m, n, k } = shape.of_warp(family);
         let (rows, columns) = if operand == Operand::A { (m, k) } else { (k, n) };
@@ -36,24 +37,24 @@ impl Fragment {
         Self { family, operand, rows, columns, bits: element.bits(), elements }
     }
 
-    /// A fragment of C or D.
+    /// Creates a fragment of C or D.
     pub(crate) fn accumulator(family: Family, shape: Shape, element: Accumulator) -> Self {
         let rows = shape.of_warp(family).m;
         let elements = rows * shape.n / LANES;
         Self { family, operand: Operand::C, rows, columns: shape.n, bits: element.bits(), elements }
     }
 
-    /// How many elements each lane holds.
+    /// Returns how many elements each lane holds.
     pub(crate) fn elements(&self) -> usize {
         self.elements
     }
 
-    /// The width of an element.
+    /// Returns the width of an element.
     pub(crate) fn bits(&self) -> usize {
         self.bits
     }
 
-    /// How many registers a lane's elements take: of 64 bits for `f64`, of 32 otherwise.
+    /// Returns how many registers a lane's elements take: of 64 bits for `f64`, of 32 otherwise.
     pub(crate) fn registers(&self) -> usize {
         (self.elements * self.bits).div_ceil(self.bits.max(32))
     }
@@ -64,12 +65,13 @@ impl Fragment {
         (self.rows, self.columns)
     }
 
-    /// What `wmma` takes for the distance of two rows (or columns), in elements, where the instruction names none.
+    /// What `wmma` takes for the distance of two rows (or columns), in elements, where the
+    /// instruction names none.
     pub(crate) fn default_stride(&self, row_major: bool) -> usize {
         if row_major { self.columns } else { self.rows }
     }
 
-    /// Where in the matrix, as row and column, a lane's element is.
+    /// Returns where in the matrix, as row and column, a lane's element is.
     #[inline]
     pub(crate) fn position(&self, lane: usize, element: usize) -> (usize, usize) {
         match self.family {
@@ -79,8 +81,9 @@ impl Fragment {
         }
     }
 
-    /// As the manual lays them out: groups of four lanes take a row of A or of the accumulator, or a column of B. In A
-    /// and B each lane of a group has one register's worth of neighbours along K.
+    /// As the manual lays them out: groups of four lanes take a row of A or of the accumulator, or
+    /// a column of B. In A and B each lane of a group has one register's worth of neighbours along
+    /// K.
     #[inline]
     fn position_mma(&self, lane: usize, element: usize) -> (usize, usize) {
         let (group, thread) = (lane / 4, lane % 4);
@@ -116,7 +119,8 @@ impl Fragment {
         }
     }
 
-    /// As chosen here: each lane has its share of neighbours along K, or of a row of the accumulator.
+    /// As chosen here: each lane has its share of neighbours along K, or of a row of the
+    /// accumulator.
     #[inline]
     fn position_wmma(&self, lane: usize, element: usize) -> (usize, usize) {
         let share = self.rows * self.columns / LANES;

@@ -1,11 +1,13 @@
-//! Matrix instructions of a warp: how fragments lie in registers, and what `mma`, `wmma.mma`, `ldmatrix`, `stmatrix` and
-//! `movmatrix` make of them.
+//! Matrix instructions of a warp: how fragments lie in registers, and what `mma`, `wmma.mma`,
+//! `ldmatrix`, `stmatrix` and `movmatrix` make of them.
 //!
-//! The manual leaves the order, the rounding and the subnormals of a floating-point accumulation open. Here every product
-//! is exact, the products of a row and a column are summed in `f64` from the first to the last, the accumulator is added
-//! at the end, and the sum is rounded once; so a result is within one rounding of the exact one, and the same everywhere.
+//! The manual leaves the order, the rounding and the subnormals of a floating-point accumulation
+//! open. Here every product is exact, the products of a row and a column are summed in `f64` from
+//! the first to the last, the accumulator is added at the end, and the sum is rounded once; so a
+//! result is within one rounding of the exact one, and the same everywhere.
 //!
-//! Not known are the sparse forms, block scaling, and the formats of fewer than 8 bits with an exponent.
+//! Not known are the sparse forms, block scaling, and the formats of fewer than 8 bits with an
+//! exponent.
 
 mod fragment;
 mod multiply;
@@ -26,8 +28,8 @@ const LANES: usize = 32;
 pub(crate) enum Family {
     /// `mma`, whose fragments the manual lays out.
     Mma,
-    /// `mma.m8n8k4` on `f16`: four products, each of eight lanes. Their matrices count as one, those of A and C one below
-    /// the other, those of B side by side.
+    /// `mma.m8n8k4` on `f16`: four products, each of eight lanes. Their matrices count as one,
+    /// those of A and C one below the other, those of B side by side.
     Quads {
         /// Whether A is `.row`.
         a_rows: bool,
@@ -50,7 +52,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The matrices of all products that a warp makes at once.
+    /// Returns the matrices of all products that a warp makes at once.
     fn of_warp(self, family: Family) -> Shape {
         match family {
             Family::Quads { .. } => Shape { m: 4 * self.m, n: 4 * self.n, k: self.k },
@@ -87,7 +89,7 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// The width of one element.
+    /// Returns the width of one element.
     pub(crate) const fn bits(self) -> usize {
         match self {
             Self::F64 => 64,
@@ -114,7 +116,7 @@ pub(crate) enum Accumulator {
 }
 
 impl Accumulator {
-    /// The width of one element.
+    /// Returns the width of one element.
     pub(crate) const fn bits(self) -> usize {
         match self {
             Self::F16 => 16,

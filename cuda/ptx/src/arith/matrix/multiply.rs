@@ -45,7 +45,8 @@ const MAX_FACTOR: usize = 1024;
 const MAX_RESULT: usize = 256;
 
 impl Multiply {
-    /// Whether the manual has this form and this module knows it. Only such a form may be executed.
+    /// Returns whether the manual has this form and this module knows it. Only such a form may be
+    /// executed.
     pub(crate) fn is_known(&self) -> bool {
         use Element::*;
         let shape = (self.shape.m, self.shape.n, self.shape.k);
@@ -86,22 +87,22 @@ impl Multiply {
         }
     }
 
-    /// The fragment of A.
+    /// Returns the fragment of A.
     pub(crate) fn fragment_a(&self) -> Fragment {
         Fragment::factor(self.family, Operand::A, self.shape, self.a)
     }
 
-    /// The fragment of B.
+    /// Returns the fragment of B.
     pub(crate) fn fragment_b(&self) -> Fragment {
         Fragment::factor(self.family, Operand::B, self.shape, self.b)
     }
 
-    /// The fragment of C.
+    /// Returns the fragment of C.
     pub(crate) fn fragment_c(&self) -> Fragment {
         Fragment::accumulator(self.family, self.shape, self.c)
     }
 
-    /// The fragment of D.
+    /// Returns the fragment of D.
     pub(crate) fn fragment_d(&self) -> Fragment {
         Fragment::accumulator(self.family, self.shape, self.d)
     }
@@ -217,7 +218,8 @@ impl Multiply {
         });
     }
 
-    /// Executes a form on `f64`, of 64-bit registers: a chain of fused multiply-adds along K, from C on.
+    /// Executes a form on `f64`, of 64-bit registers: a chain of fused multiply-adds along K, from
+    /// C on.
     pub(crate) fn execute_f64(
         &self,
         a: &[[f64; LANES]],
@@ -302,7 +304,7 @@ fn scatter(fragment: &Fragment, registers: &mut [Register], element: impl Fn(usi
     }
 }
 
-/// The number that an element of a floating-point type stands for.
+/// Returns the number that an element of a floating-point type stands for.
 #[inline(always)]
 fn float(element: Element, bits: u32) -> f64 {
     f64::from(match element {
@@ -314,7 +316,7 @@ fn float(element: Element, bits: u32) -> f64 {
     })
 }
 
-/// The number that an element of an integer type stands for.
+/// Returns the number that an element of an integer type stands for.
 #[inline(always)]
 fn integer(element: Element, bits: u32) -> i32 {
     match element {

@@ -2,8 +2,8 @@
 
 use super::Register;
 
-/// What one register of each lane holds after `ldmatrix`: two neighbours of a row, four lanes to a row; of a column, if
-/// `transposed`.
+/// What one register of each lane holds after `ldmatrix`: two neighbours of a row, four lanes to a
+/// row; of a column, if `transposed`.
 #[inline]
 pub(crate) fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
     let element =
@@ -14,7 +14,7 @@ pub(crate) fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
     })
 }
 
-/// The rows that `stmatrix` writes: the inverse of [`load_tile`].
+/// Returns the rows that `stmatrix` writes: the inverse of [`load_tile`].
 #[inline]
 pub(crate) fn store_tile(register: &Register, transposed: bool) -> [[u16; 8]; 8] {
     let mut rows = [[0; 8]; 8];

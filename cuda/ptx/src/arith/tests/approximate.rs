@@ -10,7 +10,8 @@ const NEGATIVE: u32 = 0x8000_0000;
 #[test]
 fn special_operands() {
     type Function = fn(f32, bool) -> f32;
-    // Operands: -inf, -1, -subnormal, -0, +0, +subnormal, +inf, NaN; `None` where the manual asks for no special value.
+    // Operands: -inf, -1, -subnormal, -0, +0, +subnormal, +inf, NaN; `None` where the manual asks
+    // for no special value.
     let operands =
         [NEGATIVE | INF, NEGATIVE | ONE, NEGATIVE | 1, NEGATIVE, 0, 1, INF, 0xffc0_1234].map(f32::from_bits);
     let tanh: Function = |x, _| approx::tanh(x);
@@ -152,7 +153,7 @@ fn sweep(from: f32, to: f32) -> impl Iterator<Item = f32> {
     (from.to_bits()..=to.to_bits()).step_by(611).map(f32::from_bits)
 }
 
-/// How many units of the last place of `expected` lie between.
+/// Returns how many units of the last place of `expected` lie between.
 fn ulps(got: f32, expected: f64) -> f64 {
     let nearest = expected as f32;
     let unit = f64::from(f32::from_bits((nearest.abs().to_bits() + 1).min(0x7f7f_ffff)))

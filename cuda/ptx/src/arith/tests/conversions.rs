@@ -1,4 +1,5 @@
-//! Conversions between all types: every value of the small ones, edges and random ones of the others.
+//! Conversions between all types: every value of the small ones, edges and random ones of the
+//! others.
 
 use super::reference::{self, Rational};
 use super::{ROUNDINGS, Rounding, operand, operand_f64};
@@ -206,7 +207,7 @@ fn tf32() {
     assert_eq!(small::tf32_operand(0x3f80_1fff), 1.0);
 }
 
-/// All numbers of an 8-bit format in order, by their definition.
+/// Returns all numbers of an 8-bit format in order, by their definition.
 fn numbers(format: Float8) -> Vec<f64> {
     let (fraction, bias, last) = match format {
         Float8::E4m3 => (3, 7, 0x7e),

@@ -74,7 +74,7 @@ fn shifts_past_the_width() {
     }
 }
 
-/// The manual's loop, on 64 bits.
+/// Returns the manual's loop, on 64 bits.
 fn extract(a: u64, position: u32, length: u32, width: u32, signed: bool) -> u64 {
     let (position, length) = (position & 255, length & 255);
     let bit = |i: u32| a >> i & 1;
@@ -147,7 +147,7 @@ fn searches() {
     assert_eq!([(u64::MAX << 40).find_signed(), u64::MAX.find_shift_signed()], [39, u32::MAX]);
 }
 
-/// The manual's loop.
+/// Returns the manual's loop.
 fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     if offset == 0 {
         return if mask >> base & 1 == 1 { base } else { u32::MAX };

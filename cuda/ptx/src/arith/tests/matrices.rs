@@ -66,7 +66,7 @@ fn form(family: Family, (m, n, k): (usize, usize, usize), element: Element, to: 
     }
 }
 
-/// A small integer as an element's bits.
+/// Returns a small integer as an element's bits.
 fn encode(element: Element, x: i32) -> u32 {
     match element {
         Element::F16 => F16::from_f32(x as f32).into(),

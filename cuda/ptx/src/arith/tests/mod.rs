@@ -1,4 +1,5 @@
-//! Corner cases of the manual in tables, 16-bit formats exhaustively, the rest against independent references.
+//! Corner cases of the manual in tables, 16-bit formats exhaustively, the rest against independent
+//! references.
 
 mod approximate;
 mod conversions;
@@ -42,7 +43,7 @@ fn operand(random: &mut fastrand::Rng) -> f32 {
     f32::from_bits(bits | sign)
 }
 
-/// The same for `f64`.
+/// Returns the same for `f64`.
 fn operand_f64(random: &mut fastrand::Rng) -> f64 {
     const SPECIAL: [u64; 10] = [
         0,

@@ -1,4 +1,5 @@
-//! Rational numbers of any size and their rounding, straight from the definition: slow, and unlike the code under test.
+//! Rational numbers of any size and their rounding, straight from the definition: slow, and unlike
+//! the code under test.
 
 use super::Rounding;
 use num_bigint::BigUint;
@@ -70,7 +71,8 @@ impl Rational {
         }
     }
 
-    /// The sum of two numbers without denominators. An exact zero takes the sign that IEEE 754 gives it.
+    /// Returns the sum of two numbers without denominators. An exact zero takes the sign that IEEE
+    /// 754 gives it.
     pub(super) fn add(&self, b: &Self, rounding: Rounding) -> Self {
         let exponent = self.exponent.min(b.exponent);
         let one = &self.numerator << (self.exponent - exponent) as u64;
@@ -87,7 +89,7 @@ impl Rational {
         Self { negative, numerator, denominator: BigUint::from(1u32), exponent }
     }
 
-    /// A number that rounds like the root, in a format of 60 bits or fewer.
+    /// Creates a number that rounds like the root, in a format of 60 bits or fewer.
     pub(super) fn sqrt(&self) -> Self {
         let shift = 200 + (self.exponent & 1) as u64;
         let scaled = &self.numerator << shift;
@@ -101,7 +103,7 @@ impl Rational {
         }
     }
 
-    /// The bits of the nearest number of a format in the rounding's sense.
+    /// Returns the bits of the nearest number of a format in the rounding's sense.
     pub(super) fn round(&self, Format(fraction, exponent): Format, rounding: Rounding) -> u64 {
         let sign = u64::from(self.negative) << (fraction + exponent);
         if self.numerator == BigUint::ZERO {
@@ -142,7 +144,8 @@ impl Rational {
         sign | (infinity - u64::from(!to_infinity))
     }
 
-    /// This number in units of `2^last`: the whole part, how the rest compares with one half, whether there is none.
+    /// This number in units of `2^last`: the whole part, how the rest compares with one half,
+    /// whether there is none.
     fn divide(&self, last: i64) -> (BigUint, std::cmp::Ordering, bool) {
         let shift = self.exponent - last;
         let (numerator, denominator) = if shift >= 0 {

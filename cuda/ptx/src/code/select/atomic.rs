@@ -140,8 +140,8 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     Ok(())
 }
 
-/// Components of a vector are updated one after the other: copies what one reads and an earlier one writes. A component is
-/// its destination, its address, and its operands of type `ty`.
+/// Components of a vector are updated one after the other: copies what one reads and an earlier one
+/// writes. A component is its destination, its address, and its operands of type `ty`.
 fn keep_sources(
     e: &mut Emitter<'_, '_>,
     ty: Type,
@@ -182,7 +182,7 @@ fn wide(
     Ok(())
 }
 
-/// The handlers of an operation, and the type of its registers.
+/// Returns the handlers of an operation, and the type of its registers.
 fn handlers(operation: &str, ty: Type, space: AccessSpace) -> Option<(Handlers, Type)> {
     const PLAIN: Extremum = Extremum { ftz: false, nan: false, xorsign_abs: false };
     macro_rules! bits {

@@ -30,7 +30,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// A destination and the predicate behind it, one that nobody reads if there is none.
+/// Creates a destination and the predicate behind it, one that nobody reads if there is none.
 fn with_predicate(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, RegisterSlot)> {
     match operand {
         Operand::Pair(pair) => Ok((e.target(&pair.0, Type::B32)?, e.target(&pair.1, Type::Pred)?)),
@@ -38,7 +38,8 @@ fn with_predicate(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(Regist
     }
 }
 
-/// The lanes that take part: the last operand of `.sync` instructions. Others do not look at them.
+/// Returns the lanes that take part: the last operand of `.sync` instructions. Others do not look
+/// at them.
 fn members(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, sync: bool) -> Checked<RegisterSlot> {
     match i.operands.last() {
         Some(members) if sync => e.source(members, Type::B32),

@@ -33,7 +33,7 @@ const COMPARISONS: [(&str, Comparison); 18] = [
     ("nan", Comparison::Nan),
 ];
 
-/// The comparison that a modifier names.
+/// Returns the comparison that a modifier names.
 pub(super) fn comparison_named(word: &str) -> Option<Comparison> {
     COMPARISONS.iter().find(|(known, _)| *known == word).map(|(_, comparison)| *comparison)
 }

@@ -90,7 +90,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// Whether the only operand is a constant that is allowed.
+/// Returns whether the only operand is a constant that is allowed.
 fn constant_operand(i: &Instruction<'_>, allowed: impl Fn(u32) -> bool, wanted: &str) -> Checked<()> {
     let [operand @ Operand::Immediate(Immediate::Integer { .. })] = operands(i)? else {
         return Err(format!("{wanted} is needed"));
@@ -247,8 +247,8 @@ fn call_address(
 /// A register that takes a result from local memory after a call: its place and type.
 type ResultRegister = (u32, Type, Operand);
 
-/// Where the arguments and results of a call are in local memory. Those in registers get a place of their
-/// own.
+/// Returns where the arguments and results of a call are in local memory. Those in registers get a
+/// place of their own.
 fn call_site(
     e: &mut Emitter<'_, '_>,
     call: &Call,
@@ -292,7 +292,7 @@ fn check_size((_, bytes): (u32, u32), parameter: &Parameter<'_>) -> Checked<()> 
     Err(format!("{bytes} bytes are passed where {needed} are needed"))
 }
 
-/// The place of a `.param` variable in the frame; none if the operand is something else.
+/// Returns the place of a `.param` variable in the frame; none if the operand is something else.
 fn variable_place(e: &Emitter<'_, '_>, operand: &Operand) -> Checked<Option<(u32, u32)>> {
     let Operand::Symbol { symbol, offset: 0 } = operand else { return Ok(None) };
     match *symbol {
@@ -335,7 +335,7 @@ fn take_results(e: &mut Emitter<'_, '_>, results: Vec<ResultRegister>) -> Checke
     Ok(())
 }
 
-/// A call of a function that the system provides.
+/// Returns a call of a function that the system provides.
 fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Signature<'_>) -> Checked<()> {
     let (handler, types, result): (_, &[Type], _) = match name {
         "vprintf" => (Handlers::same(system::vprintf), &[Type::B64, Type::B64], Some(Type::B32)),
@@ -375,7 +375,7 @@ fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Sig
     take_results(e, results)
 }
 
-/// A temporary with a value from the frame's memory.
+/// Returns a temporary with a value from the frame's memory.
 fn load_temp(e: &mut Emitter<'_, '_>, place: u32, ty: Type) -> Checked<RegisterSlot> {
     use crate::exec::access::{Cell32, Cell64, Local, load};
     let address = local_address(e, place);
@@ -432,7 +432,8 @@ fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
     Ok(())
 }
 
-/// The barrier, how many threads come to it, and whether that is said. If not, the number is not looked at.
+/// Returns the barrier, how many threads come to it, and whether that is said. If not, the number
+/// is not looked at.
 fn participants(
     e: &mut Emitter<'_, '_>,
     id: &Operand,

@@ -12,7 +12,7 @@ use crate::exec::slots::Fields;
 use crate::syntax::ast::{Instruction, Version};
 use crate::syntax::types::Type;
 
-/// A rounding as an instruction's constant, in its low two bits.
+/// Returns a rounding as an instruction's constant, in its low two bits.
 pub(super) fn rounding_bits(rounding: Rounding) -> u64 {
     match rounding {
         Rounding::NearestEven => 0,
@@ -184,7 +184,8 @@ pub(super) fn pair32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     emit2(e, i, two, (ty, [ty; 2]), imm)
 }
 
-/// `add.f32.f16`, `sub.f32.bf16`, `fma.f32.f16` and kin: operands but the last are halves, which `f32` holds exactly.
+/// `add.f32.f16`, `sub.f32.bf16`, `fma.f32.f16` and kin: operands but the last are halves, which
+/// `f32` holds exactly.
 fn mixed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, half: Type) -> Checked<()> {
     let rounding = w.rounding();
     if i.opcode == "fma" && rounding.is_none() {

@@ -125,8 +125,8 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
         bit_operation,
         rounding: rounding.unwrap_or_default(),
     };
-    // The fragments of `wmma` do not depend on the layout in memory; those of `mma` exist in one layout
-    // alone, but for the smallest.
+    // The fragments of `wmma` do not depend on the layout in memory; those of `mma` exist in one
+    // layout alone, but for the smallest.
     let laid_out = family != Family::Mma || a_rows && !b_rows;
     if !form.is_known() || !laid_out || (rounding.is_some() && a != Element::F64) {
         return Err("this form is not supported".into());
@@ -144,7 +144,7 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
     Ok(())
 }
 
-/// The type of the registers of an accumulator.
+/// Returns the type of the registers of an accumulator.
 pub(super) fn register_type(accumulator: Accumulator) -> Type {
     match accumulator {
         Accumulator::F16 => Type::B32,

@@ -41,8 +41,8 @@ pub(super) fn scope(w: &mut Words<'_>) -> Option<&'static str> {
     w.one_of(&["cta", "cluster", "gpu", "sys"])
 }
 
-/// Takes cache operators, eviction priorities, prefetch sizes and cache policies, which mean nothing here.
-/// Gives whether there is an operand for a policy.
+/// Takes cache operators, eviction priorities, prefetch sizes and cache policies, which mean
+/// nothing here. Gives whether there is an operand for a policy.
 pub(super) fn cache_hints(w: &mut Words<'_>) -> bool {
     const HINTS: [&str; 11] =
         ["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L2::64B", "L2::128B", "L2::256B"];
@@ -197,7 +197,8 @@ fn fit(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOperand {
     address
 }
 
-/// `ld.b128`, `st.b128`. Ordered ones are in one piece, as other atomic accesses of 128 bits see them.
+/// `ld.b128`, `st.b128`. Ordered ones are in one piece, as other atomic accesses of 128 bits see
+/// them.
 fn access_wide(
     e: &mut Emitter<'_, '_>,
     address: AddressOperand,
@@ -227,7 +228,7 @@ fn access_wide(
     Ok(())
 }
 
-/// An address in 64 bits.
+/// Returns an address in 64 bits.
 fn fit_wide(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOperand {
     if !address.wide {
         address.slot = e.widen(address.slot, false);
@@ -326,7 +327,7 @@ pub(super) fn store_to(
     Ok(())
 }
 
-/// A kernel's parameter at a place that is known.
+/// Returns a kernel's parameter at a place that is known.
 fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operand]) -> Checked<()> {
     check_parameter(e, place, u64::from(ty.bytes()) * parts.len() as u64)?;
     let bytes = u64::from(ty.bytes());
@@ -356,7 +357,8 @@ fn load_parameter_slots(e: &mut Emitter<'_, '_>, place: u64, slots: &[RegisterSl
     Ok(())
 }
 
-/// Whether an access of `total` bytes at a place of a kernel's parameters is inside of them and aligned.
+/// Returns whether an access of `total` bytes at a place of a kernel's parameters is inside of them
+/// and aligned.
 fn check_parameter(e: &Emitter<'_, '_>, place: u64, total: u64) -> Checked<()> {
     let end = e.shared.kernel_parameters.last().map_or(0, |(start, bytes)| u64::from(start + bytes));
     if place.checked_add(total).is_none_or(|last| last > end) {

@@ -1,7 +1,8 @@
-//! From an instruction of the text to instructions of the compact form: one function for each opcode.
+//! From an instruction of the text to instructions of the compact form: one function for each
+//! opcode.
 //!
-//! A function takes the modifiers it knows, one after the other ([`Words`]); one that is left over is an
-//! error, and so is an operand of another kind, type or number.
+//! A function takes the modifiers it knows, one after the other ([`Words`]); one that is left over
+//! is an error, and so is an operand of another kind, type or number.
 
 mod arithmetic;
 mod atomic;
@@ -59,8 +60,8 @@ impl<'i> Words<'i> {
         self.find(|word| words.iter().copied().find(|known| *known == word))
     }
 
-    /// Takes the type: the last modifier that is one. What the manual has before it may also stand behind it, as in
-    /// `ld.u32.global` and `min.f32.NaN`.
+    /// Takes the type: the last modifier that is one. What the manual has before it may also stand
+    /// behind it, as in `ld.u32.global` and `min.f32.NaN`.
     fn ty(&mut self) -> Checked<Type> {
         let known =
             self.left.iter().enumerate().rev().find_map(|(at, word)| Some((at, Type::from_word(word)?)));
@@ -73,7 +74,8 @@ impl<'i> Words<'i> {
         }
     }
 
-    /// Takes the word that stands for a type: the last modifier, but for some that may also stand behind it.
+    /// Takes the word that stands for a type: the last modifier, but for some that may also stand
+    /// behind it.
     fn last(&mut self) -> Checked<&'i str> {
         /// As in `mad.hi.s32.sat` and `cvt.f64.bf16.rp`.
         const TRAILING: [&str; 13] =
@@ -102,13 +104,14 @@ impl<'i> Words<'i> {
     }
 }
 
-/// The operands, if there are so many.
+/// Returns the operands, if there are so many.
 fn operands<'i, const N: usize>(instruction: &'i Instruction<'_>) -> Checked<&'i [Operand; N]> {
     let found = instruction.operands.len();
     instruction.operands[..].try_into().map_err(|_| format!("{found} operands where {N} are needed"))
 }
 
-/// Refuses a constant of 32 bits that is not `allowed`. What is in a register is looked at when the program runs.
+/// Refuses a constant of 32 bits that is not `allowed`. What is in a register is looked at when the
+/// program runs.
 fn check_constant(operand: &Operand, allowed: impl Fn(u32) -> bool, wanted: &str) -> Checked<()> {
     match operand {
         Operand::Immediate(Immediate::Integer { bits, .. }) if !allowed(*bits as u32) => {
@@ -118,7 +121,8 @@ fn check_constant(operand: &Operand, allowed: impl Fn(u32) -> bool, wanted: &str
     }
 }
 
-/// Refuses constants among the operands of an instruction on pairs: no constant is written as a pair.
+/// Refuses constants among the operands of an instruction on pairs: no constant is written as a
+/// pair.
 fn no_constants(instruction: &Instruction<'_>) -> Checked<()> {
     if instruction.operands.iter().any(|operand| matches!(operand, Operand::Immediate(_))) {
         return Err("a constant where a pair in a register is needed".into());
@@ -126,12 +130,13 @@ fn no_constants(instruction: &Instruction<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// The error for a type an instruction does not have.
+/// Returns the error for a type an instruction does not have.
 fn no_type<T>(ty: Type) -> Checked<T> {
     Err(format!("type {ty} is not supported here"))
 }
 
-/// Refuses special registers and sinks where ptxas does. (Those among other things in a vector are their instruction's business.)
+/// Refuses special registers and sinks where ptxas does. (Those among other things in a vector are
+/// their instruction's business.)
 fn check_places(i: &Instruction<'_>) -> Checked<()> {
     let is_special = |operand: &Operand| matches!(operand, Operand::Special(_));
     let is_float = |word: &&str| Type::from_word(word).is_some_and(Type::is_float);
@@ -233,7 +238,7 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
     }
 }
 
-/// The slots of a destination and some sources of one type each.
+/// Returns the slots of a destination and some sources of one type each.
 fn slots<const N: usize>(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -253,7 +258,7 @@ fn slots<const N: usize>(
     Ok((e.target(&i.operands[0], target)?, slots))
 }
 
-/// An instruction with one source.
+/// Returns an instruction with one source.
 fn emit1(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -266,7 +271,7 @@ fn emit1(
     Ok(())
 }
 
-/// An instruction with two sources.
+/// Returns an instruction with two sources.
 fn emit2(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -279,7 +284,7 @@ fn emit2(
     Ok(())
 }
 
-/// An instruction with three sources.
+/// Returns an instruction with three sources.
 fn emit3(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -292,7 +297,8 @@ fn emit3(
     Ok(())
 }
 
-/// An expression for each integer type of 16 bits or more; `None` for others. Untyped bits count as unsigned.
+/// An expression for each integer type of 16 bits or more; `None` for others. Untyped bits count as
+/// unsigned.
 macro_rules! integers {
     ($ty:expr, $T:ident => $e:expr) => {
         match $ty {

@@ -73,7 +73,7 @@ fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, cou
     Ok(())
 }
 
-/// Whether a vector holds all axes of one special register, followed by a zero.
+/// Returns whether a vector holds all axes of one special register, followed by a zero.
 fn is_whole_special(parts: &[Operand]) -> bool {
     use SpecialRegister as S;
     let [Operand::Special(x), Operand::Special(y), Operand::Special(z), Operand::Immediate(_)] = parts else {
@@ -85,7 +85,7 @@ fn is_whole_special(parts: &[Operand]) -> bool {
         .any(axis)
 }
 
-/// The type of one of `count` parts of a value.
+/// Returns the type of one of `count` parts of a value.
 fn part_type(ty: Type, count: usize) -> Checked<Type> {
     match (ty.bits(), count) {
         (16, 2) => Ok(Type::B8),
@@ -167,7 +167,7 @@ fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> 
     Ok(())
 }
 
-/// The space a modifier names.
+/// Returns the space a modifier names.
 fn space_of(w: &mut Words<'_>) -> Option<AccessSpace> {
     w.find(|word| match word {
         "global" => Some(AccessSpace::Global),

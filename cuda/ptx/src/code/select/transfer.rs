@@ -155,7 +155,7 @@ fn prefetch_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>
     e.wide_address(address, source).map(|_| ())
 }
 
-/// How many bytes a bulk copy takes, in 32 bits.
+/// Returns how many bytes a bulk copy takes, in 32 bits.
 fn bulk_bytes(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<RegisterSlot> {
     check_constant(operand, |bytes| u64::from(bytes).is_multiple_of(bulk::PIECE), "a multiple of 16")?;
     e.source(operand, Type::U32)
@@ -186,7 +186,8 @@ pub(super) fn counted_store(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Che
     complete_bytes(e, barrier, bytes)
 }
 
-/// How many bytes are copied: all, as many as a register says, or none if a predicate is true.
+/// Returns how many bytes are copied: all, as many as a register says, or none if a predicate is
+/// true.
 fn copied_bytes(e: &mut Emitter<'_, '_>, operand: Option<&Operand>, bytes: u32) -> Checked<RegisterSlot> {
     let Some(operand) = operand else { return Ok(e.constant32(bytes)) };
     let is_predicate = match operand {

@@ -1,5 +1,5 @@
-//! `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the forms on two halves
-//! and four bytes.
+//! `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the forms on two
+//! halves and four bytes.
 
 use super::super::emit::{Checked, Emitter};
 use super::Words;
@@ -11,14 +11,14 @@ use crate::exec::video::{Form, compute};
 use crate::syntax::ast::{Instruction, Operand, Selector};
 use crate::syntax::types::Type;
 
-/// Whether this is a video instruction.
+/// Returns whether this is a video instruction.
 pub(super) fn is_video(opcode: &str) -> bool {
     let bare = opcode.strip_suffix(['2', '4']).unwrap_or(opcode);
     let simd = ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset", "vavrg"];
     simd.contains(&bare) || matches!(opcode, "vshl" | "vshr" | "vmad")
 }
 
-/// An operand: its register, the part of it, whether it is negated.
+/// Returns an operand: its register, the part of it, whether it is negated.
 fn part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, Part, bool)> {
     let Operand::Selected { register, negated, selector } = operand else {
         return Ok((e.source(operand, Type::B32)?, Part::Word, false));
@@ -27,7 +27,7 @@ fn part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, Pa
     Ok((e.source(&Operand::Register(*register), Type::B32)?, part, *negated))
 }
 
-/// A part that a selector names alone.
+/// Returns a part that a selector names alone.
 fn single(selector: Option<Selector>) -> Checked<Option<Part>> {
     Ok(match selector {
         None => None,
@@ -37,7 +37,8 @@ fn single(selector: Option<Selector>) -> Checked<Option<Part>> {
     })
 }
 
-/// An operand of an instruction on `lanes` bytes or halves, with the numbers of its parts if it names them.
+/// Returns an operand of an instruction on `lanes` bytes or halves, with the numbers of its parts
+/// if it names them.
 fn several(operand: &Operand, lanes: u32) -> Checked<(Operand, Option<[u8; 4]>)> {
     let Operand::Selected { register, negated: false, selector: Some(selector) } = operand else {
         return Ok((operand.clone(), None));
@@ -50,7 +51,8 @@ fn several(operand: &Operand, lanes: u32) -> Checked<(Operand, Option<[u8; 4]>)>
     }
 }
 
-/// The destination of an instruction on `lanes` bytes or halves, and those it writes, one bit each.
+/// Returns the destination of an instruction on `lanes` bytes or halves, and those it writes, one
+/// bit each.
 fn mask(operand: &Operand, lanes: u32) -> Checked<(Operand, u32)> {
     let Operand::Selected { register, negated: false, selector: Some(selector) } = operand else {
         return Ok((operand.clone(), (1 << lanes) - 1));

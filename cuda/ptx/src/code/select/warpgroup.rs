@@ -30,7 +30,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// The columns there may be.
+/// Returns the columns there may be.
 fn is_width(n: usize, integers: bool) -> bool {
     let common = n.is_multiple_of(8) && (8..=256).contains(&n);
     common && (!integers || n.is_multiple_of(16) || n == 8 || n == 24)
@@ -105,7 +105,7 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
     Ok(())
 }
 
-/// Whether a constant is 1 rather than -1.
+/// Returns whether a constant is 1 rather than -1.
 fn sign(operand: &Operand) -> Checked<bool> {
     match operand {
         Operand::Immediate(Immediate::Integer { bits: 1, .. }) => Ok(true),
@@ -114,7 +114,7 @@ fn sign(operand: &Operand) -> Checked<bool> {
     }
 }
 
-/// Whether a constant is 1 rather than 0.
+/// Returns whether a constant is 1 rather than 0.
 fn flag(operand: &Operand) -> Checked<bool> {
     match operand {
         Operand::Immediate(Immediate::Integer { bits: bits @ (0 | 1), .. }) => Ok(*bits == 1),
@@ -122,7 +122,7 @@ fn flag(operand: &Operand) -> Checked<bool> {
     }
 }
 
-/// The sign bits of the elements of a register.
+/// Returns the sign bits of the elements of a register.
 fn signs_of(element: Element) -> u32 {
     match element.bits() {
         8 => 0x8080_8080,

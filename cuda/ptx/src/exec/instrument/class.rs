@@ -7,14 +7,15 @@ pub(super) struct Class {
     pub(super) warp_barrier: bool,
     /// What the thread did before is visible to others before what it does next.
     pub(super) fence: bool,
-    /// An access that may race with others of its kind: atomic, volatile, relaxed, acquire, release.
+    /// An access that may race with others of its kind: atomic, volatile, relaxed, acquire,
+    /// release.
     pub(super) strong: bool,
     /// It names the local space.
     pub(super) names_local: bool,
 }
 
 impl Class {
-    /// The class of an instruction with its modifiers, as `ld.volatile.global.u32`.
+    /// Returns the class of an instruction with its modifiers, as `ld.volatile.global.u32`.
     pub(super) fn of(name: &str) -> Class {
         let mut words = name.split('.');
         let opcode = words.next().unwrap_or_default();

@@ -29,7 +29,7 @@ impl WrittenBytes {
         true
     }
 
-    /// Whether all these bytes have been written.
+    /// Returns whether all these bytes have been written.
     pub(super) fn all(&self, address: u64, bytes: u32) -> bool {
         (address..address + u64::from(bytes))
             .all(|byte| self.words.get((byte / 64) as usize).is_some_and(|word| word >> (byte % 64) & 1 == 1))
@@ -38,8 +38,8 @@ impl WrittenBytes {
 
 /// Which bytes of an allocation have been written, as far as that is known.
 ///
-/// Kernels say what they write only while they are watched. After a launch that was not, every allocation there was counts as
-/// written; `epoch` is the number of such launches.
+/// Kernels say what they write only while they are watched. After a launch that was not, every
+/// allocation there was counts as written; `epoch` is the number of such launches.
 pub(crate) struct Written {
     bytes: u64,
     born: u64,
@@ -68,12 +68,12 @@ impl Unwatched {
 }
 
 impl Written {
-    /// An allocation of which nothing is written.
+    /// Returns an allocation of which nothing is written.
     pub(crate) fn nothing(bytes: u64, unwatched: &Unwatched) -> Written {
         Written { bytes, born: unwatched.count(), state: Mutex::new(State::Ranges(Vec::new())) }
     }
 
-    /// An allocation that counts as written.
+    /// Returns an allocation that counts as written.
     pub(crate) fn everything() -> Written {
         Written { bytes: 0, born: 0, state: Mutex::new(State::All) }
     }
@@ -94,7 +94,7 @@ impl Written {
         }
     }
 
-    /// A kernel reads or writes these bytes; whether they have been written.
+    /// Records that a kernel reads or writes these bytes. Returns whether they have been written.
     pub(crate) fn kernel_accesses(
         &self,
         offset: u64,

@@ -1,7 +1,8 @@
 //! What watches a launch when asked to: checks and statistics.
 //!
-//! A launch without them runs other code, which never looks here. With them, every instruction and every lane's access
-//! to memory is reported to [`Instruments`], of which each worker of the launch has one.
+//! A launch without them runs other code, which never looks here. With them, every instruction and
+//! every lane's access to memory is reported to [`Instruments`], of which each worker of the launch
+//! has one.
 //!
 //! | file | what it knows |
 //! |---|---|
@@ -94,7 +95,8 @@ pub(crate) struct Instruments<'l> {
     block: u64,
     shared_races: Option<SharedRaces>,
     global_races: Option<(&'l GlobalRaces, global_races::Clock)>,
-    /// Bytes of the block's shared memory, and of its threads' local memory, that have been written.
+    /// Bytes of the block's shared memory, and of its threads' local memory, that have been
+    /// written.
     written: Option<(WrittenBytes, WrittenBytes)>,
     counts: Option<Counts>,
     /// What it has touched of global memory.
@@ -103,8 +105,8 @@ pub(crate) struct Instruments<'l> {
     suspects: Vec<Suspect>,
 }
 
-/// A write to what another thread has written, in no order. If both write the same, nobody can tell, and compilers do so
-/// where threads have copies of a value.
+/// A write to what another thread has written, in no order. If both write the same, nobody can
+/// tell, and compilers do so where threads have copies of a value.
 struct Suspect {
     access: Access,
     rival: Rival,
@@ -159,8 +161,8 @@ impl<'l> Instruments<'l> {
         }
     }
 
-    /// An instruction took place for the lanes of `mask`, of the warp that has accessed memory since the last one;
-    /// `diverged` if fewer went on.
+    /// Records that an instruction took place for the lanes of `mask`, of the warp that has
+    /// accessed memory since the last one; `diverged` if fewer went on.
     pub(crate) fn instruction(
         &mut self,
         pc: u32,
@@ -187,8 +189,8 @@ impl<'l> Instruments<'l> {
         let suspects = std::mem::take(&mut self.suspects);
         let changed = |suspect: &&Suspect| {
             let bytes = (suspect.access.bytes as usize).min(MAX_ACCESS_BYTES);
-            // SAFETY: `locate` found the pointer for this access in the instruction that has just ended, and the machine keeps the
-            // table of allocations that it found it in.
+            // SAFETY: `locate` found the pointer for this access in the instruction that has just
+            // ended, and the machine keeps the table of allocations that it found it in.
             let after = unsafe { bytes_at(suspect.pointer, bytes) };
             after != suspect.before
         };
@@ -198,7 +200,7 @@ impl<'l> Instruments<'l> {
         }
     }
 
-    /// A lane accesses memory, which is at `pointer`.
+    /// Records that a lane accesses memory at `pointer`.
     pub(crate) fn access(&mut self, access: &Access, table: &Table, pointer: *const u8) -> Result<(), Trap> {
         let class = self.classes[access.pc as usize];
         if let Some(counts) = &mut self.counts {
@@ -223,7 +225,8 @@ impl<'l> Instruments<'l> {
         };
         match rival {
             Some(rival) if rival.writes && access.kind == AccessKind::Write => {
-                // SAFETY: `locate`, which calls this, found the pointer for the bytes of this access.
+                // SAFETY: `locate`, which calls this, found the pointer for the bytes of this
+                // access.
                 let before = unsafe { bytes_at(pointer, (access.bytes as usize).min(MAX_ACCESS_BYTES)) };
                 self.suspects.push(Suspect { access: *access, rival, pointer, before });
                 Ok(())
@@ -310,7 +313,7 @@ unsafe fn bytes_at(pointer: *const u8, bytes: usize) -> [u8; MAX_ACCESS_BYTES] {
     copy
 }
 
-/// The races of a launch between blocks, if they are looked for.
+/// Returns the races of a launch between blocks, if they are looked for.
 pub(crate) fn global_races(switches: Switches) -> Option<GlobalRaces> {
     switches.races.then(GlobalRaces::default)
 }

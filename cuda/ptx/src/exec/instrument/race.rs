@@ -1,16 +1,18 @@
 //! Pairs of accesses in no order.
 //!
-//! Two accesses of overlapping bytes race if one of them writes, not both are atomic or otherwise strong, and neither happens
-//! before the other. What happened before is known from *clocks*: those who run in no order (the warps of a block, or the blocks
-//! of a grid) each have a time that advances at every fence. An atomic or strong access publishes at its address what was
-//! known at the last fence before it, and learns what others published there. So a flag or a counter orders what it is
-//! meant to order, as in "the last block sums up what all have written"; an atomic operation without a fence orders
-//! nothing.
+//! Two accesses of overlapping bytes race if one of them writes, not both are atomic or otherwise
+//! strong, and neither happens before the other. What happened before is known from *clocks*: those
+//! who run in no order (the warps of a block, or the blocks of a grid) each have a time that
+//! advances at every fence. An atomic or strong access publishes at its address what was known at
+//! the last fence before it, and learns what others published there. So a flag or a counter orders
+//! what it is meant to order, as in "the last block sums up what all have written"; an atomic
+//! operation without a fence orders nothing.
 //!
 //! Two writes of the same value do not count: nobody can tell.
 //!
-//! Memory is watched in granules of four bytes. Of each, the last write and two reads by different parties are
-//! remembered, so a race may be missed where several parties write different bytes of a granule; what is reported is one.
+//! Memory is watched in granules of four bytes. Of each, the last write and two reads by different
+//! parties are remembered, so a race may be missed where several parties write different bytes of a
+//! granule; what is reported is one.
 
 use super::{Access, AccessKind, class::Class};
 
@@ -28,10 +30,10 @@ pub(super) struct Rival {
 
 /// What a granule remembers of an access.
 pub(super) trait Mark: Copy + Default {
-    /// The bytes of the granule, as bits; none if there was no access.
+    /// Returns the bytes of the granule, as bits; none if there was no access.
     fn mask(&self) -> u8;
     fn is_strong(&self) -> bool;
-    /// Whether both are of one party, of which one mark is enough.
+    /// Returns whether both are of one party, of which one mark is enough.
     fn same_party(&self, other: &Self) -> bool;
 }
 
@@ -43,7 +45,8 @@ pub(super) struct Cell<M> {
 }
 
 impl<M: Mark> Cell<M> {
-    /// Takes note of an access. Gives the one it races with, and whether that writes, if it is not `ordered` before.
+    /// Takes note of an access. Gives the one it races with, and whether that writes, if it is not
+    /// `ordered` before.
     pub(super) fn access(
         &mut self,
         mark: M,
@@ -75,7 +78,7 @@ impl<M: Mark> Cell<M> {
     }
 }
 
-/// The granules an access touches, and which bytes of each.
+/// Returns the granules an access touches, and which bytes of each.
 pub(super) fn granules(access: &Access) -> impl Iterator<Item = (u64, u8)> {
     let (start, end) = (access.address, access.address + u64::from(access.bytes));
     (start / GRANULE_BYTES..end.div_ceil(GRANULE_BYTES)).map(move |granule| {
@@ -86,7 +89,7 @@ pub(super) fn granules(access: &Access) -> impl Iterator<Item = (u64, u8)> {
     })
 }
 
-/// Whether an access may race with others that are strong.
+/// Returns whether an access may race with others that are strong.
 pub(super) fn is_strong(access: &Access, class: Class) -> bool {
     access.kind == AccessKind::Atomic || class.strong
 }

@@ -31,7 +31,7 @@ pub(in crate::syntax) struct Body<'s> {
 }
 
 impl<'s> Body<'s> {
-    /// The body of a function, whose parameters are in scope.
+    /// Parses the body of a function, whose parameters are in scope.
     pub(super) fn new(function: FunctionId, signature: &Signature<'s>) -> Body<'s> {
         let mut body = Body {
             function,
@@ -107,7 +107,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether the next function begins here: the end of this one is missing.
+    /// Returns whether the next function begins here: the end of this one is missing.
     fn begins_function(&self) -> bool {
         let first = self.token.span.line > self.previous_end.line;
         first && matches!(self.token.text, "entry" | "func" | "visible" | "weak" | "extern" | "common")

@@ -173,7 +173,7 @@ impl<'s> Parser<'s> {
         problems
     }
 
-    /// Whether the operand can take the place of the parameter.
+    /// Returns whether the operand can take the place of the parameter.
     fn may_pass(
         &self,
         body: &Body<'s>,
@@ -200,7 +200,8 @@ impl<'s> Parser<'s> {
             Operand::Register(id) => {
                 let Some(ty) = Self::register_type(body, *id) else { return true };
                 let same = ty.bits() == layout.element.bits();
-                // Registers narrower than 16 bits are rare: what is passed as a byte is in a wider one.
+                // Registers narrower than 16 bits are rare: what is passed as a byte is in a wider
+                // one.
                 let wider = layout.element.bits() < 32 && ty.bits() > layout.element.bits();
                 let predicates = (ty == Type::Pred) == (layout.element == Type::Pred);
                 !layout.is_array && predicates && (same || wider)

@@ -56,7 +56,8 @@ impl<'s> Parser<'s> {
         Ok(SourceLocation { file, line, column, inlined_at: None })
     }
 
-    /// The location of a call that was inlined: the last one given for that place, as it may itself be inlined somewhere.
+    /// Returns the location of a call that was inlined: the last one given for that place, as it
+    /// may itself be inlined somewhere.
     fn call_site(&mut self, site: SourceLocation) -> LocationId {
         match self.call_sites.get(&(site.file, site.line, site.column)) {
             Some(&id) => id,
@@ -70,7 +71,8 @@ impl<'s> Parser<'s> {
         id
     }
 
-    /// `.section .debug_info { … }`: skipped, but its form is checked. Nothing a program computes depends on it.
+    /// `.section .debug_info { … }`: skipped, but its form is checked. Nothing a program computes
+    /// depends on it.
     pub(super) fn section(&mut self) -> Result<(), Failed> {
         self.bump();
         let name = self.expect(Tok::Dotted, "the name of a section")?;

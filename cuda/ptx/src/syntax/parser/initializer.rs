@@ -17,7 +17,8 @@ use crate::{
 struct Draft<'d> {
     initializer: Initializer,
     element: Type,
-    /// Elements of each level of braces, a vector's components the innermost one; 0 for the first if it is open.
+    /// Elements of each level of braces, a vector's components the innermost one; 0 for the first
+    /// if it is open.
     levels: &'d [u64],
     /// Bytes from one element of each level to the next.
     strides: Vec<u64>,
@@ -58,7 +59,7 @@ impl<'s> Parser<'s> {
         Ok(draft.initializer)
     }
 
-    /// A level of braces, or a value in the innermost one; how many elements there were.
+    /// Parses a level of braces, or a value in the innermost one; how many elements there were.
     fn initializer_level(
         &mut self,
         draft: &mut Draft<'_>,
@@ -129,7 +130,7 @@ impl<'s> Parser<'s> {
         )
     }
 
-    /// The bits of a constant in a variable of that type. Integers are cut to its width.
+    /// Parses the bits of a constant in a variable of that type. Integers are cut to its width.
     fn value_bits(&mut self, value: Immediate, element: Type, span: Span) -> Result<u64, Failed> {
         let double = match value {
             Immediate::Integer { .. } if element.is_float() => {

@@ -46,7 +46,7 @@ impl<'s> Parser<'s> {
         Ok(Guard { negated, register })
     }
 
-    /// A register that is a predicate.
+    /// Parses a register that is a predicate.
     pub(super) fn predicate(
         &mut self,
         body: &mut Body<'s>,

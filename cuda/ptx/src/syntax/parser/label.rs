@@ -83,7 +83,7 @@ impl<'s> Parser<'s> {
         LabelId(body.labels.len() as u32 - 1)
     }
 
-    /// The label a branch goes to.
+    /// Parses the label a branch goes to.
     pub(super) fn label_reference(&mut self, body: &mut Body<'s>) -> Result<LabelId, Failed> {
         let name = self.expect(Tok::Word, "a label")?;
         if let Some(id) = body.scopes.find_label(name.text) {
@@ -163,7 +163,8 @@ impl<'s> Parser<'s> {
         Ok(signature)
     }
 
-    /// Closes a block: labels used in it and defined nowhere so far may be those of the block around it.
+    /// Closes a block: labels used in it and defined nowhere so far may be those of the block
+    /// around it.
     pub(super) fn close_block(&mut self, body: &mut Body<'s>) {
         let labels = &mut body.labels;
         let missing = body.scopes.pop(|id, known| labels[id.index()].state = State::Same(known));
@@ -185,7 +186,8 @@ impl<'s> Body<'s> {
                 labels.push(Label { name: draft.name, span: draft.span, target });
             }
         }
-        // A label is that of a block around it, so that following takes as many steps as blocks are nested.
+        // A label is that of a block around it, so that following takes as many steps as blocks are
+        // nested.
         let drafts = &self.labels;
         let resolve = |id: &mut LabelId| {
             let mut known = *id;

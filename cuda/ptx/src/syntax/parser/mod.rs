@@ -1,9 +1,9 @@
-//! The parser: recursive descent in one pass, which resolves and checks names where it meets them, as PTX wants what is
-//! used to be declared before (labels aside).
+//! The parser: recursive descent in one pass, which resolves and checks names where it meets them,
+//! as PTX wants what is used to be declared before (labels aside).
 //!
-//! A function that cannot go on reports why and returns [`Failed`]; whoever reads statements or directives then skips to
-//! where the next one begins. What can be reported without losing the thread, such as a name that is not declared, does
-//! not fail.
+//! A function that cannot go on reports why and returns [`Failed`]; whoever reads statements or
+//! directives then skips to where the next one begins. What can be reported without losing the
+//! thread, such as a name that is not declared, does not fail.
 
 mod address;
 mod body;
@@ -59,7 +59,8 @@ pub(super) struct Parser<'s> {
     module: Module<'s>,
     globals: HashMap<&'s str, Global>,
     file_numbers: HashSet<u32>,
-    /// Source locations by file, line and column, where code inlined into them looks for its call site.
+    /// Source locations by file, line and column, where code inlined into them looks for its call
+    /// site.
     call_sites: HashMap<(u32, u32, u32), LocationId>,
     /// Bytes of initializers so far.
     initialized_bytes: u64,
@@ -111,7 +112,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The token behind this one.
+    /// Returns the token behind this one.
     fn peek(&mut self) -> Token<'s> {
         match self.ahead {
             Some(token) => token,
@@ -165,7 +166,8 @@ impl<'s> Parser<'s> {
         is
     }
 
-    /// The semicolon at the end of a statement. Where one is missing at the end of a line, nothing else is.
+    /// Parses the semicolon at the end of a statement. Where one is missing at the end of a line,
+    /// nothing else is.
     fn expect_semicolon(&mut self) -> Result<(), Failed> {
         if self.accept(Tok::Semicolon) {
             return Ok(());
@@ -178,7 +180,7 @@ impl<'s> Parser<'s> {
         self.unexpected("';'")
     }
 
-    /// A name that is being declared.
+    /// Parses a name that is being declared.
     fn expect_name(&mut self, expected: &str) -> Result<Token<'s>, Failed> {
         if self.is_word("_") {
             return self.fail(self.token.span, "'_' cannot be a name");
@@ -186,7 +188,7 @@ impl<'s> Parser<'s> {
         self.expect(Tok::Word, expected)
     }
 
-    /// A plain number that fits 32 bits.
+    /// Parses a plain number that fits 32 bits.
     fn expect_u32(&mut self, expected: &str) -> Result<u32, Failed> {
         let span = self.token.span;
         let number = self.expect_u64(expected)?;
@@ -196,7 +198,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A plain number.
+    /// Parses a plain number.
     fn expect_u64(&mut self, expected: &str) -> Result<u64, Failed> {
         let Tok::Number(Number::Integer { bits, .. }) = self.token.kind else {
             return self.unexpected(expected);

@@ -8,7 +8,8 @@ use crate::syntax::{
     types::{Linkage, Space},
 };
 
-/// What a directive at module scope may be called: what ends a declaration without a semicolon, and suggestions.
+/// What a directive at module scope may be called: what ends a declaration without a semicolon, and
+/// suggestions.
 const DIRECTIVES: &[&str] = &[
     "visible",
     "extern",
@@ -81,7 +82,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether a directive at module scope begins here.
+    /// Returns whether a directive at module scope begins here.
     pub(super) fn begins_directive(&self) -> bool {
         self.is(Tok::Dotted) && DIRECTIVES.contains(&self.token.text)
     }
@@ -103,7 +104,8 @@ impl<'s> Parser<'s> {
         Ok(linkage)
     }
 
-    /// Skips to the next directive: behind a semicolon or a block, or to the first directive of a line.
+    /// Skips to the next directive: behind a semicolon or a block, or to the first directive of a
+    /// line.
     fn recover_directive(&mut self) {
         let mut depth = std::mem::take(&mut self.open_braces);
         loop {
@@ -161,7 +163,7 @@ impl<'s> Parser<'s> {
         self.expect_semicolon()
     }
 
-    /// The function of that name, reported if there is none.
+    /// Returns the function of that name, reported if there is none.
     pub(super) fn expect_function(&mut self, name: Token<'s>) -> Option<FunctionId> {
         match self.globals.get(name.text) {
             Some(&Global::Function(id)) => return Some(id),

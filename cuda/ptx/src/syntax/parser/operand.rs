@@ -55,7 +55,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The second of `%p1|%p2`, if there is one.
+    /// Parses the second of `%p1|%p2`, if there is one.
     fn pair(&mut self, body: &mut Body<'s>, first: Operand) -> Result<Operand, Failed> {
         if !self.is(Tok::Pipe) || !matches!(first, Operand::Register(_) | Operand::Sink) {
             return Ok(first);
@@ -114,7 +114,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// An operand that begins with a name.
+    /// Parses an operand that begins with a name.
     fn word(&mut self, body: &mut Body<'s>, opcode: &str) -> Result<Operand, Failed> {
         let token = self.token;
         self.bump();
@@ -192,7 +192,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A register's name where nothing else will do.
+    /// Parses a register's name where nothing else will do.
     pub(super) fn register(&mut self, body: &mut Body<'s>, what: &str) -> Result<RegisterId, Failed> {
         let token = self.expect(Tok::Word, what)?;
         match self.resolve(body, token) {
@@ -257,7 +257,7 @@ impl<'s> Parser<'s> {
         self.report(token.span, format!("{} is not declared{hint}", token.describe()));
     }
 
-    /// The type of a register, if it is declared.
+    /// Returns the type of a register, if it is declared.
     pub(super) fn register_type(body: &Body<'s>, id: RegisterId) -> Option<Type> {
         Some(body.registers.get(id.index())?.ty)
     }
@@ -294,7 +294,7 @@ fn selector_of(name: &str) -> Option<Selector> {
     })
 }
 
-/// The position in a vector that `.x`, or `.r`, stands for.
+/// Returns the position in a vector that `.x`, or `.r`, stands for.
 fn component_index(name: &str) -> Option<u32> {
     match name {
         "x" | "r" => Some(0),
