@@ -65,13 +65,14 @@ impl SharedWriter {
         (Self::new(Buffer(bytes.clone())), bytes)
     }
 
-    /// Whether the reader has closed its end of the pipe, so that nothing written arrives any more.
+    /// Returns whether the reader has closed its end of the pipe, so that nothing written arrives
+    /// any more.
     pub fn is_closed(&self) -> bool {
         self.0.lock().is_closed()
     }
 
-    /// Calls `handler` once when a write finds that the reader has closed its end of the pipe: at once if
-    /// that has happened already. A later handler replaces an earlier one.
+    /// Calls `handler` once when a write finds that the reader has closed its end of the pipe: at
+    /// once if that has happened already. A later handler replaces an earlier one.
     pub(crate) fn on_closure(&self, handler: impl FnOnce() + Send + 'static) {
         let mut shared = self.0.lock();
         if shared.is_closed() {
@@ -130,7 +131,7 @@ impl fmt::Debug for SharedWriter {
     }
 }
 
-/// The message for a file that cannot be read or written: `cannot write 'out.npy': …`.
+/// Returns the message for a file that cannot be read or written: `cannot write 'out.npy': …`.
 pub(crate) fn failed(to: &str, file: &Path, error: &io::Error) -> String {
     format!("cannot {to} '{}': {error}", file.display())
 }
@@ -237,8 +238,8 @@ impl Console {
     }
 }
 
-/// Decides about colors. `NO_COLOR` turns them off, else `CLICOLOR_FORCE` turns them on, else the stream
-/// must be a terminal. Empty variables, and a `CLICOLOR_FORCE` of 0, count as unset.
+/// Decides about colors. `NO_COLOR` turns them off, else `CLICOLOR_FORCE` turns them on, else the
+/// stream must be a terminal. Empty variables, and a `CLICOLOR_FORCE` of 0, count as unset.
 pub(crate) fn wants_color(is_terminal: bool, no_color: Option<&OsStr>, force: Option<&OsStr>) -> bool {
     let is_set = |value: &OsStr| !value.is_empty();
     if no_color.is_some_and(is_set) {

@@ -1,7 +1,7 @@
 //! [`AttrSpec`]: the attributes that an op declares where it is registered, as data that tools and compilers query.
 //!
-//! The functions of this module make specifications: [`int`] for an attribute that a call must give, [`int_or`] for one with
-//! a default value.
+//! The functions of this module make specifications: [`int`] for an attribute that a call must
+//! give, [`int_or`] for one with a default value.
 
 use std::fmt;
 
@@ -79,7 +79,7 @@ impl AttrSpec {
         Self { default: AttrDefault::Absent, ..self }
     }
 
-    /// Whether a call without the attribute is an error.
+    /// Returns whether a call without the attribute is an error.
     pub fn is_required(&self) -> bool {
         self.default == AttrDefault::Required
     }
@@ -162,7 +162,8 @@ impl fmt::Display for AttrKind {
     }
 }
 
-/// Writes `name: kind` for a required attribute, `name?: kind` for an optional one and `name: kind = value` for one with a default.
+/// Writes `name: kind` for a required attribute, `name?: kind` for an optional one and `name: kind
+/// = value` for one with a default.
 impl fmt::Display for AttrSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, kind, default } = self;

@@ -24,7 +24,7 @@ pub struct CoreRuntime {
 }
 
 impl CoreRuntime {
-    /// A runtime with these ops and no handlers.
+    /// Creates a runtime with these ops and no handlers.
     pub fn new(ops: OpRegistry) -> Self {
         Self {
             ops: Arc::new(ops),
@@ -34,13 +34,14 @@ impl CoreRuntime {
         }
     }
 
-    /// The host's runtime, made with all ops of this crate when first asked for. That asks for the host's [`Devices`] too, so
-    /// these are to be configured before.
+    /// Returns the host's runtime, made with all ops of this crate when first asked for. That asks
+    /// for the host's [`Devices`] too, so these are to be configured before.
     pub fn of(host: &HostContext) -> Arc<Self> {
         if let Some(runtime) = host.made_context() {
             return runtime;
         }
-        // What is made first goes last: the devices wait at their end for what handlers have of them.
+        // What is made first goes last: the devices wait at their end for what handlers have of
+        // them.
         drop(Devices::of(host));
         host.shared_context(|| {
             let mut registry = OpRegistry::new();
@@ -49,28 +50,28 @@ impl CoreRuntime {
         })
     }
 
-    /// The ops.
+    /// Returns the ops.
     pub fn ops(&self) -> &Arc<OpRegistry> {
         &self.ops
     }
 
-    /// The device that host memory is.
+    /// Returns the device that host memory is.
     pub fn host_device(&self) -> &Device {
         &self.device
     }
 
-    /// A handler of all ops in host memory.
+    /// Returns a handler of all ops in host memory.
     pub fn cpu(&self) -> Arc<dyn OpHandler> {
         self.cpu_with_fallback(Arc::new(NullOpHandler))
     }
 
-    /// A handler of all ops in host memory that leaves others to `fallback`.
+    /// Returns a handler of all ops in host memory that leaves others to `fallback`.
     pub fn cpu_with_fallback(&self, fallback: Arc<dyn OpHandler>) -> Arc<dyn OpHandler> {
         Arc::new(CpuOpHandler::new(self.device.clone(), self.ops.clone(), fallback))
     }
 
-    /// A handler of the ops that `target` can run, which leaves others to `fallback`. Handlers of one device share a queue,
-    /// as long as its context has not failed.
+    /// Returns a handler of the ops that `target` can run, which leaves others to `fallback`.
+    /// Handlers of one device share a queue, as long as its context has not failed.
     ///
     /// # Errors
     /// The device's.
@@ -94,7 +95,7 @@ impl CoreRuntime {
         Ok(Arc::new(DeviceOpHandler::new(device, self.ops.clone(), fallback)))
     }
 
-    /// The device of this name: the host's, or one that a handler was made for.
+    /// Returns the device of this name: the host's, or one that a handler was made for.
     ///
     /// # Errors
     /// NotFound.
@@ -111,7 +112,7 @@ impl CoreRuntime {
         self.handlers.write().insert(name.into(), handler);
     }
 
-    /// The handler of this name.
+    /// Returns the handler of this name.
     ///
     /// # Errors
     /// NotFound if there is none.
@@ -122,7 +123,8 @@ impl CoreRuntime {
         self.handlers.read().get(name).cloned().ok_or_else(missing)
     }
 
-    /// Looks an op up and calls it once. Each result may be an error of its own, made at the caller's place.
+    /// Looks an op up and calls it once. Each result may be an error of its own, made at the
+    /// caller's place.
     pub fn execute(
         cx: &ExecutionContext,
         handler: &dyn OpHandler,

@@ -7,7 +7,8 @@ use tfrt_host::value_type;
 
 use crate::DeviceQueue;
 
-/// A place that tensors live in and ops run on, known by its name. Cheap to clone; devices are told apart by identity.
+/// A place that tensors live in and ops run on, known by its name. Cheap to clone; devices are told
+/// apart by identity.
 #[derive(Clone)]
 pub struct Device(Arc<Parts>);
 
@@ -19,22 +20,22 @@ struct Parts {
 value_type!(Device, "!tfrt.device");
 
 impl Device {
-    /// A device of this name whose tensors are in host memory, different from every other.
+    /// Creates a device of this name whose tensors are in host memory, different from every other.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self(Arc::new(Parts { name: name.into(), queue: None }))
     }
 
-    /// A device of this name with memory of its own, where ops are queued.
+    /// Creates a device of this name with memory of its own, where ops are queued.
     pub fn with_queue(name: impl Into<Box<str>>, queue: DeviceQueue) -> Self {
         Self(Arc::new(Parts { name: name.into(), queue: Some(Arc::new(queue)) }))
     }
 
-    /// Its name: `CPU:0`.
+    /// Returns its name: `CPU:0`.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Where ops are queued on a device with memory of its own.
+    /// Returns where ops are queued on a device with memory of its own.
     pub fn queue(&self) -> Option<&Arc<DeviceQueue>> {
         self.0.queue.as_ref()
     }

@@ -1,12 +1,14 @@
 //! What happens when an op is called: in host memory, or on a device.
 //!
-//! An error among the arguments becomes every result. Then the metadata function runs, and what it refuses is an error of
-//! the call. If all arguments are there, so is the implementation's turn; else the call is kept, with its arguments and
-//! attributes, until the last of them is, and its results are promised. Ops that do something beyond their results also
-//! wait for the caller's chain, and leave one behind.
+//! An error among the arguments becomes every result. Then the metadata function runs, and what it
+//! refuses is an error of the call. If all arguments are there, so is the implementation's turn;
+//! else the call is kept, with its arguments and attributes, until the last of them is, and its
+//! results are promised. Ops that do something beyond their results also wait for the caller's
+//! chain, and leave one behind.
 //!
-//! Tensors that are in device memory while the op takes them from the host are copied first, which is one more thing to wait
-//! for. The other way needs no waiting: see [`on_device`](crate::on_device).
+//! Tensors that are in device memory while the op takes them from the host are copied first, which
+//! is one more thing to wait for. The other way needs no waiting: see
+//! [`on_device`](crate::on_device).
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -30,7 +32,7 @@ type Metadata = SmallVec<[TensorMetadata; 2]>;
 type HostTensors<'a> = SmallVec<[&'a HostTensor; 4]>;
 type DeviceArguments<'a> = SmallVec<[DeviceArgument<'a>; 4]>;
 
-/// Whether an op on this device takes an argument from host memory.
+/// Returns whether an op on this device takes an argument from host memory.
 fn takes_from_host(op: &Op, device: &Device, index: usize, count: usize) -> bool {
     match (device.queue(), &op.device) {
         (Some(_), Some((_, host_arguments))) => host_arguments.must_be_on_host(index, count),
@@ -38,7 +40,7 @@ fn takes_from_host(op: &Op, device: &Device, index: usize, count: usize) -> bool
     }
 }
 
-/// The available argument, if it is on a device and should not be.
+/// Returns the available argument, if it is on a device and should not be.
 fn to_fetch<'a>(
     op: &Op,
     device: &Device,
@@ -64,14 +66,14 @@ fn fetch(
     Ok(())
 }
 
-/// The bits of the arguments that are given up.
+/// Returns the bits of the arguments that are given up.
 pub(crate) fn given_up<T>(arguments: &[T], is_given_up: impl Fn(&T) -> bool) -> u64 {
     let bits =
         arguments.iter().enumerate().map(|(index, argument)| given_up_at(index, is_given_up(argument)));
     bits.fold(0, |all, bit| all | bit)
 }
 
-/// The bits of the handles whose tensors go with them.
+/// Returns the bits of the handles whose tensors go with them.
 fn handed_over(arguments: &[Cow<'_, TensorHandle>]) -> u64 {
     given_up(arguments, |argument| matches!(argument, Cow::Owned(handle) if handle.tensor().is_unique()))
 }
@@ -115,8 +117,9 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
     execute_in_general(op, device, invocation, chain)
 }
 
-/// Whether each tensor is something for an op, and what.
-// Lists are filled and read where they lie, here and below: to read what was just written elsewhere costs more than the rest.
+/// Returns whether each tensor is something for an op, and what.
+// Lists are filled and read where they lie, here and below: to read what was just written elsewhere
+// costs more than the rest.
 #[inline]
 fn all<'a, T>(
     handles: &'a [Cow<'_, TensorHandle>],
@@ -132,7 +135,8 @@ fn all<'a, T>(
     })
 }
 
-/// Calls an op of whose arguments this is known, with what the metadata function says of the results.
+/// Calls an op of whose arguments this is known, with what the metadata function says of the
+/// results.
 fn execute_at_once<'t>(
     op: &Op,
     device: &Device,
@@ -158,7 +162,7 @@ fn metadata_of<'t>(tensors: &[&'t HostTensor]) -> impl Iterator<Item = &'t Tenso
     tensors.iter().map(|tensor| tensor.metadata())
 }
 
-/// The same, wherever the arguments are, and whether or not they are there.
+/// Returns the same, wherever the arguments are, and whether or not they are there.
 fn execute_in_general(
     op: &Arc<Op>,
     device: &Device,
@@ -228,7 +232,7 @@ fn miscounted(op: &Op, given: usize, expected: usize) -> Diagnostic {
     Diagnostic::invalid_argument(format!("'{}' gives {given} results, expected {expected}", op.name()))
 }
 
-/// The results of an op that ran at once.
+/// Returns the results of an op that ran at once.
 fn finish(
     op: &Op,
     (cx, device): (&ExecutionContext, &Device),
@@ -262,7 +266,7 @@ fn handles(
     handles
 }
 
-/// Where the results are.
+/// Returns where the results are.
 fn results_on<'d>(op: &Op, device: &'d Device, cx: &ExecutionContext) -> Cow<'d, Device> {
     match op.results_on_host && device.queue().is_some() {
         true => Cow::Owned(CoreRuntime::of(cx.host()).host_device().clone()),
@@ -326,7 +330,7 @@ fn run_on_device<'v>(
     on_device::run(on, cx, arguments, values, (attrs, metadata.unwrap_or_default(), count))
 }
 
-/// An error if the request was cancelled.
+/// Returns an error if the request was cancelled.
 fn check_wanted(cx: &ExecutionContext) -> Result<(), Diagnostic> {
     match cx.request().cancellation() {
         Some(reason) => Err(reason.clone().into()),
@@ -373,7 +377,7 @@ fn compute(
     function(CpuCall { cx, arguments: &all, attrs, results, given_up })
 }
 
-/// Whether an op takes a tensor as it is.
+/// Returns whether an op takes a tensor as it is.
 fn takes(forms: Forms, tensor: &HostTensor) -> bool {
     match tensor {
         HostTensor::Dense(_) => true,
@@ -383,7 +387,7 @@ fn takes(forms: Forms, tensor: &HostTensor) -> bool {
     }
 }
 
-/// The tensor in the form that all ops take.
+/// Returns the tensor in the form that all ops take.
 fn converted(tensor: &HostTensor, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
     if matches!(tensor, HostTensor::String(_)) {
         // Existing programs expect this spelling.

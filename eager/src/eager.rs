@@ -63,7 +63,8 @@ impl Eager {
         Ok(Self::new(ExecutionContext::new(request, no_program()?), &core, core.cpu()))
     }
 
-    /// Runs ops on a device, as far as they run there, and others in host memory, for a request of its own.
+    /// Runs ops on a device, as far as they run there, and others in host memory, for a request of
+    /// its own.
     ///
     /// # Errors
     /// The device's; Internal if a program without functions cannot be loaded.
@@ -83,12 +84,12 @@ impl Eager {
         Self(Arc::new(Shared { cx, device, handler, methods: Methods::default(), known: RwLock::default() }))
     }
 
-    /// The request, to be cancelled or given a deadline.
+    /// Returns the request, to be cancelled or given a deadline.
     pub fn request(&self) -> &Arc<RequestContext> {
         self.0.cx.request()
     }
 
-    /// A dense tensor in host memory.
+    /// Returns a dense tensor in host memory.
     ///
     /// # Errors
     /// InvalidArgument if the shape has another number of elements; OutOfMemory.
@@ -100,12 +101,12 @@ impl Eager {
         Ok(self.host_tensor(DenseHostTensor::from_slice(shape, elements, self.0.cx.host().allocator())?))
     }
 
-    /// A tensor that is in host memory already.
+    /// Returns a tensor that is in host memory already.
     pub fn host_tensor(&self, tensor: impl Into<HostTensor>) -> Tensor {
         Tensor { handle: TensorHandle::from_host(self.0.device.clone(), tensor), eager: self.clone() }
     }
 
-    /// A result, unless it is an error already.
+    /// Returns a result, unless it is an error already.
     fn wrap(&self, handle: TensorHandle) -> Result<Tensor, Diagnostic> {
         match handle.error() {
             None => Ok(Tensor { handle, eager: self.clone() }),
@@ -116,8 +117,8 @@ impl Eager {
     /// Calls any op.
     ///
     /// # Errors
-    /// NotFound for an op that nobody knows; what is wrong with types, shapes and attributes. What fails later is the
-    /// result's error.
+    /// NotFound for an op that nobody knows; what is wrong with types, shapes and attributes. What
+    /// fails later is the result's error.
     pub fn call(
         &self,
         op: &str,
@@ -128,8 +129,8 @@ impl Eager {
         self.invoke(op, arguments, attrs, result_count, None)
     }
 
-    /// Calls an op that does something beyond its results, as those on variables: it begins when `chain` is there, and
-    /// leaves one behind that is there when it is done, or its error.
+    /// Calls an op that does something beyond its results, as those on variables: it begins when
+    /// `chain` is there, and leaves one behind that is there when it is done, or its error.
     ///
     /// # Errors
     /// See [`call`](Self::call).
@@ -208,7 +209,7 @@ impl Eager {
         }
     }
 
-    /// The product of two matrices.
+    /// Returns the product of two matrices.
     ///
     /// # Errors
     /// See [`call`](Self::call), for this and all other ops.
@@ -217,7 +218,7 @@ impl Eager {
     }
 }
 
-/// A program without functions: what runs ops is outside of any.
+/// Returns a program without functions: what runs ops is outside of any.
 fn no_program() -> Result<Arc<BefFile>, Diagnostic> {
     let bytes = BefBuilder::new(OptionalSections::Drop).finish();
     let bytes = bytes.map_err(|error| Diagnostic::internal(error.message()))?;
@@ -227,14 +228,16 @@ fn no_program() -> Result<Arc<BefFile>, Diagnostic> {
         .map_err(|_| Diagnostic::internal("an empty program cannot be loaded"))
 }
 
-/// A tensor that ops take and give, perhaps still being computed: await it for its elements. Cloning shares them.
+/// A tensor that ops take and give, perhaps still being computed: await it for its elements.
+/// Cloning shares them.
 #[derive(Clone)]
 pub struct Tensor {
     handle: TensorHandle,
     eager: Eager,
 }
 
-/// Methods of tensors: ops of one, of two, which are broadcast, and of one with a list of numbers (axes or extents).
+/// Methods of tensors: ops of one, of two, which are broadcast, and of one with a list of numbers
+/// (axes or extents).
 macro_rules! methods {
     (
         unary { $($unary:ident => $unary_op:literal, $unary_doc:literal;)* }
@@ -319,7 +322,7 @@ methods! {
 }
 
 impl Tensor {
-    /// The elements as another type.
+    /// Returns the elements as another type.
     ///
     /// # Errors
     /// See [`Eager::call`].
@@ -329,7 +332,7 @@ impl Tensor {
         self.eager.one(&self.eager.0.methods.cast, "tf.Cast", &[self], &attrs)
     }
 
-    /// Its data type and shape, as far as they are known.
+    /// Returns its data type and shape, as far as they are known.
     ///
     /// # Errors
     /// What made the tensor fail.
@@ -337,12 +340,12 @@ impl Tensor {
         self.handle.metadata()
     }
 
-    /// The tensor as the core runtime has it.
+    /// Returns the tensor as the core runtime has it.
     pub fn handle(&self) -> &TensorHandle {
         &self.handle
     }
 
-    /// The tensor in host memory: itself, or a copy of one that is there on a device.
+    /// Returns the tensor in host memory: itself, or a copy of one that is there on a device.
     fn on_host(&self) -> Result<Self, Diagnostic> {
         let Some(tensor) = self.handle.tensor().get::<DeviceTensor>() else { return Ok(self.clone()) };
         let shared = &self.eager.0;
@@ -350,7 +353,7 @@ impl Tensor {
         self.eager.wrap(TensorHandle::new(shared.device.clone(), tensor.metadata(), copy))
     }
 
-    /// The tensor in host memory, once it is there. Not for threads that compute.
+    /// Returns the tensor in host memory, once it is there. Not for threads that compute.
     ///
     /// # Errors
     /// What made the tensor fail; FailedPrecondition on a thread that computes.
@@ -365,7 +368,7 @@ impl Tensor {
         }
     }
 
-    /// The elements, once they are there. Not for threads that compute.
+    /// Returns the elements, once they are there. Not for threads that compute.
     ///
     /// # Errors
     /// As [`Tensor::wait`]; InvalidArgument for another data type.

@@ -14,14 +14,15 @@ pub type Results = SmallVec<[TensorHandle; 2]>;
 pub struct OpInvocation<'a> {
     /// Who calls, and from where.
     pub cx: &'a ExecutionContext,
-    /// The arguments. An owned one that nobody else holds is the op's: its memory may be taken for a result.
+    /// The arguments. An owned one that nobody else holds is the op's: its memory may be taken for
+    /// a result.
     pub arguments: SmallVec<[Cow<'a, TensorHandle>; 4]>,
     /// The attributes.
     pub attrs: &'a OpAttrs,
     /// How many results the caller expects.
     pub result_count: usize,
-    /// Orders ops that do something beyond their results: they begin when it is there, and leave one that is there when
-    /// they are done.
+    /// Orders ops that do something beyond their results: they begin when it is there, and leave
+    /// one that is there when they are done.
     pub chain: Option<&'a mut AsyncValueRef<Chain>>,
 }
 
@@ -39,7 +40,8 @@ struct Parts<F: ?Sized> {
 value_type!(CoreRuntimeOp, "!corert.op");
 
 impl CoreRuntimeOp {
-    /// An op that gives tensors on `device`. `call` returns as many results as it is asked for, errors among them.
+    /// Creates an op that gives tensors on `device`. `call` returns as many results as it is asked
+    /// for, errors among them.
     pub fn new(
         device: Device,
         call: impl for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync + 'static,
@@ -47,12 +49,13 @@ impl CoreRuntimeOp {
         Self(Arc::new(Parts { device, call }))
     }
 
-    /// Where its results are.
+    /// Returns where its results are.
     pub fn device(&self) -> &Device {
         &self.0.device
     }
 
-    /// Calls it. Each result may be an error of its own; a wrong number of results makes all of them errors.
+    /// Calls it. Each result may be an error of its own; a wrong number of results makes all of
+    /// them errors.
     // Inline, so that the invocation is not copied on its way.
     #[inline]
     pub fn call(&self, invocation: OpInvocation<'_>) -> Results {

@@ -21,7 +21,7 @@ pub struct MetadataCall<'a> {
 }
 
 impl<'a> MetadataCall<'a> {
-    /// The arguments, of which there must be `N`.
+    /// Returns the arguments, of which there must be `N`.
     ///
     /// # Errors
     /// InvalidArgument if there are more or fewer.
@@ -30,10 +30,12 @@ impl<'a> MetadataCall<'a> {
     }
 }
 
-/// Data types and shapes of an op's results, from those of its arguments. It runs when the op is called.
+/// Data types and shapes of an op's results, from those of its arguments. It runs when the op is
+/// called.
 pub type MetadataFn = fn(MetadataCall<'_>) -> Result<SmallVec<[TensorMetadata; 2]>, Diagnostic>;
 
-/// A call of an op's implementation in host memory. Every argument is there and in a form the op takes.
+/// A call of an op's implementation in host memory. Every argument is there and in a form the op
+/// takes.
 pub struct CpuCall<'a> {
     /// Who calls, and from where.
     pub cx: &'a ExecutionContext,
@@ -48,7 +50,7 @@ pub struct CpuCall<'a> {
 }
 
 impl CpuCall<'_> {
-    /// The arguments as dense tensors, of which there must be `N`.
+    /// Returns the arguments as dense tensors, of which there must be `N`.
     ///
     /// # Errors
     /// InvalidArgument if there are more or fewer, or of another form.
@@ -71,7 +73,7 @@ impl CpuCall<'_> {
         self.results.get(index).ok_or_else(|| Diagnostic::internal("the op has no metadata function"))
     }
 
-    /// A tensor for a result, its elements zero.
+    /// Returns a tensor for a result, its elements zero.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -79,7 +81,7 @@ impl CpuCall<'_> {
         DenseHostTensor::allocate(self.result(index)?.clone(), self.cx.host().allocator())
     }
 
-    /// A tensor for a result, whose elements may be anything: for ops that set all of them.
+    /// Returns a tensor for a result, whose elements may be anything: for ops that set all of them.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -87,8 +89,8 @@ impl CpuCall<'_> {
         DenseHostTensor::allocate_unset(self.result(index)?.clone(), self.cx.host().allocator())
     }
 
-    /// An argument's memory for a result, if nobody else can see it and it has the right size: the op may then read the
-    /// argument and write the result element by element.
+    /// Returns an argument's memory for a result, if nobody else can see it and it has the right
+    /// size: the op may then read the argument and write the result element by element.
     pub fn reuse(&self, argument: usize, result: usize) -> Option<DenseHostTensor> {
         self.reuse_as(argument, self.results.get(result)?)
     }
@@ -108,7 +110,7 @@ impl CpuCall<'_> {
     }
 }
 
-/// The bit of an argument, if that is `given_up`.
+/// Returns the bit of an argument, if that is `given_up`.
 pub(crate) fn given_up_at(argument: usize, given_up: bool) -> u64 {
     u32::try_from(argument).ok().and_then(|argument| u64::from(given_up).checked_shl(argument)).unwrap_or(0)
 }
@@ -157,7 +159,8 @@ impl From<Chain> for OpResult {
 /// Computes an op's results in host memory.
 pub type CpuFn = fn(CpuCall<'_>) -> Result<OpResult, Diagnostic>;
 
-/// Forms of tensors, besides dense ones, that an op's implementation takes as they are. Others are converted first.
+/// Forms of tensors, besides dense ones, that an op's implementation takes as they are. Others are
+/// converted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forms {
     /// One value in every place.
@@ -179,8 +182,8 @@ impl Forms {
     pub const SCALAR_OR_STRING: Self = Self { scalar: true, coo: false, string: true };
 }
 
-/// What a call of an op does beyond computing its results: the resources that it reads and writes, named by the arguments that
-/// are their handles. Chains order calls that have an effect.
+/// What a call of an op does beyond computing its results: the resources that it reads and writes,
+/// named by the arguments that are their handles. Chains order calls that have an effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// A bit for each argument whose resource is read.
@@ -191,28 +194,29 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Whether a call has no effect.
+    /// Returns whether a call has no effect.
     pub fn is_none(self) -> bool {
         self == Self::default()
     }
 
-    /// Whether a call reads the resource that this argument is a handle of.
+    /// Returns whether a call reads the resource that this argument is a handle of.
     pub fn reads(self, argument: usize) -> bool {
         self.reads & argument_bit(argument) != 0
     }
 
-    /// Whether a call writes the resource that this argument is a handle of.
+    /// Returns whether a call writes the resource that this argument is a handle of.
     pub fn writes(self, argument: usize) -> bool {
         self.writes & argument_bit(argument) != 0
     }
 
-    /// Whether a call reads or changes something that is no argument, for example the output of the program.
+    /// Returns whether a call reads or changes something that is no argument, for example the
+    /// output of the program.
     pub fn is_external(self) -> bool {
         self.external
     }
 }
 
-/// The bit of one of the first 64 arguments; none for others, which are no handles.
+/// Returns the bit of one of the first 64 arguments; none for others, which are no handles.
 fn argument_bit(argument: usize) -> u64 {
     u32::try_from(argument).ok().and_then(|argument| 1u64.checked_shl(argument)).unwrap_or(0)
 }
@@ -251,37 +255,40 @@ impl Op {
         }
     }
 
-    /// The name programs use.
+    /// Returns the name programs use.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the function that describes its results from its arguments' metadata, if there is one.
+    /// Returns the function that describes its results from its arguments' metadata, if there is
+    /// one.
     pub fn metadata_function(&self) -> Option<MetadataFn> {
         self.metadata
     }
 
-    /// Whether it can be computed in host memory.
+    /// Returns whether it can be computed in host memory.
     pub fn runs_on_host(&self) -> bool {
         self.cpu.is_some()
     }
 
-    /// Whether it can be computed on devices.
+    /// Returns whether it can be computed on devices.
     pub fn runs_on_devices(&self) -> bool {
         self.device.is_some()
     }
 
-    /// The metadata function, for ops whose result types and shapes follow from those of the arguments.
+    /// Returns the metadata function, for ops whose result types and shapes follow from those of
+    /// the arguments.
     pub fn metadata(&self) -> Option<MetadataFn> {
         self.metadata
     }
 
-    /// The types of tensors that it computes with in host memory. Devices may support fewer.
+    /// Returns the types of tensors that it computes with in host memory. Devices may support
+    /// fewer.
     pub fn types(&self) -> &'static [DType] {
         self.types
     }
 
-    /// The attributes that it takes, in the order in which the reference lists them.
+    /// Returns the attributes that it takes, in the order in which the reference lists them.
     pub fn attributes(&self) -> &[AttrSpec] {
         &self.attributes
     }
@@ -291,12 +298,13 @@ impl Op {
         self.effects
     }
 
-    /// Whether a call has any effect, so that chains order it.
+    /// Returns whether a call has any effect, so that chains order it.
     pub fn is_side_effecting(&self) -> bool {
         !self.effects.is_none()
     }
 
-    /// Whether calls with equal arguments and attributes give equal results, so that calls may be shared or computed in advance.
+    /// Returns whether calls with equal arguments and attributes give equal results, so that calls
+    /// may be shared or computed in advance.
     pub fn is_deterministic(&self) -> bool {
         self.is_deterministic
     }
@@ -336,7 +344,7 @@ impl OpBuilder<'_> {
         self
     }
 
-    /// Its results are in host memory even when it runs on a device.
+    /// Returns its results are in host memory even when it runs on a device.
     pub fn results_on_host(self) -> Self {
         self.0.results_on_host = true;
         self
@@ -378,7 +386,8 @@ impl OpBuilder<'_> {
         self
     }
 
-    /// Declares that equal calls may give different results, as those of random numbers without seeds do.
+    /// Declares that equal calls may give different results, as those of random numbers without
+    /// seeds do.
     pub fn nondeterministic(self) -> Self {
         self.0.is_deterministic = false;
         self
@@ -396,7 +405,7 @@ pub struct OpRegistry {
 }
 
 impl OpRegistry {
-    /// A registry without ops.
+    /// Creates a registry without ops.
     pub fn new() -> Self {
         Self::default()
     }
@@ -406,7 +415,8 @@ impl OpRegistry {
         let name = name.into();
         let op = Op::new(name.clone(), self.ops.len());
         if self.ops.contains_key(&name) {
-            // The first one stays; `check` reports the name, and the builder works on one that is thrown away.
+            // The first one stays; `check` reports the name, and the builder works on one that is
+            // thrown away.
             self.duplicates.push(name);
             return OpBuilder(self.spare.insert(op));
         }
@@ -426,17 +436,17 @@ impl OpRegistry {
         }
     }
 
-    /// The op of this name.
+    /// Returns the op of this name.
     pub fn op(&self, name: &str) -> Option<&Arc<Op>> {
         self.ops.get(name)
     }
 
-    /// All ops, in no order.
+    /// Returns all ops, in no order.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = &Op> {
         self.ops.values().map(|op| &**op)
     }
 
-    /// Whether every name was added once, and none extended that was not added.
+    /// Returns whether every name was added once, and none extended that was not added.
     ///
     /// # Errors
     /// One that lists the names.

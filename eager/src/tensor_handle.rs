@@ -13,8 +13,8 @@ use crate::{Device, DeviceTensor};
 /// Up to this rank, and with extents that fit 32 bits, metadata needs no heap.
 const RANK_INLINE: usize = TensorShape::RANK_INLINE;
 
-/// A tensor on a device: its elements may come later, its data type and shape are mostly known at once. Cloning shares
-/// the elements.
+/// A tensor on a device: its elements may come later, its data type and shape are mostly known at
+/// once. Cloning shares the elements.
 #[derive(Clone)]
 pub struct TensorHandle {
     tensor: AsyncValue,
@@ -68,7 +68,8 @@ impl From<&TensorMetadata> for Metadata {
 }
 
 impl TensorHandle {
-    /// A tensor whose metadata is known. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`] or an error.
+    /// Creates a tensor whose metadata is known. `tensor` becomes a [`HostTensor`], a
+    /// [`DeviceTensor`] or an error.
     pub fn new(device: Device, metadata: &TensorMetadata, tensor: AsyncValue) -> Self {
         let metadata = match tensor.status() {
             Status::Ready => Metadata::OfTensor,
@@ -77,12 +78,12 @@ impl TensorHandle {
         Self { tensor, metadata, device }
     }
 
-    /// A tensor in host memory.
+    /// Creates a tensor in host memory.
     pub fn from_host(device: Device, tensor: impl Into<HostTensor>) -> Self {
         Self { tensor: AsyncValue::new(tensor.into()), metadata: Metadata::OfTensor, device }
     }
 
-    /// A tensor about which nothing is known until it is there.
+    /// Creates a tensor about which nothing is known until it is there.
     pub fn from_pending(device: Device, tensor: AsyncValue) -> Self {
         if tensor.status() == Status::Ready && metadata_of(&tensor).is_ok() {
             return Self { tensor, metadata: Metadata::OfTensor, device };
@@ -96,18 +97,18 @@ impl TensorHandle {
         Self { tensor, metadata: Metadata::Later(metadata), device }
     }
 
-    /// A tensor whose metadata is an error, although its elements may not be.
+    /// Creates a tensor whose metadata is an error, although its elements may not be.
     pub fn with_failed_metadata(device: Device, error: Arc<Diagnostic>, tensor: AsyncValue) -> Self {
         Self { tensor, metadata: Metadata::Later(AsyncValueRef::from_error(error)), device }
     }
 
-    /// A tensor that is an error.
+    /// Creates a tensor that is an error.
     pub fn from_error(device: Device, error: Arc<Diagnostic>) -> Self {
         let tensor = AsyncValue::from_error(error.clone());
         Self { tensor, metadata: Metadata::Later(AsyncValueRef::from_error(error)), device }
     }
 
-    /// A tensor to come, and who gives it.
+    /// Returns a tensor to come, and who gives it.
     pub(crate) fn promised(device: Device, metadata: Option<&TensorMetadata>) -> (IndirectPromise, Self) {
         let (promise, tensor) = IndirectPromise::new();
         let handle = match metadata {
@@ -117,12 +118,12 @@ impl TensorHandle {
         (promise, handle)
     }
 
-    /// Where its elements are.
+    /// Returns where its elements are.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Its data type and shape, as far as they are known.
+    /// Returns its data type and shape, as far as they are known.
     pub fn metadata(&self) -> Option<Result<TensorMetadata, Arc<Diagnostic>>> {
         match &self.metadata {
             Metadata::OfTensor => Some(metadata_of(&self.tensor)),
@@ -145,17 +146,17 @@ impl TensorHandle {
         }
     }
 
-    /// The elements, perhaps still to come.
+    /// Returns the elements, perhaps still to come.
     pub fn tensor(&self) -> &AsyncValue {
         &self.tensor
     }
 
-    /// The elements, giving up this handle's share in them.
+    /// Returns the elements, giving up this handle's share in them.
     pub fn into_tensor(self) -> AsyncValue {
         self.tensor
     }
 
-    /// The tensor, unless what is known of it is an error or still to come.
+    /// Returns the tensor, unless what is known of it is an error or still to come.
     pub(crate) fn known(&self) -> Option<&AsyncValue> {
         match &self.metadata {
             Metadata::Later(later) => later.get()?.ok().map(|_| &self.tensor),
@@ -163,7 +164,7 @@ impl TensorHandle {
         }
     }
 
-    /// The error that the tensor, or what is known of it, is.
+    /// Returns the error that the tensor, or what is known of it, is.
     pub fn error(&self) -> Option<Arc<Diagnostic>> {
         let of_metadata = match &self.metadata {
             Metadata::Later(later) => later.as_untyped().error(),
@@ -172,12 +173,12 @@ impl TensorHandle {
         of_metadata.or_else(|| self.tensor.error())
     }
 
-    /// Whether the elements are there, or an error is.
+    /// Returns whether the elements are there, or an error is.
     pub fn is_available(&self) -> bool {
         self.tensor.status() != Status::Pending
     }
 
-    /// The elements, if they are in host memory; `None` while they are computed.
+    /// Returns the elements, if they are in host memory; `None` while they are computed.
     pub fn host_tensor(&self) -> Option<Result<&HostTensor, Arc<Diagnostic>>> {
         self.is_available().then(|| host_tensor(&self.tensor))
     }
@@ -191,7 +192,7 @@ fn metadata_of(value: &AsyncValue) -> Result<TensorMetadata, Arc<Diagnostic>> {
     }
 }
 
-/// The host tensor that an available value is.
+/// Returns the host tensor that an available value is.
 pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnostic>> {
     if let Some(tensor) = value.get::<HostTensor>() {
         return Ok(tensor);
@@ -202,7 +203,7 @@ pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnos
     }))
 }
 
-/// The available tensor in host memory, perhaps later: itself, or a copy of a device's.
+/// Returns the available tensor in host memory, perhaps later: itself, or a copy of a device's.
 pub(crate) fn in_host_memory(value: AsyncValue, cx: &ExecutionContext) -> AsyncValue {
     match value.get::<DeviceTensor>().map(|tensor| tensor.to_host(cx)) {
         None => value,

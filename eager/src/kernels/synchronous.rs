@@ -1,5 +1,5 @@
-//! `tf_sync.*`: TensorFlow's ops as kernels of synchronous functions. They compute where they are called, in f32, and write
-//! into a tensor that the caller gives.
+//! `tf_sync.*`: TensorFlow's ops as kernels of synchronous functions. They compute where they are
+//! called, in f32, and write into a tensor that the caller gives.
 
 use tfrt_compute::shape_error;
 use tfrt_host::{
@@ -56,7 +56,7 @@ fn softmax(x: &HostTensor, result: &HostTensor, log: bool) -> Done {
     .map_err(shape_error)
 }
 
-/// The tensors one after another along an axis; the last one is the result.
+/// Returns the tensors one after another along an axis; the last one is the result.
 fn concat(axis: i32, tensors: Rest<'_, HostTensor>) -> Done {
     let tensors = tensors.iter().collect::<Result<Vec<&HostTensor>, Diagnostic>>()?;
     let Some((result, tensors)) = tensors.split_last() else {
@@ -122,7 +122,7 @@ fn fused_matmul(
     plan.run_in_turn(input, &mut out).map_err(shape_error)
 }
 
-/// The tensor as often along each axis as the second one says.
+/// Returns the tensor as often along each axis as the second one says.
 fn tile(x: Arg<HostTensor>, multiples: Arg<HostTensor>, result: Arg<HostTensor>) -> Done {
     let x = x.dense()?;
     let moves = tiled(x.shape().dims(), &integers(&multiples, "multiples")?)?;
@@ -132,7 +132,7 @@ fn tile(x: Arg<HostTensor>, multiples: Arg<HostTensor>, result: Arg<HostTensor>)
     Ok(())
 }
 
-/// The strings as often along each axis as the result's shape says.
+/// Returns the strings as often along each axis as the result's shape says.
 fn tile_strings(x: Arg<HostTensor>, result: Arg<HostTensor>) -> Done {
     let (x, result) = (x.string()?, result.string()?);
     let (from, to) = (x.shape().dims(), result.shape().dims());

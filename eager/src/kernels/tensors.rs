@@ -46,7 +46,7 @@ fn print_when_available(handle: Arg<TensorHandle>, _: Chain, cx: &ExecutionConte
     chain
 }
 
-/// A tensor as existing programs expect it to print: they check that halves are not shown.
+/// Returns a tensor as existing programs expect it to print: they check that halves are not shown.
 fn text(tensor: &HostTensor) -> Result<String, Diagnostic> {
     let halves = match tensor.dtype() {
         DType::F16 => "fp16",
@@ -120,7 +120,7 @@ pub(crate) fn fill<T: Element>(tensor: &mut DenseHostTensor, values: &[T]) -> Re
     Ok(())
 }
 
-/// A tensor on another device, or in another form.
+/// Returns a tensor on another device, or in another form.
 fn transfer(
     source: Arg<TensorHandle>,
     target: Arg<Device>,
@@ -140,7 +140,7 @@ fn transfer(
     }
 }
 
-/// The tensor in host memory: itself, or a copy of a device's.
+/// Returns the tensor in host memory: itself, or a copy of a device's.
 fn to_host_tensor(handle: Arg<TensorHandle>, _: Rest<Chain>, cx: &ExecutionContext) -> AsyncValue {
     let value = handle.tensor().clone();
     if value.is_available() {
@@ -151,7 +151,7 @@ fn to_host_tensor(handle: Arg<TensorHandle>, _: Rest<Chain>, cx: &ExecutionConte
     tensor
 }
 
-/// An available tensor in another form, or elsewhere; it may come later.
+/// Returns an available tensor in another form, or elsewhere; it may come later.
 fn convert(
     value: &AsyncValue,
     form: &str,

@@ -17,11 +17,13 @@ use crate::{
 
 static UPLOAD: Accessor = Accessor::new("copy to a device");
 
-/// Computes an op's results on a device: checks, asks for memory, queues the work and returns. It may be called a second
-/// time for the same results if it could not have its memory at once, so it changes nothing but its results.
+/// Computes an op's results on a device: checks, asks for memory, queues the work and returns. It
+/// may be called a second time for the same results if it could not have its memory at once, so it
+/// changes nothing but its results.
 pub type DeviceFn = fn(&DeviceCall<'_>) -> DeviceOpResult<OpResult>;
 
-/// Which arguments of an op stay in host memory when it runs on a device: those that say what to do, as axes and paddings.
+/// Which arguments of an op stay in host memory when it runs on a device: those that say what to
+/// do, as axes and paddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostArguments(u32);
 
@@ -32,7 +34,7 @@ impl HostArguments {
     /// The last one, however many there are.
     pub const LAST: Self = Self(1 << 31);
 
-    /// The arguments at these positions, each below 31.
+    /// Returns the arguments at these positions, each below 31.
     pub const fn at(positions: &[u32]) -> Self {
         let (mut bits, mut index) = (0, 0);
         while index < positions.len() {
@@ -42,7 +44,7 @@ impl HostArguments {
         Self(bits)
     }
 
-    /// Whether an argument must be in host memory; for those of ops that take any, no.
+    /// Returns whether an argument must be in host memory; for those of ops that take any, no.
     pub(crate) fn must_be_on_host(self, index: usize, count: usize) -> bool {
         self != Self::ANY && self.stays(index, count)
     }
@@ -59,8 +61,8 @@ impl HostArguments {
 pub enum DeviceOpError {
     /// It cannot.
     Failed(Diagnostic),
-    /// What it needs (memory, or an argument that comes by way of the host) is there when work in flight is done, and it may not
-    /// wait on this thread.
+    /// What it needs (memory, or an argument that comes by way of the host) is there when work in
+    /// flight is done, and it may not wait on this thread.
     Later,
 }
 
@@ -89,7 +91,7 @@ pub enum DeviceArgument<'a> {
 }
 
 impl<'a> DeviceArgument<'a> {
-    /// A tensor, wherever it is, if it is there.
+    /// Creates a tensor, wherever it is, if it is there.
     pub(crate) fn available(value: &'a AsyncValue) -> Option<Self> {
         match value.get::<DeviceTensor>() {
             Some(tensor) => Some(Self::Device(tensor)),
@@ -97,7 +99,7 @@ impl<'a> DeviceArgument<'a> {
         }
     }
 
-    /// An available tensor, wherever it is.
+    /// Creates an available tensor, wherever it is.
     pub(crate) fn of(value: &'a AsyncValue) -> Result<Self, Diagnostic> {
         match Self::available(value) {
             Some(argument) => Ok(argument),
@@ -132,7 +134,7 @@ pub struct DeviceCall<'a> {
 }
 
 impl DeviceCall<'_> {
-    /// The arguments, all in device memory, of which there must be `N`, one at least.
+    /// Returns the arguments, all in device memory, of which there must be `N`, one at least.
     ///
     /// # Errors
     /// InvalidArgument if there are more or fewer, or one is not in device memory.
@@ -147,7 +149,7 @@ impl DeviceCall<'_> {
         Ok(tensors)
     }
 
-    /// An argument in device memory.
+    /// Returns an argument in device memory.
     ///
     /// # Errors
     /// InvalidArgument if there is none, or it is not there.
@@ -161,7 +163,7 @@ impl DeviceCall<'_> {
         }
     }
 
-    /// An argument in host memory.
+    /// Returns an argument in host memory.
     ///
     /// # Errors
     /// InvalidArgument if there is none, or it is not there.
@@ -183,7 +185,7 @@ impl DeviceCall<'_> {
         self.results.get(index).ok_or_else(|| Diagnostic::internal("the op has no metadata function"))
     }
 
-    /// A tensor for a result, its elements not set.
+    /// Returns a tensor for a result, its elements not set.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -191,7 +193,7 @@ impl DeviceCall<'_> {
         self.allocate_as(self.result(index)?)
     }
 
-    /// A tensor for something else.
+    /// Returns a tensor for something else.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -207,7 +209,7 @@ impl DeviceCall<'_> {
         self.queue.allocate(bytes, self.may_block)
     }
 
-    /// A copy of a host tensor in device memory.
+    /// Returns a copy of a host tensor in device memory.
     ///
     /// # Errors
     /// OutOfMemory; InvalidArgument for strings.
@@ -215,7 +217,7 @@ impl DeviceCall<'_> {
         upload(tensor, self.queue, self.cx, self.may_block)
     }
 
-    /// A tensor for work on the queue: itself if it may be used there, else a copy.
+    /// Returns a tensor for work on the queue: itself if it may be used there, else a copy.
     ///
     /// # Errors
     /// OutOfMemory, or the device's.
@@ -223,7 +225,7 @@ impl DeviceCall<'_> {
         tensor.on_queue(self.queue, self.cx, self.may_block)
     }
 
-    /// A copy of a tensor, in memory of its own.
+    /// Returns a copy of a tensor, in memory of its own.
     ///
     /// # Errors
     /// OutOfMemory, or the device's.
@@ -235,8 +237,9 @@ impl DeviceCall<'_> {
         Ok(copy)
     }
 
-    /// The memory of one of these arguments for a result, if nobody else can see it and it has the right size; else new
-    /// memory. The op may then read the argument and write the result element by element.
+    /// Returns the memory of one of these arguments for a result, if nobody else can see it and it
+    /// has the right size; else new memory. The op may then read the argument and write the result
+    /// element by element.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -312,8 +315,9 @@ fn attempt(
     function(&DeviceCall { arguments: &here, ..call })
 }
 
-/// Runs an op on a device, at once or, if what it needs must be waited for, on a thread that may block: then the results come
-/// later. The bits say which arguments are this call's alone; `values` are the arguments again, to be kept.
+/// Runs an op on a device, at once or, if what it needs must be waited for, on a thread that may
+/// block: then the results come later. The bits say which arguments are this call's alone; `values`
+/// are the arguments again, to be kept.
 pub(crate) fn run<'v>(
     (implementation, queue): (Implementation, &Arc<DeviceQueue>),
     cx: &ExecutionContext,
@@ -364,7 +368,7 @@ fn run_later(
     OpResult { tensors, done: Some(chain) }
 }
 
-/// A tensor for work on `queue`, perhaps later.
+/// Returns a tensor for work on `queue`, perhaps later.
 pub(super) fn bring(
     tensor: AsyncValue,
     queue: &Arc<DeviceQueue>,

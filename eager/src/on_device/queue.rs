@@ -22,7 +22,7 @@ pub struct DeviceQueue {
 }
 
 impl DeviceQueue {
-    /// A queue on a stream of its own, in the context that all of the device's share.
+    /// Creates a queue on a stream of its own, in the context that all of the device's share.
     ///
     /// # Errors
     /// The device's.
@@ -32,7 +32,7 @@ impl DeviceQueue {
         Ok(Self::on_stream(stream))
     }
 
-    /// A queue on a stream that the caller has, who may queue other work there too.
+    /// Creates a queue on a stream that the caller has, who may queue other work there too.
     pub fn on_stream(stream: Stream) -> Self {
         let context = stream.context();
         let (allocator, kernels) =
@@ -40,12 +40,12 @@ impl DeviceQueue {
         Self { allocator, kernels, blas: OnceLock::new(), dnn: OnceLock::new(), stream }
     }
 
-    /// The stream's context.
+    /// Returns the stream's context.
     pub fn context(&self) -> &Context {
         self.stream.context()
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
@@ -55,7 +55,7 @@ impl DeviceQueue {
         &self.kernels
     }
 
-    /// The device's BLAS library, on this stream. It is started when first asked for.
+    /// Returns the device's BLAS library, on this stream. It is started when first asked for.
     ///
     /// # Errors
     /// `BlasNotInitialized` with what was looked for.
@@ -68,7 +68,7 @@ impl DeviceQueue {
         Ok(self.blas.get_or_init(|| blas))
     }
 
-    /// The device's DNN library, on this stream. It is started when first asked for.
+    /// Returns the device's DNN library, on this stream. It is started when first asked for.
     ///
     /// # Errors
     /// `DnnNotInitialized` with what was looked for.
@@ -91,7 +91,8 @@ impl DeviceQueue {
         self.stream.wait(&event)
     }
 
-    /// Memory for work on this stream. If it must wait for work in flight, it does so only if the caller may block.
+    /// Memory for work on this stream. If it must wait for work in flight, it does so only if the
+    /// caller may block.
     pub(super) fn allocate(&self, bytes: u64, may_block: bool) -> DeviceOpResult<DeviceBuffer> {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         if may_block {

@@ -13,7 +13,8 @@ use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{DeviceOpError, DeviceOpResult, DeviceQueue};
 
-/// A dense tensor in device memory, and the queue whose work computes it. Cheap to clone; clones share the elements.
+/// A dense tensor in device memory, and the queue whose work computes it. Cheap to clone; clones
+/// share the elements.
 #[derive(Clone, Debug)]
 pub struct DeviceTensor {
     tensor: DenseGpuTensor,
@@ -23,12 +24,12 @@ pub struct DeviceTensor {
 value_type!(DeviceTensor, "!corert.devicetensor");
 
 impl DeviceTensor {
-    /// A tensor that work on `queue` computes.
+    /// Creates a tensor that work on `queue` computes.
     pub fn new(tensor: DenseGpuTensor, queue: Arc<DeviceQueue>) -> Self {
         Self { tensor, queue }
     }
 
-    /// A tensor whose elements are still to be computed.
+    /// Returns a tensor whose elements are still to be computed.
     pub(super) fn allocate(
         metadata: &TensorMetadata,
         queue: &Arc<DeviceQueue>,
@@ -38,17 +39,17 @@ impl DeviceTensor {
         Ok(Self::new(tensor, queue.clone()))
     }
 
-    /// The tensor as device kernels know it.
+    /// Returns the tensor as device kernels know it.
     pub fn dense(&self) -> &DenseGpuTensor {
         &self.tensor
     }
 
-    /// Its memory.
+    /// Returns its memory.
     pub fn buffer(&self) -> &DeviceBuffer {
         self.tensor.buffer()
     }
 
-    /// Its shape.
+    /// Returns its shape.
     pub fn shape(&self) -> &TensorShape {
         self.tensor.shape()
     }
@@ -63,12 +64,12 @@ impl DeviceTensor {
         self.tensor.metadata()
     }
 
-    /// The queue whose work computes it.
+    /// Returns the queue whose work computes it.
     pub fn queue(&self) -> &Arc<DeviceQueue> {
         &self.queue
     }
 
-    /// The same elements under another shape.
+    /// Returns the same elements under another shape.
     ///
     /// # Errors
     /// InvalidArgument if the numbers of elements differ.
@@ -76,7 +77,7 @@ impl DeviceTensor {
         Ok(Self::new(self.tensor.reshape(shape)?, self.queue.clone()))
     }
 
-    /// The same memory as elements of another type, as many bytes in all.
+    /// Returns the same memory as elements of another type, as many bytes in all.
     ///
     /// # Errors
     /// InvalidArgument if these are other numbers of bytes.
@@ -119,7 +120,8 @@ impl DeviceTensor {
         super::call::bring(AsyncValue::new(tensor.clone()), queue, cx)
     }
 
-    /// The tensor for work on another queue: itself if it may be used there, a copy if it is on another device.
+    /// Returns the tensor for work on another queue: itself if it may be used there, a copy if it
+    /// is on another device.
     ///
     /// # Errors
     /// OutOfMemory, or the device's.
@@ -144,7 +146,8 @@ impl DeviceTensor {
         Ok(copy)
     }
 
-    /// The tensor for work on `queue`: itself if it may be used there, a copy if it is on another device.
+    /// Returns the tensor for work on `queue`: itself if it may be used there, a copy if it is on
+    /// another device.
     pub(super) fn on_queue(
         &self,
         queue: &Arc<DeviceQueue>,
@@ -168,8 +171,8 @@ impl DeviceTensor {
         Ok(copy)
     }
 
-    /// A copy on another device, by way of the host, for which this thread waits: where one device cannot reach the other's memory,
-    /// its streams may know nothing of the other's either.
+    /// Returns a copy on another device, by way of the host, for which this thread waits: where one
+    /// device cannot reach the other's memory, its streams may know nothing of the other's either.
     fn by_host(&self, queue: &Arc<DeviceQueue>, cx: &ExecutionContext) -> DeviceOpResult<Self> {
         let copy = DenseHostTensor::allocate(self.metadata().clone(), cx.host().allocator())?;
         let bytes = copy.size_bytes() as u64;

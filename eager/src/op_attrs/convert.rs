@@ -16,7 +16,7 @@ use super::{AttrValue, OpAttrs, Stored};
 pub trait FromAttr<'a>: Sized {
     /// What is expected, for errors.
     const EXPECTED: &'static str;
-    /// The value, if the attribute holds one.
+    /// Returns the value, if the attribute holds one.
     fn from_attr(value: AttrValue<'a>) -> Option<Self>;
 }
 
@@ -82,11 +82,12 @@ others! {
 }
 
 impl OpAttrs {
-    /// Adds the attributes of an `executeop`: pairs of a name and a value. `functions` says that the values are names of
-    /// functions.
+    /// Adds the attributes of an `executeop`: pairs of a name and a value. `functions` says that
+    /// the values are names of functions.
     ///
     /// # Errors
-    /// InvalidArgument for malformed pairs, kinds of attributes that ops cannot have, and names set twice.
+    /// InvalidArgument for malformed pairs, kinds of attributes that ops cannot have, and names set
+    /// twice.
     pub fn extend_from_program(
         &mut self,
         pairs: AggregateAttribute<'_>,

@@ -1,7 +1,8 @@
 //! [`OpAttrs`]: the attributes of one call of an op, by name.
 //!
-//! Most ops have few and small attributes, so that six entries and 128 bytes of names and values need no heap. Constant
-//! tensors, shapes and nested lists are shared, not copied, when attributes are cloned.
+//! Most ops have few and small attributes, so that six entries and 128 bytes of names and values
+//! need no heap. Constant tensors, shapes and nested lists are shared, not copied, when attributes
+//! are cloned.
 
 mod convert;
 mod print;
@@ -79,7 +80,7 @@ pub enum AttrValue<'a> {
 pub struct Elements<'a>(&'a [OpAttrs]);
 
 impl<'a> Elements<'a> {
-    /// The elements in order.
+    /// Returns the elements in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = AttrValue<'a>> {
         // Each element is a set of one attribute.
         self.0.iter().map(|element| element.value(&element.entries[0]))
@@ -92,22 +93,22 @@ impl OpAttrs {
         Self::default()
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// All of them, in the order in which they were set.
+    /// Returns all of them, in the order in which they were set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, AttrValue<'_>)> {
         self.entries.iter().map(|entry| (self.text(entry.name), self.value(entry)))
     }
 
-    /// The value of this name.
+    /// Returns the value of this name.
     #[inline]
     pub fn get(&self, name: &str) -> Option<AttrValue<'_>> {
         if self.entries.is_empty() {
@@ -118,7 +119,7 @@ impl OpAttrs {
         Some(self.value(entry))
     }
 
-    /// The value of this name as a `T`; `None` if there is none.
+    /// Returns the value of this name as a `T`; `None` if there is none.
     ///
     /// # Errors
     /// InvalidArgument if it is something else.
@@ -133,7 +134,7 @@ impl OpAttrs {
         })
     }
 
-    /// The value of this name as a `T`.
+    /// Returns the value of this name as a `T`.
     ///
     /// # Errors
     /// InvalidArgument if there is none or it is something else.
@@ -264,7 +265,7 @@ impl OpAttrs {
 }
 
 impl AttrValue<'_> {
-    /// The value of a scalar whose type has this size.
+    /// Returns the value of a scalar whose type has this size.
     fn scalar<T: AnyBitPattern + NoUninit>(self, expected: DType) -> Option<T> {
         match self {
             AttrValue::Scalar(dtype, bytes) if dtype == expected => {

@@ -25,7 +25,7 @@ impl fmt::Display for OpAttrs {
     }
 }
 
-/// The name of an attribute's type.
+/// Returns the name of an attribute's type.
 fn kind(value: AttrValue<'_>) -> &'static str {
     match value {
         AttrValue::Scalar(dtype, _) | AttrValue::Array(dtype, _) => type_name(dtype),
@@ -99,7 +99,7 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// The first elements in brackets.
+/// Returns the first elements in brackets.
 fn list<T>(
     f: &mut fmt::Formatter<'_>,
     elements: impl Iterator<Item = T>,

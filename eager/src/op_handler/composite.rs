@@ -13,7 +13,7 @@ pub struct CompositeOp {
 }
 
 impl CompositeOp {
-    /// An op that calls `function`, whose results are on `device` where they do not say.
+    /// Creates an op that calls `function`, whose results are on `device` where they do not say.
     ///
     /// # Errors
     /// InvalidArgument unless the function's first argument and first result are chains.
@@ -30,7 +30,7 @@ impl CompositeOp {
         Ok(Self { device, function })
     }
 
-    /// The op.
+    /// Returns the op.
     pub fn into_op(self) -> CoreRuntimeOp {
         let device = self.device.clone();
         CoreRuntimeOp::new(device, move |invocation| self.call(invocation))
@@ -54,7 +54,7 @@ impl CompositeOp {
         results.map(|result| self.tensor(result)).collect()
     }
 
-    /// The handle that a result is, or one that forwards to what it will be.
+    /// Returns the handle that a result is, or one that forwards to what it will be.
     fn tensor(&self, result: AsyncValue) -> TensorHandle {
         if let Some(handle) = result.get::<TensorHandle>() {
             return handle.clone();

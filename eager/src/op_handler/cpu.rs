@@ -14,7 +14,8 @@ pub struct CpuOpHandler {
 }
 
 impl CpuOpHandler {
-    /// A handler of `ops` whose tensors are on `device`, and which leaves other ops to `fallback`.
+    /// Creates a handler of `ops` whose tensors are on `device`, and which leaves other ops to
+    /// `fallback`.
     pub fn new(device: Device, ops: Arc<OpRegistry>, fallback: Arc<dyn OpHandler>) -> Self {
         Self { ops: DeviceOps::new(device, ops, |op| op.cpu.is_some()), fallback }
     }

@@ -7,16 +7,16 @@ use tfrt_host::Diagnostic;
 use super::{DeviceOps, OpHandler};
 use crate::{CoreRuntimeOp, Device, OpRegistry};
 
-/// Runs ops on a device: a GPU, or the CPU device that stands in for one. All its work goes to the device's queue; handlers
-/// of devices with different queues use several streams.
+/// Runs ops on a device: a GPU, or the CPU device that stands in for one. All its work goes to the
+/// device's queue; handlers of devices with different queues use several streams.
 pub struct DeviceOpHandler {
     ops: DeviceOps,
     fallback: Arc<dyn OpHandler>,
 }
 
 impl DeviceOpHandler {
-    /// A handler of those `ops` that have an implementation on devices. Its tensors are on `device`, which has a queue; it
-    /// leaves other ops to `fallback`.
+    /// Creates a handler of those `ops` that have an implementation on devices. Its tensors are on
+    /// `device`, which has a queue; it leaves other ops to `fallback`.
     pub fn new(device: Device, ops: Arc<OpRegistry>, fallback: Arc<dyn OpHandler>) -> Self {
         Self { ops: DeviceOps::new(device, ops, |op| op.device.is_some()), fallback }
     }

@@ -22,7 +22,8 @@ static PRINT: Accessor = Accessor::new("logging of tensors");
 /// Where a log goes.
 type LogSink = dyn Fn(&str) + Send + Sync;
 
-/// Writes each op's name, attributes, arguments and results to a log, and leaves the op to its fall-back.
+/// Writes each op's name, attributes, arguments and results to a log, and leaves the op to its
+/// fall-back.
 pub struct LoggingOpHandler {
     fallback: Arc<dyn OpHandler>,
     log: Arc<Log>,
@@ -35,8 +36,9 @@ struct Log {
 }
 
 impl LoggingOpHandler {
-    /// Logs the ops of `fallback` to `sink`; their results too, if `results` says so, before anybody else sees them.
-    /// Arguments that are still computed are logged when they are there, so that their lines may come late.
+    /// Logs the ops of `fallback` to `sink`; their results too, if `results` says so, before
+    /// anybody else sees them. Arguments that are still computed are logged when they are there, so
+    /// that their lines may come late.
     pub fn new(
         fallback: Arc<dyn OpHandler>,
         results: bool,
@@ -114,7 +116,7 @@ impl Log {
     }
 }
 
-/// The same tensors, but available only once the function that comes with them is called.
+/// Returns the same tensors, but available only once the function that comes with them is called.
 fn delay(handles: &[TensorHandle]) -> (Results, impl FnOnce() + Send + 'static) {
     let (mut delayed, mut releases) = (Results::new(), Vec::new());
     for handle in handles {

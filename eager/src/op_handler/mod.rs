@@ -21,9 +21,10 @@ pub use null::NullOpHandler;
 
 use crate::{CoreRuntimeOp, Device, Op, OpInvocation, OpRegistry, dispatch};
 
-/// Runs ops on one kind of device. Handlers form chains: what one does not know it asks its fall-back for.
+/// Runs ops on one kind of device. Handlers form chains: what one does not know it asks its
+/// fall-back for.
 pub trait OpHandler: Send + Sync {
-    /// The op of this name, to be called often.
+    /// Returns the op of this name, to be called often.
     ///
     /// # Errors
     /// NotFound if neither this handler nor its fall-back has such an op.

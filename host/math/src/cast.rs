@@ -7,15 +7,15 @@ use crate::{Element, Float, ShapeError};
 
 /// A conversion that always succeeds.
 ///
-/// Between integers the value wraps; from floating point to integer it is truncated toward zero and saturates, NaN giving
-/// zero; to a narrower floating-point type it is rounded to nearest even; to `bool` it is "not zero" (NaN is true); from
-/// `bool` it is 0 or 1.
+/// Between integers the value wraps; from floating point to integer it is truncated toward zero and
+/// saturates, NaN giving zero; to a narrower floating-point type it is rounded to nearest even; to
+/// `bool` it is "not zero" (NaN is true); from `bool` it is 0 or 1.
 pub trait CastTo<To>: Element {
     /// Converts one value.
     fn cast_to(self) -> To;
 }
 
-/// A plan that converts `len` elements.
+/// Returns a plan that converts `len` elements.
 pub fn cast<A, B>(len: usize) -> Result<Unary<A, B, impl Fn(A) -> B + Copy + Sync>, ShapeError>
 where
     A: CastTo<B>,
@@ -159,7 +159,8 @@ mod tests {
                 check(&[tie(10, -by)], &[f16::from_f64(expected(10, false))]);
                 check(&[tie(7, -by)], &[bf16::from_f64(expected(7, false))]);
             }
-            // The least number, half of it, and what is more than that by little; the greatest, and what rounds beyond.
+            // The least number, half of it, and what is more than that by little; the greatest, and
+            // what rounds beyond.
             check(
                 &[sign * ulp(25), sign * ulp(25) * (1.0 + ulp(50))],
                 &[f16::from_f64(sign * 0.0), f16::from_bits(1).copysign(f16::from_f64(sign))],

@@ -1,8 +1,8 @@
 //! Cross-entropy of logits with labels, together with its gradient.
 //!
-//! For a row `x` of logits and labels `p`: `loss = Σ p[c] · (ln Σ exp(x) - x[c])`, and the gradient with respect to
-//! `x` is `softmax(x) · Σ p - p`; labels normally sum to one. A label of zero contributes nothing to the loss, whatever its
-//! logit.
+//! For a row `x` of logits and labels `p`: `loss = Σ p[c] · (ln Σ exp(x) - x[c])`, and the gradient
+//! with respect to `x` is `softmax(x) · Σ p - p`; labels normally sum to one. A label of zero
+//! contributes nothing to the loss, whatever its logit.
 
 use std::marker::PhantomData;
 
@@ -13,7 +13,7 @@ use crate::{BlockOp, Float, Number, ShapeError};
 
 /// Class numbers as labels.
 pub trait Labels: Copy + Send + Sync + 'static {
-    /// The class as a signed number.
+    /// Returns the class as a signed number.
     fn class(self) -> i64;
 }
 
@@ -39,7 +39,8 @@ pub struct CrossEntropyInput<'a, T, L> {
 /// Both outputs: `rows` losses and `rows` × `cols` gradients.
 type Outputs<'a, T> = (&'a mut [T], &'a mut [T]);
 
-/// Cross-entropy with a probability for each class. Outputs: losses (`rows`), gradients (`rows` × `cols`).
+/// Cross-entropy with a probability for each class. Outputs: losses (`rows`), gradients (`rows` ×
+/// `cols`).
 #[derive(Debug, Clone)]
 pub struct CrossEntropy<T> {
     cols: usize,
@@ -49,7 +50,8 @@ pub struct CrossEntropy<T> {
     element: PhantomData<fn(T) -> T>,
 }
 
-/// Cross-entropy with one class for each row. Outputs: losses (`rows`), gradients (`rows` × `cols`).
+/// Cross-entropy with one class for each row. Outputs: losses (`rows`), gradients (`rows` ×
+/// `cols`).
 ///
 /// A class outside `0..cols` is [`ShapeError::Index`].
 #[derive(Debug, Clone)]
@@ -76,8 +78,8 @@ impl<T: Float> CrossEntropy<T> {
         self
     }
 
-    /// Runs a block, where `label(row, logits)` gives the sum of the labels and the loss's term `Σ p · (log_sum - x)`
-    /// and subtracts the labels from the gradient.
+    /// Runs a block, where `label(row, logits)` gives the sum of the labels and the loss's term `Σ
+    /// p · (log_sum - x)` and subtracts the labels from the gradient.
     fn block(
         &self,
         block: usize,

@@ -22,7 +22,8 @@ pub struct Pad<T> {
 }
 
 impl<T: Element> Pad<T> {
-    /// Plans the padding of a dense tensor: `padding[axis]` is how many elements of `value` come before and after.
+    /// Plans the padding of a dense tensor: `padding[axis]` is how many elements of `value` come
+    /// before and after.
     pub fn new(shape: &[usize], padding: &[(usize, usize)], value: T) -> Result<Self, ShapeError> {
         if padding.len() != shape.len() {
             return Err(ShapeError::Rank {
@@ -53,12 +54,12 @@ impl<T: Element> Pad<T> {
         Ok(Self { outer: merged, inner, shape: output, input_len, value, chunks, element: PhantomData })
     }
 
-    /// The shape of the output.
+    /// Returns the shape of the output.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The row of the operand that a row of the output copies, if it is not all padding.
+    /// Returns the row of the operand that a row of the output copies, if it is not all padding.
     fn source(&self, mut row: usize) -> Option<usize> {
         let (mut source, mut unit) = (0, 1);
         for &(extent, before, out) in self.outer.iter().rev() {

@@ -1,4 +1,5 @@
-//! How work is cut and handed out: the block protocol, and the trait a runtime implements to run blocks in parallel.
+//! How work is cut and handed out: the block protocol, and the trait a runtime implements to run
+//! blocks in parallel.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +9,12 @@ use crate::error::check_len;
 
 /// Something that runs a loop's iterations, perhaps on several threads.
 pub trait ParallelFor: Sync {
-    /// Calls `body` with disjoint ranges that together cover `0..total`, in any order and on any threads, and returns
-    /// when all of them are done. Ranges other than the last should hold at least `min_block` iterations.
+    /// Calls `body` with disjoint ranges that together cover `0..total`, in any order and on any
+    /// threads, and returns when all of them are done. Ranges other than the last should hold at
+    /// least `min_block` iterations.
     fn parallel_for(&self, total: usize, min_block: usize, body: &(dyn Fn(Range<usize>) + Sync));
 
-    /// How many iterations may run at one time; at least 1. Plans are cut to suit it.
+    /// Returns how many iterations may run at one time; at least 1. Plans are cut to suit it.
     fn parallelism(&self) -> usize;
 }
 
@@ -34,10 +36,11 @@ impl ParallelFor for Serial {
 
 /// An operation cut into independent blocks, each of which owns a piece of the output.
 ///
-/// The contract: `split` gives exactly `block_count` pieces, which cover the output and are disjoint (the borrow checker
-/// sees to that); `run_block(i, input, piece_i)` computes piece `i` and touches nothing else. Blocks may run in any
-/// order, at the same time, and on any thread; each must be given its own piece. After all have run the output is
-/// complete. A block that fails leaves its piece in an unspecified but initialized state.
+/// The contract: `split` gives exactly `block_count` pieces, which cover the output and are
+/// disjoint (the borrow checker sees to that); `run_block(i, input, piece_i)` computes piece `i`
+/// and touches nothing else. Blocks may run in any order, at the same time, and on any thread; each
+/// must be given its own piece. After all have run the output is complete. A block that fails
+/// leaves its piece in an unspecified but initialized state.
 pub trait BlockOp: Sync {
     /// The operands that are only read.
     type Input<'a>: Copy + Send + Sync;
@@ -46,7 +49,7 @@ pub trait BlockOp: Sync {
     /// One block's exclusive piece of the output.
     type Piece<'a>: Send;
 
-    /// Number of blocks; zero when there is nothing to compute.
+    /// Returns the number of blocks; zero when there is nothing to compute.
     fn block_count(&self) -> usize;
 
     /// Cuts the output into one piece for each block, in the order of blocks.
@@ -60,8 +63,8 @@ pub trait BlockOp: Sync {
         piece: Self::Piece<'_>,
     ) -> Result<(), ShapeError>;
 
-    /// Runs all blocks through `parallel` and returns when they are done, with the error of the lowest-numbered block
-    /// that failed, if any.
+    /// Runs all blocks through `parallel` and returns when they are done, with the error of the
+    /// lowest-numbered block that failed, if any.
     fn run<'a>(
         &self,
         parallel: &dyn ParallelFor,
@@ -91,22 +94,22 @@ pub trait BlockOp: Sync {
 pub struct Pieces<P>(Vec<Mutex<Option<P>>>);
 
 impl<P> Pieces<P> {
-    /// The pieces of all blocks, in their order.
+    /// Returns the pieces of all blocks, in their order.
     pub fn new(pieces: Vec<P>) -> Self {
         Self(pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect())
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are no blocks.
+    /// Returns whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A block's piece, unless it is taken already or there is no such block.
+    /// Returns a block's piece, unless it is taken already or there is no such block.
     pub fn take(&self, block: usize) -> Option<P> {
         self.0.get(block)?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -137,7 +140,8 @@ fn run_blocks(
 /// Elements of memory-bound work worth a task of its own: about 10 µs of streaming.
 const MEMORY_BLOCK: usize = 32 * 1024;
 
-/// A dense output of `count` units (elements, rows, images) of `unit` elements each, cut into runs of whole units.
+/// A dense output of `count` units (elements, rows, images) of `unit` elements each, cut into runs
+/// of whole units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chunks {
     count: usize,
@@ -146,7 +150,8 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// Cuts so that a block handles about [`MEMORY_BLOCK`] elements, where a unit costs as much as `cost` elements.
+    /// Cuts so that a block handles about [`MEMORY_BLOCK`] elements, where a unit costs as much as
+    /// `cost` elements.
     pub(crate) fn new(count: usize, unit: usize, cost: usize) -> Result<Self, ShapeError> {
         count.checked_mul(unit).ok_or(ShapeError::TooLarge)?;
         Ok(Self { count, unit, units_per_block: Self::units_worth_a_block(cost) })
@@ -158,7 +163,7 @@ impl Chunks {
         (MEMORY_BLOCK / cost.max(1)).max(1)
     }
 
-    /// The same units with a given number of them in a block.
+    /// Returns the same units with a given number of them in a block.
     pub(crate) fn with_units_per_block(
         count: usize,
         unit: usize,
@@ -168,7 +173,7 @@ impl Chunks {
         Ok(Self { count, unit, units_per_block: units_per_block.max(1) })
     }
 
-    /// The same with at least so many units in a block.
+    /// Returns the same with at least so many units in a block.
     pub(crate) fn at_least(self, units: usize) -> Self {
         Self { units_per_block: self.units_per_block.max(units), ..self }
     }
@@ -178,12 +183,12 @@ impl Chunks {
         self.count * self.unit
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub(crate) fn block_count(&self) -> usize {
         if self.unit == 0 { 0 } else { self.count.div_ceil(self.units_per_block) }
     }
 
-    /// The units that a block computes.
+    /// Returns the units that a block computes.
     pub(crate) fn units(&self, block: usize) -> Result<Range<usize>, ShapeError> {
         let count = self.block_count();
         if block >= count {
@@ -193,14 +198,15 @@ impl Chunks {
         Ok(start..(start + self.units_per_block).min(self.count))
     }
 
-    /// The units that a block computes, after checking that `piece_len` is the size of its piece.
+    /// Returns the units that a block computes, after checking that `piece_len` is the size of its
+    /// piece.
     pub(crate) fn units_of(&self, block: usize, piece_len: usize) -> Result<Range<usize>, ShapeError> {
         let units = self.units(block)?;
         check_len("output block", units.len() * self.unit, piece_len)?;
         Ok(units)
     }
 
-    /// The elements of the output that a block owns, after checking the size of its piece.
+    /// Returns the elements of the output that a block owns, after checking the size of its piece.
     pub(crate) fn elements_of(&self, block: usize, piece_len: usize) -> Result<Range<usize>, ShapeError> {
         let units = self.units_of(block, piece_len)?;
         Ok(units.start * self.unit..units.end * self.unit)

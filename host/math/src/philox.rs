@@ -1,7 +1,8 @@
 //! Philox 4×32-10, a counter-based random number generator.
 //!
-//! From Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011). Numbers at any position are found
-//! without those before, so that blocks of an output compute theirs in any order. Nothing here is fit for secrets.
+//! From Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011).
+//! Numbers at any position are found without those before, so that blocks of an output compute
+//! theirs in any order. Nothing here is fit for secrets.
 
 /// A generator at some position: a key, and a counter of blocks of four numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,22 +15,22 @@ impl Philox {
     /// Numbers of each block.
     pub const BLOCK: usize = 4;
 
-    /// The generator with this key, at this counter.
+    /// Returns the generator with this key, at this counter.
     pub fn new(key: u64, counter: u128) -> Self {
         Self { key: [key as u32, (key >> 32) as u32], counter }
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> u64 {
         u64::from(self.key[0]) | u64::from(self.key[1]) << 32
     }
 
-    /// The counter.
+    /// Returns the counter.
     pub fn counter(&self) -> u128 {
         self.counter
     }
 
-    /// The four numbers `skip` blocks further on.
+    /// Returns the four numbers `skip` blocks further on.
     #[inline]
     pub fn block(&self, skip: u64) -> [u32; Self::BLOCK] {
         const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];

@@ -1,7 +1,8 @@
 //! Maximum and average pooling of `NHWC` images, and their gradients.
 //!
-//! Elements beyond the border never win a maximum; whether an average counts them is a choice. A window that lies wholly
-//! beyond the border has the maximum [`Number::LOWEST`] and the average zero.
+//! Elements beyond the border never win a maximum; whether an average counts them is a choice. A
+//! window that lies wholly beyond the border has the maximum [`Number::LOWEST`] and the average
+//! zero.
 
 mod average;
 mod max;
@@ -32,7 +33,7 @@ pub struct PoolShape {
 }
 
 impl PoolShape {
-    /// The extent of an output image.
+    /// Returns the extent of an output image.
     pub fn output(&self) -> Result<Extent2, ShapeError> {
         Ok(self.plan()?.output())
     }
@@ -42,7 +43,8 @@ impl PoolShape {
     }
 }
 
-/// The mean of each channel of each image of `pixels` pixels: global average pooling, `NHWC` to `NC`.
+/// Returns the mean of each channel of each image of `pixels` pixels: global average pooling,
+/// `NHWC` to `NC`.
 pub fn global_avg_pool<T: Number>(
     batch: usize,
     pixels: usize,
@@ -88,8 +90,8 @@ impl Frame {
         })
     }
 
-    /// Calls `f` for each output pixel of the rows `rows`, with where it begins among those rows, the first element of
-    /// its image, and its window's corner and extent inside the image.
+    /// Calls `f` for each output pixel of the rows `rows`, with where it begins among those rows,
+    /// the first element of its image, and its window's corner and extent inside the image.
     fn each_window(&self, rows: std::ops::Range<usize>, mut f: impl FnMut(usize, Taps)) {
         let Window { y, x } = self.window;
         for (number, row) in rows.enumerate() {

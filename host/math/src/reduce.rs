@@ -19,14 +19,15 @@ pub trait Reduction<T>: Copy + Send + Sync + 'static {
     fn fold(acc: Self::Acc, x: T) -> Self::Acc;
     /// Combines two accumulators.
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
-    /// The result over `count` elements.
+    /// Returns the result over `count` elements.
     fn finish(acc: Self::Acc, count: usize) -> T;
 }
 
 /// The sum, accumulated in [`Number::Acc`]; zero of no element.
 #[derive(Debug, Clone, Copy)]
 pub struct Sum;
-/// The arithmetic mean, accumulated in [`Number::Acc`]; NaN (integers: zero) of no element. Integers round toward zero.
+/// The arithmetic mean, accumulated in [`Number::Acc`]; NaN (integers: zero) of no element.
+/// Integers round toward zero.
 #[derive(Debug, Clone, Copy)]
 pub struct Mean;
 /// The product, accumulated in [`Number::Acc`]; one of no element.
@@ -124,9 +125,9 @@ const LANES_TOGETHER: usize = 16;
 
 /// A reduction over some axes, which the output lacks.
 ///
-/// Reductions of much to little (all elements, or the columns of a tall matrix) have too few outputs to be cut by
-/// output; [`Reduce::partials`] cuts those by input instead, and [`Reduce::finish`] combines. [`Reduce::run`] does what
-/// is best; all ways give the same bits.
+/// Reductions of much to little (all elements, or the columns of a tall matrix) have too few
+/// outputs to be cut by output; [`Reduce::partials`] cuts those by input instead, and
+/// [`Reduce::finish`] combines. [`Reduce::run`] does what is best; all ways give the same bits.
 #[derive(Debug, Clone)]
 pub struct Reduce<T, R> {
     /// Kept axes, without the innermost run of `lanes`.
@@ -197,18 +198,18 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         Ok(Self { kept, reduced, run, lanes, count, input_len, parts, chunks, types: PhantomData })
     }
 
-    /// Number of outputs.
+    /// Returns the number of outputs.
     pub fn output_len(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The first stage of a reduction of much to little: blocks that each reduce one part of the operand. `None` if the
-    /// plan's own blocks do as well.
+    /// Returns the first stage of a reduction of much to little: blocks that each reduce one part
+    /// of the operand. `None` if the plan's own blocks do as well.
     pub fn partials(&self) -> Option<ReducePartials<T, R>> {
         (self.parts > 1).then(|| ReducePartials(self.clone()))
     }
 
-    /// The second stage: combines what [`Reduce::partials`] wrote. Cheap.
+    /// Returns the second stage: combines what [`Reduce::partials`] wrote. Cheap.
     pub fn finish(&self, partials: &[R::Acc], output: &mut [T]) -> Result<(), ShapeError> {
         let outputs = self.output_len();
         check_len(
@@ -233,7 +234,7 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         self.finish(&partials, output)
     }
 
-    /// The rows of the reduced axis that a part takes.
+    /// Returns the rows of the reduced axis that a part takes.
     fn part_rows(&self, part: usize) -> Range<usize> {
         let each = self.count.div_ceil(self.parts);
         (part * each).min(self.count)..((part + 1) * each).min(self.count)
@@ -252,7 +253,8 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         }
     }
 
-    /// Reduces whole outputs `from..` of the kept position `base`, which differ only in the innermost axis.
+    /// Reduces whole outputs `from..` of the kept position `base`, which differ only in the
+    /// innermost axis.
     fn reduce_outputs(&self, x: &[T], base: usize, from: usize, accs: &mut [R::Acc]) {
         accs.fill(R::IDENTITY);
         if self.count == 0 {
@@ -338,7 +340,8 @@ impl<T: Element, R: Reduction<T>> BlockOp for Reduce<T, R> {
     }
 }
 
-/// The first stage of a [`Reduce`] of much to little. Its output is scratch: [`ReducePartials::len`] accumulators.
+/// The first stage of a [`Reduce`] of much to little. Its output is scratch:
+/// [`ReducePartials::len`] accumulators.
 #[derive(Debug)]
 pub struct ReducePartials<T, R>(Reduce<T, R>);
 
@@ -375,7 +378,7 @@ impl<T: Element, R: Reduction<T>> BlockOp for ReducePartials<T, R> {
     }
 }
 
-/// The sums of the columns of a `rows` × `cols` matrix: the gradient of a bias.
+/// Returns the sums of the columns of a `rows` × `cols` matrix: the gradient of a bias.
 pub fn column_sums<T: Number>(rows: usize, cols: usize) -> Result<Reduce<T, Sum>, ShapeError> {
     Reduce::new(&[rows, cols], &[0])
 }

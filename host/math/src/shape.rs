@@ -1,8 +1,9 @@
-//! Arithmetic on shapes shared by the operations: element counts, strides, walks over strided positions.
+//! Arithmetic on shapes shared by the operations: element counts, strides, walks over strided
+//! positions.
 
 use crate::ShapeError;
 
-/// Number of elements of a dense tensor of this shape.
+/// Returns the number of elements of a dense tensor of this shape.
 pub(crate) fn element_count(shape: &[usize]) -> Result<usize, ShapeError> {
     // A dimension of zero makes the tensor empty however large the others are.
     if shape.contains(&0) {
@@ -20,9 +21,11 @@ pub(crate) fn row_major_strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Walks the positions of a multi-dimensional index space in row-major order, keeping one offset per operand.
+/// Walks the positions of a multi-dimensional index space in row-major order, keeping one offset
+/// per operand.
 ///
-/// `N` is the number of operands; `dims[axis]` pairs the extent with each operand's stride on that axis.
+/// `N` is the number of operands; `dims[axis]` pairs the extent with each operand's stride on that
+/// axis.
 pub(crate) struct StridedWalk<'a, const N: usize> {
     dims: &'a [(usize, [usize; N])],
     index: Vec<usize>,

@@ -11,7 +11,7 @@ use crate::{BlockOp, Float, Max, Number, ShapeError, Sum};
 /// The cost of one exponential, in elements of streaming.
 pub(crate) const EXP_COST: usize = 4;
 
-/// The greatest of a row; NaN if any is NaN, negative infinity if there is none.
+/// Returns the greatest of a row; NaN if any is NaN, negative infinity if there is none.
 pub(crate) fn row_max<T: Float>(row: &[T]) -> T {
     reduce_run::<T, Max>(row)
 }

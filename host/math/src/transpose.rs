@@ -62,16 +62,17 @@ impl<T: Element> Transpose<T> {
         Ok(Self { outer: merged, inner, shape, input_len, chunks, element: PhantomData })
     }
 
-    /// The shape of the output.
+    /// Returns the shape of the output.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Copies `rows` of the output that are adjacent in the operand, beginning there at `x[0]`: a matrix transposition.
+    /// Copies `rows` of the output that are adjacent in the operand, beginning there at `x[0]`: a
+    /// matrix transposition.
     fn exchange(&self, x: &[T], rows: usize, out: &mut [T]) {
         let (extent, stride) = self.inner;
-        // Through a square of its own, so that lines of both sides are touched once each: where their addresses differ by a
-        // power of two, they would drive one another out of the cache.
+        // Through a square of its own, so that lines of both sides are touched once each: where
+        // their addresses differ by a power of two, they would drive one another out of the cache.
         let mut square = [T::default(); TILE * TILE];
         for col in (0..extent).step_by(TILE) {
             let cols = TILE.min(extent - col);

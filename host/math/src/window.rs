@@ -1,4 +1,5 @@
-//! The geometry of windows that slide over images: output extents, padding, which elements a window covers.
+//! The geometry of windows that slide over images: output extents, padding, which elements a window
+//! covers.
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ pub struct Extent2 {
 }
 
 impl Extent2 {
-    /// A height and a width.
+    /// Creates a height and a width.
     pub const fn new(height: usize, width: usize) -> Self {
         Self { height, width }
     }
@@ -88,12 +89,13 @@ impl Axis {
         Ok(Self { input, window, stride, dilation, before, output })
     }
 
-    /// The position that element `tap` of window `output` falls on, if it is inside the image.
+    /// Returns the position that element `tap` of window `output` falls on, if it is inside the
+    /// image.
     pub(crate) fn position(&self, output: usize, tap: usize) -> Option<usize> {
         (output * self.stride + tap * self.dilation).checked_sub(self.before).filter(|&p| p < self.input)
     }
 
-    /// The taps of window `output` that fall inside the image.
+    /// Returns the taps of window `output` that fall inside the image.
     pub(crate) fn taps(&self, output: usize) -> Range<usize> {
         let start = output * self.stride;
         let first = self.before.saturating_sub(start).div_ceil(self.dilation).min(self.window);
@@ -137,7 +139,7 @@ impl Window {
         })
     }
 
-    /// The extent of the output.
+    /// Returns the extent of the output.
     pub(crate) fn output(&self) -> Extent2 {
         Extent2::new(self.y.output, self.x.output)
     }

@@ -2,7 +2,8 @@
 
 /// Products worth a block of their own: some 20 µs on one core.
 const BLOCK_PRODUCTS: usize = 1 << 20;
-/// Blocks for each worker, if there is work for so many: one that is held up leaves little to wait for.
+/// Blocks for each worker, if there is work for so many: one that is held up leaves little to wait
+/// for.
 const BLOCKS_PER_WORKER: usize = 8;
 /// What fetching an element of either operand from afar costs, in products.
 const FETCH: usize = 6;
@@ -11,13 +12,14 @@ const SLACK: usize = 20;
 /// Columns by which blocks are cut: whole panels on every processor.
 pub(super) const COLS: usize = crate::micro::MOST_COLS;
 
-/// Rows and columns of a block, for `rows` × `depth` by `depth` × `cols` run by `workers` threads: the cut after which the
-/// last worker is done soonest, when a block costs its products and fetches its operands.
+/// Rows and columns of a block, for `rows` × `depth` by `depth` × `cols` run by `workers` threads:
+/// the cut after which the last worker is done soonest, when a block costs its products and fetches
+/// its operands.
 pub(super) fn cut(rows: usize, depth: usize, cols: usize, workers: usize) -> (usize, usize) {
     cut_units((rows, 1), depth, cols, workers)
 }
 
-/// The same where blocks have whole units of so many rows.
+/// Returns the same where blocks have whole units of so many rows.
 pub(super) fn cut_units(
     (rows, unit): (usize, usize),
     depth: usize,
@@ -46,7 +48,8 @@ pub(super) fn cut_units(
         blocks(tile).div_ceil(workers).saturating_mul(cost)
     };
     let soonest = candidates.clone().map(|tile| end(&tile)).min().unwrap_or(0);
-    // Of cuts that are nearly as good the finest, which suffers least from a worker that is held up.
+    // Of cuts that are nearly as good the finest, which suffers least from a worker that is held
+    // up.
     let bound = soonest.saturating_add(soonest / SLACK);
     candidates.filter(|tile| end(tile) <= bound).max_by_key(blocks).unwrap_or(whole)
 }

@@ -9,7 +9,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// An element type with convolutions. Those of `f16` and `bf16` are computed in `f32` and rounded once; those of `i32` wrap.
+/// An element type with convolutions. Those of `f16` and `bf16` are computed in `f32` and rounded
+/// once; those of `i32` wrap.
 #[expect(
     private_bounds,
     reason = "the trait is sealed, and only this crate looks at what a type is computed in"
@@ -28,10 +29,10 @@ pub trait ConvElement: Number + sealed::Sealed {
     /// Back, rounded.
     #[doc(hidden)]
     fn narrow(work: Self::Work) -> Self;
-    /// The same elements, if that type is this one.
+    /// Returns the same elements, if that type is this one.
     #[doc(hidden)]
     fn as_work(elements: &[Self]) -> Option<&[Self::Work]>;
-    /// The same elements, if that type is this one.
+    /// Returns the same elements, if that type is this one.
     #[doc(hidden)]
     fn as_work_mut(element: *mut Self) -> Option<*mut Self::Work>;
 }

@@ -13,10 +13,12 @@ use crate::micro::{DepthTile, MicroElement, Packed, PackedSource, Target, even_t
 use crate::tile::{Grid, TileBounds};
 use crate::{BlockOp, ShapeError, TileMut};
 
-/// Windows whose products are summed at a time. The sums' order depends on it, so that it is the same for every cut.
+/// Windows whose products are summed at a time. The sums' order depends on it, so that it is the
+/// same for every cut.
 const WINDOWS: usize = 192;
 
-/// `dfilter = patchesᵀ · dy`: a block owns some rows and columns of the filter as a matrix and goes through all windows.
+/// `dfilter = patchesᵀ · dy`: a block owns some rows and columns of the filter as a matrix and goes
+/// through all windows.
 #[derive(Debug, Clone)]
 pub struct ConvBackwardFilter<T> {
     geometry: Geometry,
@@ -25,7 +27,8 @@ pub struct ConvBackwardFilter<T> {
 }
 
 impl<T: ConvElement> ConvBackwardFilter<T> {
-    /// Plans the gradient of the convolution of this shape, to be run by about `workers` threads at a time.
+    /// Plans the gradient of the convolution of this shape, to be run by about `workers` threads at
+    /// a time.
     pub fn new(shape: &Conv2dShape, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
         let (rows, cols) = (geometry.depth, geometry.out_channels);
@@ -74,8 +77,8 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
                     for part in 0..dy.parts() {
                         let depth = dy.rows(part);
                         let target = Target { accumulate: accumulate || part > 0, ..target };
-                        // SAFETY: `micro` has kernels that this processor runs; each point reaches over all of its tap's
-                        // channels, and the panel has a row for each point.
+                        // SAFETY: `micro` has kernels that this processor runs; each point reaches
+                        // over all of its tap's channels, and the panel has a row for each point.
                         unsafe {
                             target.store(|vectors, store| {
                                 let points = &points[tap * windows.len()..][depth.clone()];
@@ -96,7 +99,7 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
         }
     }
 
-    /// All windows, for the columns of one group.
+    /// Returns all windows, for the columns of one group.
     ///
     /// # Safety
     /// As [`windows`](Self::windows).

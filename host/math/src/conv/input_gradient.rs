@@ -14,8 +14,9 @@ use crate::{BlockOp, ShapeError};
 
 /// `dx` from the output's gradient `dy` and the filter.
 ///
-/// With a stride of `s` a pixel lies under the taps of one residue modulo `s` alone, so that the pixels of each pair of
-/// residues (a *phase*) are a product of their own: of the windows over them by the transposed filter of those taps.
+/// With a stride of `s` a pixel lies under the taps of one residue modulo `s` alone, so that the
+/// pixels of each pair of residues (a *phase*) are a product of their own: of the windows over them
+/// by the transposed filter of those taps.
 ///
 /// A block owns a band of image rows.
 #[derive(Debug, Clone)]
@@ -51,7 +52,7 @@ struct AxisPhase {
 }
 
 impl AxisPhase {
-    /// The phases that lie under a tap at all.
+    /// Returns the phases that lie under a tap at all.
     fn all(axis: &Axis) -> Vec<Self> {
         let mut phases: Vec<Self> = Vec::new();
         for tap in 0..axis.window {
@@ -67,13 +68,13 @@ impl AxisPhase {
         phases
     }
 
-    /// The positions of this phase among some.
+    /// Returns the positions of this phase among some.
     fn positions(&self, axis: &Axis, among: &Range<usize>) -> impl Iterator<Item = usize> + Clone + use<> {
         let skipped = among.start.saturating_sub(self.first).div_ceil(axis.stride);
         (self.first + skipped * axis.stride..among.end).step_by(axis.stride)
     }
 
-    /// The window of which `tap` lies over `position`, if there is one.
+    /// Returns the window of which `tap` lies over `position`, if there is one.
     fn window(axis: &Axis, position: usize, tap: usize) -> Option<usize> {
         let start = (position + axis.before).checked_sub(tap * axis.dilation)?;
         Some(start / axis.stride).filter(|&window| window < axis.output)
@@ -81,7 +82,8 @@ impl AxisPhase {
 }
 
 impl<T: ConvElement> ConvBackwardInput<T> {
-    /// Plans the gradient of the convolution of this shape, to be run by about `workers` threads at a time.
+    /// Plans the gradient of the convolution of this shape, to be run by about `workers` threads at
+    /// a time.
     pub fn new(shape: &Conv2dShape, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
         let Window { y, x } = geometry.window;
@@ -156,7 +158,8 @@ impl<T: ConvElement> ConvBackwardInput<T> {
                         .map(|&(row, column)| ((row - band.start) * x.input + column) * g.in_channels),
                 );
                 assert!(offsets.iter().all(|offset| offset + g.in_channels <= out_len));
-                // SAFETY: `out` is borrowed exclusively and has all channels at each offset, as just checked.
+                // SAFETY: `out` is borrowed exclusively and has all channels at each offset, as
+                // just checked.
                 unsafe {
                     in_work(out, None, &offsets, g.in_channels, |out, residual, offsets| {
                         for (group, packed) in phase.groups.iter().enumerate() {

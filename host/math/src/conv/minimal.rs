@@ -1,13 +1,15 @@
-//! Convolution with 3 × 3 filters and strides of 1 by minimal filtering, F(2 × 2, 3 × 3): 16 products for each channel and tile
-//! of 2 × 2 results, where the definition has 36.
+//! Convolution with 3 × 3 filters and strides of 1 by minimal filtering, F(2 × 2, 3 × 3): 16
+//! products for each channel and tile of 2 × 2 results, where the definition has 36.
 //!
-//! With the matrices of S. Winograd, *Arithmetic Complexity of Computations* (1980), as A. Lavin and S. Gray use them for
-//! convolution in *Fast Algorithms for Convolutional Neural Networks* (2015): `Y = Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A` for a tile `Y`,
-//! the filter `g`, and the 4 × 4 elements `d` under the tile's windows. Summed over channels, each of the 16 products is one of
-//! matrices: tiles by channels, and channels by output channels.
+//! With the matrices of S. Winograd, *Arithmetic Complexity of Computations* (1980), as A. Lavin
+//! and S. Gray use them for convolution in *Fast Algorithms for Convolutional Neural Networks*
+//! (2015): `Y = Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A` for a tile `Y`, the filter `g`, and the 4 × 4 elements
+//! `d` under the tile's windows. Summed over channels, each of the 16 products is one of matrices:
+//! tiles by channels, and channels by output channels.
 //!
-//! A result's error is that of the largest element under its tile, and not only under its own window. What is not finite would
-//! reach its whole tile; tiles in which that happens are computed by the definition.
+//! A result's error is that of the largest element under its tile, and not only under its own
+//! window. What is not finite would reach its whole tile; tiles in which that happens are computed
+//! by the definition.
 #![expect(unsafe_code, reason = "products take pointers")]
 
 use std::ops::Range;
@@ -24,22 +26,25 @@ use crate::{Activation, Number, ShapeError, TileMut, ops::relu};
 const POINTS: usize = 16;
 /// Channels that are transformed together.
 const LANES: usize = 8;
-/// Bytes of transformed images and of products that are kept at a time: some of the second-level cache.
+/// Bytes of transformed images and of products that are kept at a time: some of the second-level
+/// cache.
 const CHUNK_BYTES: usize = 384 * 1024;
-/// Images of fewer tiles are computed by the definition, and of more so many are transformed together at least: fewer would
-/// not be worth fetching the filter. (Blocks have fewer where workers would have none otherwise.)
+/// Images of fewer tiles are computed by the definition, and of more so many are transformed
+/// together at least: fewer would not be worth fetching the filter. (Blocks have fewer where
+/// workers would have none otherwise.)
 const LEAST_TILES: usize = 48;
 /// Products of fewer channels do not make up for transforming them.
 const LEAST_CHANNELS: usize = 32;
 /// Larger transformed filters are fetched for longer than the products take that they save.
 const MOST_FILTER_BYTES: usize = 4 << 20;
 
-/// A filter, transformed: for each of the 16 points a matrix with a row for each input channel and a column for each output
-/// channel.
+/// A filter, transformed: for each of the 16 points a matrix with a row for each input channel and
+/// a column for each output channel.
 #[derive(Debug, Clone)]
 pub(super) struct MinimalFilter<E>(Vec<Packed<E>>);
 
-/// Whether filters of these extents (rows, columns, input channels, output channels) can be transformed, and are worth it.
+/// Returns whether filters of these extents (rows, columns, input channels, output channels) can be
+/// transformed, and are worth it.
 fn suits<T: ConvElement>([height, width, inputs, outputs]: [usize; 4]) -> bool {
     let bytes = inputs.saturating_mul(outputs).saturating_mul(POINTS * size_of::<T::Work>());
     let channels = [inputs, outputs];
@@ -50,7 +55,8 @@ fn suits<T: ConvElement>([height, width, inputs, outputs]: [usize; 4]) -> bool {
 }
 
 impl<E: MicroElement> MinimalFilter<E> {
-    /// Transforms a filter (`HWIO`), if that is worth it. It has as many elements as the extents say.
+    /// Transforms a filter (`HWIO`), if that is worth it. It has as many elements as the extents
+    /// say.
     pub(super) fn new<T: ConvElement<Work = E>>(
         extents: [usize; 4],
         filter: &[T],
@@ -100,8 +106,8 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// The tiles of a convolution that minimal filtering can compute, if there are enough of them in an image: how many images
-    /// there are changes no result.
+    /// Returns the tiles of a convolution that minimal filtering can compute, if there are enough
+    /// of them in an image: how many images there are changes no result.
     pub(super) fn of<T: ConvElement>(g: &Geometry) -> Option<Self> {
         let (y, x) = (g.window.y, g.window.x);
         // Of no images there are no units either.
@@ -112,8 +118,9 @@ impl Tiles {
         (is_plain && suits && tiles.across.saturating_mul(tiles.down) >= LEAST_TILES).then_some(tiles)
     }
 
-    /// Blocks for `workers` threads, none of which has a part of a tile: some lines of tiles or, where a last line of pixels is
-    /// left over in each of several images, some of one image's or some images.
+    /// Blocks for `workers` threads, none of which has a part of a tile: some lines of tiles or,
+    /// where a last line of pixels is left over in each of several images, some of one image's or
+    /// some images.
     pub(super) fn grid(&self, g: &Geometry, workers: usize) -> Grid {
         let (height, width) = (g.window.y.output, g.window.x.output);
         let all = g.batch * self.down;
@@ -121,7 +128,8 @@ impl Tiles {
         let blocks = g.pixels.div_ceil(pixels);
         let mut lines = all.div_ceil(blocks);
         if blocks > 1 && lines * self.across < LEAST_TILES {
-            // By what tiles cost: then as few as these are worth it only where workers would have none otherwise.
+            // By what tiles cost: then as few as these are worth it only where workers would have
+            // none otherwise.
             let tiles = (all * self.across, self.across);
             let (rows, cols) = cut_units(tiles, POINTS * g.in_channels, g.out_channels, workers);
             (lines, tile_cols) = (rows / self.across, cols);
@@ -144,10 +152,11 @@ impl Tiles {
         }
     }
 
-    /// The tiles of a block of whole units, in the order of lines of tiles.
+    /// Returns the tiles of a block of whole units, in the order of lines of tiles.
     fn of_block(&self, g: &Geometry, at: &TileBounds) -> Range<usize> {
         let (height, width) = (g.window.y.output, g.window.x.output);
-        // Where the last line of tiles ends, though it be of one line of pixels, the next image begins.
+        // Where the last line of tiles ends, though it be of one line of pixels, the next image
+        // begins.
         let tile = |pixel: usize| {
             let line = pixel / width;
             (line / height * self.down + line % height / 2) * self.across
@@ -155,7 +164,7 @@ impl Tiles {
         tile(at.row)..tile(at.row + at.rows)
     }
 
-    /// The image of a tile and the first of its results there.
+    /// Returns the image of a tile and the first of its results there.
     fn place(&self, tile: usize) -> (usize, usize, usize) {
         let line = tile / self.across;
         (line / self.down, line % self.down * 2, tile % self.across * 2)
@@ -165,8 +174,9 @@ impl Tiles {
 /// Rows and columns of a piece.
 type Part = (Range<usize>, Range<usize>);
 
-/// Computes a block of whole units. Gives the parts of the piece that have to be computed by the definition, because a sum of
-/// their tile is not finite. (Channels are looked at by as many as no cut divides, [`COLS`].)
+/// Computes a block of whole units. Gives the parts of the piece that have to be computed by the
+/// definition, because a sum of their tile is not finite. (Channels are looked at by as many as no
+/// cut divides, [`COLS`].)
 pub(super) fn block<T: ConvElement>(
     g: &Geometry,
     tiles: &Tiles,
@@ -208,7 +218,7 @@ pub(super) fn block<T: ConvElement>(
     joined(left_over)
 }
 
-/// The same parts, those that adjoin as one.
+/// Returns the same parts, those that adjoin as one.
 fn joined(mut parts: Vec<Part>) -> Vec<Part> {
     parts.sort_unstable_by_key(|(rows, cols)| (cols.start, rows.start));
     parts.dedup_by(|(rows, cols), (last, last_cols)| {
@@ -250,8 +260,8 @@ impl<T: ConvElement> Finish<'_, T> {
     }
 }
 
-/// How far apart matrices of `len` elements lie, of which each tile has one row: an odd number of cache lines, so that these
-/// rows are not in the same few sets of the cache.
+/// Returns how far apart matrices of `len` elements lie, of which each tile has one row: an odd
+/// number of cache lines, so that these rows are not in the same few sets of the cache.
 fn spread<T: ConvElement>(len: usize) -> usize {
     let line = 64 / size_of::<T::Work>();
     (len.div_ceil(line) | 1) * line
@@ -321,13 +331,15 @@ impl<T: ConvElement> Chunk<'_, T> {
                 residual: std::ptr::null(),
                 epilogue: Epilogue { bias: None, relu: false },
             };
-            // SAFETY: each pointer is to a row of `in_channels` elements, which is the matrix's depth; `sums` has a row of
-            // the block's columns, which are those of the panels, at each offset, and is borrowed exclusively.
+            // SAFETY: each pointer is to a row of `in_channels` elements, which is the matrix's
+            // depth; `sums` has a row of the block's columns, which are those of the panels, at
+            // each offset, and is borrowed exclusively.
             unsafe { product.run() };
         }
     }
 
-    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. What is not finite is added to `left_over`.
+    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. What is not
+    /// finite is added to `left_over`.
     fn transform_sums(
         &mut self,
         g: &Geometry,
@@ -366,8 +378,8 @@ impl<T: ConvElement> Chunk<'_, T> {
     }
 }
 
-/// Transforms `LANES` channels of one tile: the rows of `Bᵀ` are `(1, 0, -1, 0)`, `(0, 1, 1, 0)`, `(0, -1, 1, 0)`,
-/// `(0, 1, 0, -1)`.
+/// Transforms `LANES` channels of one tile: the rows of `Bᵀ` are `(1, 0, -1, 0)`, `(0, 1, 1, 0)`,
+/// `(0, -1, 1, 0)`, `(0, 1, 0, -1)`.
 #[inline(always)]
 fn transform_image<T: ConvElement>(
     pixels: &[&[[T; LANES]]; POINTS],
@@ -396,8 +408,9 @@ fn image_line<E: Number>([a, b, c, d]: [[E; LANES]; 4]) -> [[E; LANES]; 4] {
     [each(E::minus, &a, &c), each(E::plus, &b, &c), each(E::minus, &c, &b), each(E::minus, &b, &d)]
 }
 
-/// The four results of `LANES` output channels of one tile, `cols` elements apart: the rows of `Aᵀ` are `(1, 1, 1, 0)` and
-/// `(0, 1, -1, -1)`. Adds to `nothing` what is NaN if one of them is not finite.
+/// The four results of `LANES` output channels of one tile, `cols` elements apart: the rows of `Aᵀ`
+/// are `(1, 1, 1, 0)` and `(0, 1, -1, -1)`. Adds to `nothing` what is NaN if one of them is not
+/// finite.
 #[inline(always)]
 fn transform_sums<E: Number>(
     sums: &[E],

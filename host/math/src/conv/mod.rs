@@ -1,6 +1,7 @@
-//! Two-dimensional convolution of `NHWC` images with `HWIO` filters, and its gradients, as matrix products without the
-//! matrix: a row of the left operand is the image patch under a window, and the product reads it where it lies, through a
-//! pointer for each tap, or for each row of taps if channels are few.
+//! Two-dimensional convolution of `NHWC` images with `HWIO` filters, and its gradients, as matrix
+//! products without the matrix: a row of the left operand is the image patch under a window, and
+//! the product reads it where it lies, through a pointer for each tap, or for each row of taps if
+//! channels are few.
 
 mod cut;
 mod depthwise;
@@ -36,8 +37,8 @@ pub struct Conv2dShape {
     pub filter: Extent2,
     /// Channels of the output.
     pub out_channels: usize,
-    /// Into how many equal groups the channels are divided; an output channel sees the input channels of its group alone,
-    /// so that the filter has `in_channels / groups` of them.
+    /// Into how many equal groups the channels are divided; an output channel sees the input
+    /// channels of its group alone, so that the filter has `in_channels / groups` of them.
     pub groups: usize,
     /// Pixels from one window to the next.
     pub strides: Extent2,
@@ -48,7 +49,7 @@ pub struct Conv2dShape {
 }
 
 impl Conv2dShape {
-    /// A convolution in one group with strides and dilations of 1.
+    /// Creates a convolution in one group with strides and dilations of 1.
     pub fn new(
         (batch, input, in_channels): (usize, Extent2, usize),
         (filter, out_channels): (Extent2, usize),
@@ -68,7 +69,7 @@ impl Conv2dShape {
         }
     }
 
-    /// The extent of an output image.
+    /// Returns the extent of an output image.
     pub fn output(&self) -> Result<Extent2, ShapeError> {
         Ok(self.window()?.output())
     }

@@ -7,8 +7,8 @@ use crate::error::check_len;
 use crate::micro::{Packed, PackedSource};
 use crate::shape::element_count;
 
-/// A filter laid out for [`Conv2d`](crate::Conv2d), in the type that is computed in. It is made for one processor: its
-/// layout depends on the length of the vectors.
+/// A filter laid out for [`Conv2d`](crate::Conv2d), in the type that is computed in. It is made for
+/// one processor: its layout depends on the length of the vectors.
 #[derive(Debug, Clone)]
 pub struct PackedFilter<T: ConvElement> {
     pub(super) layout: Layout<T::Work>,
@@ -18,18 +18,22 @@ pub struct PackedFilter<T: ConvElement> {
 
 #[derive(Debug, Clone)]
 pub(super) enum Layout<E> {
-    /// For each group a matrix: a row for each tap and input channel, a column for each output channel.
+    /// For each group a matrix: a row for each tap and input channel, a column for each output
+    /// channel.
     Groups(Vec<Packed<E>>),
-    /// Where each group has one input channel: a row for each tap, a column for each output channel.
+    /// Where each group has one input channel: a row for each tap, a column for each output
+    /// channel.
     Depthwise { groups: usize, taps: usize, weights: Vec<E> },
 }
 
 impl<T: ConvElement> PackedFilter<T> {
-    /// Lays out a filter for convolutions in one group, whatever their images: rows, columns, input channels, output
-    /// channels, and its elements (`HWIO`). For groups there is [`Conv2d::pack_filter`](crate::Conv2d::pack_filter).
+    /// Lays out a filter for convolutions in one group, whatever their images: rows, columns, input
+    /// channels, output channels, and its elements (`HWIO`). For groups there is
+    /// [`Conv2d::pack_filter`](crate::Conv2d::pack_filter).
     ///
-    /// Such a filter is meant to be kept: of a 3 × 3 filter of some size there is a second layout, by which convolutions with
-    /// strides of 1 take 16 products where they would take 36, and round otherwise (minimal filtering, F(2 × 2, 3 × 3)).
+    /// Such a filter is meant to be kept: of a 3 × 3 filter of some size there is a second layout,
+    /// by which convolutions with strides of 1 take 16 products where they would take 36, and round
+    /// otherwise (minimal filtering, F(2 × 2, 3 × 3)).
     pub fn new(extents: [usize; 4], filter: &[T]) -> Result<Self, ShapeError> {
         check_len("filter", element_count(&extents)?, filter.len())?;
         let packed = Self::in_groups(element_count(&extents[..3])?, (extents[2], extents[3]), 1, filter)?;
@@ -66,7 +70,7 @@ impl<T: ConvElement> PackedFilter<T> {
         Ok(Self { layout, minimal: None })
     }
 
-    /// Whether this is a filter of the convolution's shape.
+    /// Returns whether this is a filter of the convolution's shape.
     pub(super) fn check(&self, g: &Geometry) -> Result<(), ShapeError> {
         const GROUPS: &str = "groups of the packed filter";
         match &self.layout {

@@ -11,13 +11,13 @@ pub(super) struct Pixel {
 }
 
 impl Pixel {
-    /// The `number`-th window of a batch of images.
+    /// Returns the `number`-th window of a batch of images.
     pub(super) fn new(window: &Window, number: usize) -> Self {
         let (height, width) = (window.y.output.max(1), window.x.output.max(1));
         Self { image: number / width / height, y: number / width % height, x: number % width }
     }
 
-    /// The window after this one.
+    /// Returns the window after this one.
     pub(super) fn next(self, window: &Window) -> Self {
         if self.x + 1 < window.x.output {
             Self { x: self.x + 1, ..self }

@@ -25,7 +25,7 @@ impl<A: Element, B: Element, O: Element, F: Fn(A, B) -> O + Sync> Binary<A, B, O
         Ok(Self { f, broadcast, chunks, types: PhantomData })
     }
 
-    /// The shape of the output.
+    /// Returns the shape of the output.
     pub fn shape(&self) -> &[usize] {
         self.broadcast.shape()
     }
@@ -76,7 +76,7 @@ impl Broadcast {
         Ok(())
     }
 
-    /// The runs along the innermost axis that a range of the output consists of.
+    /// Returns the runs along the innermost axis that a range of the output consists of.
     fn runs(&self, range: Range<usize>) -> BroadcastRuns<'_> {
         // Without elements an axis may be of any extent, also of none.
         let inner = self.inner.max(1);

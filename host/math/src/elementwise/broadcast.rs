@@ -3,7 +3,8 @@
 use crate::ShapeError;
 use crate::shape::{element_count, row_major_strides};
 
-/// The shape that two shapes broadcast to: aligned at the last axis, an extent of 1 stretches to the other's.
+/// Returns the shape that two shapes broadcast to: aligned at the last axis, an extent of 1
+/// stretches to the other's.
 pub fn broadcast_shapes(left: &[usize], right: &[usize]) -> Result<Vec<usize>, ShapeError> {
     let rank = left.len().max(right.len());
     let extent =
@@ -54,7 +55,8 @@ impl Broadcast {
             }
             let here = [strides[0][axis], strides[1][axis]];
             match merged.last_mut() {
-                // The axis before is this one continued, for both operands. (Products only saturate without elements.)
+                // The axis before is this one continued, for both operands. (Products only saturate
+                // without elements.)
                 Some((size, before)) if (0..2).all(|i| before[i] == here[i].saturating_mul(extent)) => {
                     *size = size.saturating_mul(extent);
                     *before = here;
@@ -66,7 +68,7 @@ impl Broadcast {
         Ok(Self { outer: merged, inner, moves: moves.map(|stride| stride != 0), lens, shape })
     }
 
-    /// The shape of the output.
+    /// Returns the shape of the output.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }

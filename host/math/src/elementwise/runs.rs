@@ -1,5 +1,5 @@
-//! Outputs given as a function of a run of units, for operations that need no plan of their own, and the loops such
-//! functions are made of.
+//! Outputs given as a function of a run of units, for operations that need no plan of their own,
+//! and the loops such functions are made of.
 
 use std::{fmt, ops::Range};
 
@@ -9,7 +9,8 @@ use crate::{BlockOp, Element, ShapeError};
 
 /// What computes the units of a range into the elements that they have: every function that does.
 ///
-/// A trait of its own because the table of a `dyn Fn` has three copies of the function, and there are thousands of these.
+/// A trait of its own because the table of a `dyn Fn` has three copies of the function, and there
+/// are thousands of these.
 pub trait RunFn<O>: Send + Sync {
     /// Computes `units` into `out`.
     fn compute(&self, units: Range<usize>, out: &mut [O]) -> Result<(), ShapeError>;
@@ -21,21 +22,22 @@ impl<O, F: Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync> R
     }
 }
 
-/// An output cut into runs of whole units (elements, rows, matrices), each computed by a function that brings its operands
-/// along.
+/// An output cut into runs of whole units (elements, rows, matrices), each computed by a function
+/// that brings its operands along.
 pub struct Runs<O> {
     chunks: Chunks,
     f: Box<dyn RunFn<O>>,
 }
 
 impl<O: Element> Runs<O> {
-    /// Plans `count` units of `unit` elements, each of which costs as much as `cost` elements of streaming. Elements that
-    /// the function does not set keep what the output held.
+    /// Plans `count` units of `unit` elements, each of which costs as much as `cost` elements of
+    /// streaming. Elements that the function does not set keep what the output held.
     pub fn new(count: usize, unit: usize, cost: usize, f: Box<dyn RunFn<O>>) -> Result<Self, ShapeError> {
         Ok(Self { chunks: Chunks::new(count, unit, cost)?, f })
     }
 
-    /// Whether such a plan would have one run at most, so that calling the function does as well.
+    /// Returns whether such a plan would have one run at most, so that calling the function does as
+    /// well.
     #[inline]
     pub fn is_one(count: usize, cost: usize) -> bool {
         count <= Chunks::units_worth_a_block(cost)
@@ -66,8 +68,8 @@ impl<O> fmt::Debug for Runs<O> {
     }
 }
 
-/// The loop of a function of one element: every function has one. As an object it lets the code around it be shared by
-/// all functions of its types.
+/// The loop of a function of one element: every function has one. As an object it lets the code
+/// around it be shared by all functions of its types.
 pub trait UnaryLoop<A, O> {
     /// `out[i] = f(x[i])`, as far as both slices go.
     fn map(&self, out: &mut [O], x: &[A]);

@@ -1,4 +1,5 @@
-//! One tile of a product, on one thread: the call into the GEMM library, and loops of our own where it does badly.
+//! One tile of a product, on one thread: the call into the GEMM library, and loops of our own where
+//! it does badly.
 #![expect(unsafe_code, reason = "the GEMM library takes pointers and strides")]
 
 use crate::simd::vectorize;
@@ -17,7 +18,7 @@ pub(crate) struct Matrix<'a, T> {
 }
 
 impl<'a, T> Matrix<'a, T> {
-    /// The matrix that begins at `start`; empty if that lies outside.
+    /// Returns the matrix that begins at `start`; empty if that lies outside.
     pub(crate) fn new(data: &'a [T], start: usize, row_stride: usize, col_stride: usize) -> Self {
         Self { data: data.get(start..).unwrap_or_default(), row_stride, col_stride }
     }
@@ -130,7 +131,7 @@ fn dot_products<T: Number>(g: &Gemm<'_, T>, tile: &mut TileMut<'_, T>) {
     }
 }
 
-/// The dot product of two slices of one length, in sixteen partial sums.
+/// Returns the dot product of two slices of one length, in sixteen partial sums.
 fn dot<T: Number>(a: &[T], b: &[T]) -> T {
     const LANES: usize = 16;
     vectorize(|| {
@@ -163,8 +164,9 @@ macro_rules! library_gemm {
             let [rsb, csb] = [signed(g.b.row_stride)?, signed(g.b.col_stride)?];
             let rsc = signed(tile.row_stride())?;
             let (a, b, c) = (g.a.data.as_ptr(), g.b.data.as_ptr(), tile.as_mut_ptr());
-            // SAFETY: `covers` has just checked that A (m × k) and B (k × n) lie inside their slices under these
-            // strides; `c` is an exclusive window of m × n elements with rows `rsc` apart and adjacent columns.
+            // SAFETY: `covers` has just checked that A (m × k) and B (k × n) lie inside their
+            // slices under these strides; `c` is an exclusive window of m × n elements with rows
+            // `rsc` apart and adjacent columns.
             unsafe { $f(m, g.k, n, g.alpha, a, rsa, csa, b, rsb, csb, g.beta, c, rsc, 1) };
             Ok(())
         }
@@ -174,7 +176,7 @@ macro_rules! library_gemm {
 library_gemm!(gemm_f32, f32, matrixmultiply::sgemm);
 library_gemm!(gemm_f64, f64, matrixmultiply::dgemm);
 
-/// The product in `f32` of matrices of another type, rounded once at the end.
+/// Returns the product in `f32` of matrices of another type, rounded once at the end.
 pub(crate) fn through_f32<T: Number<Acc = f32>>(
     g: &Gemm<'_, T>,
     tile: &mut TileMut<'_, T>,
@@ -204,7 +206,7 @@ pub(crate) fn through_f32<T: Number<Acc = f32>>(
     Ok(())
 }
 
-/// A dense row-major copy in the accumulator's type.
+/// Returns a dense row-major copy in the accumulator's type.
 fn widened<T: Number<Acc = f32>>(
     x: &Matrix<'_, T>,
     rows: usize,

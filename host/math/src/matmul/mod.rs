@@ -1,4 +1,5 @@
-//! Matrix products: `C = activation(alpha · A · B + beta · C + bias + residual)`, also strided and batched.
+//! Matrix products: `C = activation(alpha · A · B + beta · C + bias + residual)`, also strided and
+//! batched.
 
 mod element;
 mod kernel;
@@ -24,7 +25,8 @@ pub enum Activation {
     Relu,
 }
 
-/// How a batch of matrices lies in a slice, in elements. A transposed matrix is one with its two strides exchanged.
+/// How a batch of matrices lies in a slice, in elements. A transposed matrix is one with its two
+/// strides exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// From one row to the next.
@@ -57,7 +59,7 @@ impl Layout {
         last.and_then(|last| last.checked_add(1)).ok_or(ShapeError::TooLarge)
     }
 
-    /// Whether one matrix of this extent lies within so many elements.
+    /// Returns whether one matrix of this extent lies within so many elements.
     fn fits(&self, rows: usize, cols: usize, len: usize) -> bool {
         self.span(1, rows, cols).is_ok_and(|span| span <= len)
     }
@@ -93,14 +95,15 @@ pub struct MatMulInput<'a, T> {
 }
 
 impl<'a, T> MatMulInput<'a, T> {
-    /// The two matrices alone.
+    /// Returns the two matrices alone.
     pub fn new(a: &'a [T], b: &'a [T]) -> Self {
         Self { a, b, bias: None, residual: None }
     }
 }
 
 impl<T: MatMulElement> MatMul<T> {
-    /// Plans `C = A · B` for dense row-major matrices, to be run by about `workers` threads at a time.
+    /// Plans `C = A · B` for dense row-major matrices, to be run by about `workers` threads at a
+    /// time.
     pub fn new(m: usize, k: usize, n: usize, workers: usize) -> Result<Self, ShapeError> {
         let batch_stride = m.checked_mul(n).ok_or(ShapeError::TooLarge)?;
         let grid = Grid { batch_stride, ..Grid::whole(m, n) };
@@ -118,7 +121,8 @@ impl<T: MatMulElement> MatMul<T> {
         plan.replan()
     }
 
-    /// Sets the factors of the product and of the previous contents of C, which are not read if `beta` is zero.
+    /// Sets the factors of the product and of the previous contents of C, which are not read if
+    /// `beta` is zero.
     #[must_use]
     pub fn scaled(mut self, alpha: T, beta: T) -> Self {
         (self.alpha, self.beta) = (alpha, beta);
@@ -144,7 +148,8 @@ impl<T: MatMulElement> MatMul<T> {
         self.replan()
     }
 
-    /// Sets the distance, in elements, between rows and between matrices of C, whose columns are adjacent.
+    /// Sets the distance, in elements, between rows and between matrices of C, whose columns are
+    /// adjacent.
     pub fn output(mut self, row_stride: usize, batch_stride: usize) -> Result<Self, ShapeError> {
         (self.grid.row_stride, self.grid.batch_stride) = (row_stride, batch_stride);
         self.replan()
@@ -216,7 +221,8 @@ impl<T: MatMulElement> BlockOp for MatMul<T> {
         let a_start = start(at.batch.saturating_mul(self.a.batch_stride), self.a.row_stride, at.row);
         let b_start = start(at.batch.saturating_mul(self.b.batch_stride), self.b.col_stride, at.col);
         let gemm = Gemm {
-            // The path is chosen by the whole matrix, so that the result does not depend on how it was cut.
+            // The path is chosen by the whole matrix, so that the result does not depend on how it
+            // was cut.
             few_rows: self.grid.rows <= FEW_ROWS,
             k: self.k,
             alpha: self.alpha,

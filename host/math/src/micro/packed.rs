@@ -6,14 +6,15 @@ use super::{MOST_COLS, MicroElement};
 use crate::ShapeError;
 use crate::shape::element_count;
 
-/// Bytes of a panel's part that is used at a time: it stays in the first-level cache while rows go by. Processors with longer
-/// vectors have larger ones.
+/// Bytes of a panel's part that is used at a time: it stays in the first-level cache while rows go
+/// by. Processors with longer vectors have larger ones.
 const PART_BYTES_PER_LANE: usize = 20 * 1024 / 8;
 /// Bytes to which panels are aligned: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// A `depth` × `cols` matrix as panels of adjacent columns, cut along the depth into parts of nearly equal length. The last
-/// panel is filled up with zeros. First come all panels of the first part.
+/// A `depth` × `cols` matrix as panels of adjacent columns, cut along the depth into parts of
+/// nearly equal length. The last panel is filled up with zeros. First come all panels of the first
+/// part.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed<E> {
     depth: usize,
@@ -26,7 +27,8 @@ pub(crate) struct Packed<E> {
     start: usize,
 }
 
-/// Where the elements of the matrix lie: the depth consists of runs of the same length, one for each element of `runs`.
+/// Where the elements of the matrix lie: the depth consists of runs of the same length, one for
+/// each element of `runs`.
 pub(crate) struct PackedSource<'a, T> {
     pub(crate) data: &'a [T],
     /// The first element of each run.
@@ -39,7 +41,7 @@ pub(crate) struct PackedSource<'a, T> {
 }
 
 impl<E: MicroElement> Packed<E> {
-    /// An empty matrix of zeros of this extent, to be filled.
+    /// Creates an empty matrix of zeros of this extent, to be filled.
     pub(crate) fn zeros(depth: usize, cols: usize) -> Result<Self, ShapeError> {
         let micro = E::micro();
         let bytes = micro.cols * size_of::<E>();
@@ -57,7 +59,8 @@ impl<E: MicroElement> Packed<E> {
         Ok(Self { depth, cols, part, panel_cols: micro.cols, data, start: start.unwrap_or(0) })
     }
 
-    /// The matrix that `source` describes, each element made by `convert`. The source must have as many rows as `depth`.
+    /// Returns the matrix that `source` describes, each element made by `convert`. The source must
+    /// have as many rows as `depth`.
     pub(crate) fn pack<T: Copy>(
         source: &PackedSource<'_, T>,
         cols: usize,
@@ -108,7 +111,7 @@ impl<E: MicroElement> Packed<E> {
         self.depth.div_ceil(self.part)
     }
 
-    /// The rows of a part.
+    /// Returns the rows of a part.
     pub(crate) fn rows(&self, part: usize) -> Range<usize> {
         part * self.part..self.depth.min((part + 1) * self.part)
     }
@@ -118,7 +121,7 @@ impl<E: MicroElement> Packed<E> {
         self.cols.div_ceil(self.panel_cols)
     }
 
-    /// The columns of a panel that the matrix has.
+    /// Returns the columns of a panel that the matrix has.
     pub(crate) fn cols_of(&self, panel: usize) -> Range<usize> {
         panel * self.panel_cols..self.cols.min((panel + 1) * self.panel_cols)
     }
@@ -134,7 +137,7 @@ impl<E: MicroElement> Packed<E> {
         &self.data[self.elements(part, panel)]
     }
 
-    /// The same, to be written.
+    /// Returns the same, to be written.
     pub(crate) fn panel_mut(&mut self, part: usize, panel: usize) -> &mut [E] {
         let elements = self.elements(part, panel);
         &mut self.data[elements]

@@ -10,7 +10,8 @@ use crate::{BlockOp, Float, Number, ShapeError};
 /// Elements of the operand that one part takes.
 const PART_ELEMENTS: usize = 64 * 1024;
 
-/// Two sums for each column over parts of the rows: the frame of both passes of batch normalization.
+/// Two sums for each column over parts of the rows: the frame of both passes of batch
+/// normalization.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnParts {
     pub(super) rows: usize,
@@ -45,7 +46,7 @@ impl ColumnParts {
         Ok(if output.is_empty() { Vec::new() } else { output.chunks_mut(self.cols * 2).collect() })
     }
 
-    /// The rows of a part, after checking its piece.
+    /// Returns the rows of a part, after checking its piece.
     pub(super) fn part(&self, block: usize, piece_len: usize) -> Result<Range<usize>, ShapeError> {
         if block >= self.parts() {
             return Err(ShapeError::Block { block, count: self.parts() });
@@ -55,7 +56,7 @@ impl ColumnParts {
         Ok(start..(start + self.rows_per_part).min(self.rows))
     }
 
-    /// The two sums of a column over all parts.
+    /// Returns the two sums of a column over all parts.
     pub(super) fn total<A: Number>(&self, partials: &[A], col: usize) -> [A; 2] {
         let sum =
             |at: usize| partials[at..].iter().step_by(self.cols * 2).fold(A::ZERO, |sum, &p| sum.plus(p));
@@ -65,9 +66,10 @@ impl ColumnParts {
 
 /// Mean and biased variance of each column of a matrix; NaN if it has no rows.
 ///
-/// Blocks write the sums of `x - x₀` and `(x - x₀)²`, where `x₀` is the column's first element (which keeps the
-/// difference of squares well conditioned), into scratch of [`ColumnStatistics::partials_len`] accumulators;
-/// [`ColumnStatistics::finish`] turns them into the result.
+/// Blocks write the sums of `x - x₀` and `(x - x₀)²`, where `x₀` is the column's first element
+/// (which keeps the difference of squares well conditioned), into scratch of
+/// [`ColumnStatistics::partials_len`] accumulators; [`ColumnStatistics::finish`] turns them into
+/// the result.
 #[derive(Debug, Clone)]
 pub struct ColumnStatistics<T> {
     parts: ColumnParts,
