@@ -2,7 +2,7 @@
 
 use tfrt_eager::OpAttrs;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_ir::{AttrDict, Attribute, InsertionPoint, Location, OpId, OpState, Type, ValueId};
+use tfrt_ir::{AttrDict, Attribute, InsertionPoint, Location, OpId, OpState, Type, ValueDef, ValueId};
 use tfrt_tensor::{DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use crate::{
@@ -74,6 +74,15 @@ impl<'g> GraphBuilder<'g> {
         let number = Attribute::i64(i64::try_from(id.0).unwrap_or(i64::MAX));
         let state = OpState::new(CONST).attr(CONSTANT, number).results([ty]);
         self.append(state)[0]
+    }
+
+    /// Appends a constant once more, for a function that cannot use the value of another one. Other values are given back.
+    pub fn repeat_constant(&mut self, value: ValueId) -> ValueId {
+        let ValueDef::Result { op, .. } = self.graph.module.value(value).def else { return value };
+        let Some(id) = self.graph.constant_id(op) else { return value };
+        let ty = self.graph.module.value_type(value).clone();
+        let number = Attribute::i64(i64::try_from(id.0).unwrap_or(i64::MAX));
+        self.append(OpState::new(CONST).attr(CONSTANT, number).results([ty]))[0]
     }
 
     /// Appends a constant of these elements.

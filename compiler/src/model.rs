@@ -14,7 +14,7 @@ use tfrt_tensor::HostTensor;
 
 use crate::{
     Evaluator, Graph, Port,
-    import::{ImportOptions, onnx},
+    import::{ImportOptions, onnx, tensorflow},
     lower,
     pass::{self, PassOptions},
 };
@@ -75,7 +75,7 @@ pub enum Stage<'a> {
 /// Looks at a model after the step of this name, and says whether to continue.
 pub type Observer<'o> = &'o mut dyn FnMut(&str, Stage<'_>) -> ControlFlow<()>;
 
-/// Compiles a model's file for the core runtime.
+/// Compiles an ONNX file, a GraphDef (`.pb`, `.pbtxt`) or the folder of a SavedModel for the core runtime.
 ///
 /// # Errors
 /// A file that cannot be read, and every node that cannot be imported or lowered.
@@ -160,7 +160,12 @@ pub fn import_model(
     options: &ImportOptions,
     evaluator: &Evaluator,
 ) -> Result<(Graph, Diagnostics), Diagnostics> {
-    onnx::read_file(path, options, evaluator)
+    let is_tensorflow = path.is_dir()
+        || path.extension().is_some_and(|extension| {
+            extension.eq_ignore_ascii_case("pb") || extension.eq_ignore_ascii_case("pbtxt")
+        });
+    let read = if is_tensorflow { tensorflow::read } else { onnx::read_file };
+    read(path, options, evaluator)
 }
 
 fn one_error(message: String) -> Diagnostics {

@@ -7,13 +7,14 @@
 
 mod broadcast;
 mod elements;
+mod list;
 mod movement;
 mod onnx;
 mod probe;
 mod reduce;
 mod sampling;
 
-use tfrt_eager::OpAttrs;
+use tfrt_eager::{AttrDefault, OpAttrs};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_ir::Attribute;
 use tfrt_tensor::{Accessor, HostTensor};
@@ -148,6 +149,7 @@ fn family(name: &str) -> Option<Function> {
     broadcast::function(name)
         .or_else(|| reduce::function(name))
         .or_else(|| movement::function(name))
+        .or_else(|| list::function(name))
         .or_else(|| sampling::function(name))
         .or_else(|| onnx::function(name))
 }
@@ -156,7 +158,17 @@ fn family(name: &str) -> Option<Function> {
 fn result_dtype(call: &Call<'_>, index: usize) -> DType {
     let by_attribute = ["DstT", "dtype", "out_type", "output_type", "element_dtype", "to"];
     let by_attribute = by_attribute.iter().find_map(|name| call.type_attr(name));
+    let by_attribute = by_attribute.or_else(|| default_dtype(call));
     match (call.name, index) {
+        ("tf.Split", _) | ("tfrt.Lookup", _) | ("tf.RandomUniformInt", _) => {
+            call.dtype(1).unwrap_or(DType::F32)
+        }
+        ("tf.IsNan" | "tf.IsInf" | "tf.IsFinite" | "tf.RegexFullMatch" | "tf.StaticRegexFullMatch", _) => {
+            DType::I1
+        }
+        ("tf.Rank" | "tf.StringLength" | "tf.TensorListLength", _) => DType::I32,
+        ("tf.AsString" | "tf.StringFormat", _) | ("tf.StringSplitV2", 1) => DType::String,
+        ("tf.StringSplitV2", _) => DType::I64,
         ("tf.TopKV2" | "onnx.TopK", 1) => call.type_attr("index_type").unwrap_or(DType::I64),
         ("onnx.MaxPool", 1) | ("onnx.Unique", 1..) | ("tf.Where", _) | ("onnx.NonMaxSuppression", _) => {
             DType::I64
@@ -166,6 +178,15 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("tf.ScatterNd" | "tf.Fill", _) => call.dtype(1).unwrap_or(DType::F32),
         _ => by_attribute.or_else(|| call.dtype(0)).unwrap_or(DType::F32),
     }
+}
+
+/// The data type of results that an op has by default.
+fn default_dtype(call: &Call<'_>) -> Option<DType> {
+    let attributes = call.evaluator.op(call.name)?.attributes();
+    attributes.iter().find_map(|attribute| match (attribute.name, attribute.default) {
+        ("dtype" | "out_type" | "output_type", AttrDefault::Type(dtype)) => Some(dtype),
+        _ => None,
+    })
 }
 
 /// The extents that a shape attribute such as `#corert.shape<2x?>` says; -1 stands for an unknown one.

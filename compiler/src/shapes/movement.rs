@@ -26,6 +26,8 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "tf.BroadcastTo" => |call| shaped_by(call, 0, 1),
         "tf.Fill" => |call| shaped_by(call, 1, 0),
         "tf.ScatterNd" => |call| shaped_by(call, 1, 2),
+        "tf.Conv2DBackpropInput" | "tf.DepthwiseConv2dNativeBackpropInput" => |call| shaped_by(call, 2, 0),
+        "tf.Conv2DBackpropFilter" | "tf.DepthwiseConv2dNativeBackpropFilter" => |call| shaped_by(call, 2, 1),
         "tf.Range" => range,
         "tf.OneHot" => one_hot,
         "tf.TopKV2" => top_k,

@@ -29,7 +29,7 @@ const MAX_SHOWN_BYTES: usize = 256;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Model to compile: an ONNX file
+    /// Model to compile: an ONNX file, a GraphDef (.pb or .pbtxt), or the folder of a SavedModel
     model: PathBuf,
     /// Write the program to FILE, and its weights beside it with the extension .safetensors; with --stop-after, the text
     #[arg(short, long, value_name = "FILE", required_unless_present = "stop_after")]
@@ -63,7 +63,10 @@ fn step_or_all(name: &str) -> Result<String, String> {
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     if !model::is_model(&args.model) {
-        let message = format!("'{}' is not a model: its name does not end in .onnx", args.model.display());
+        let message = format!(
+            "'{}' is not a model: it is no .onnx, .pb or .pbtxt file and no folder of a SavedModel",
+            args.model.display()
+        );
         return Err(Failure::Usage(message));
     }
     let files = output_files(args)?;

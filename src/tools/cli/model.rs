@@ -1,10 +1,12 @@
-//! Models as programs: an ONNX file is compiled when it is opened, a BEF file that was compiled from a model brings its weights
-//! along.
+//! Models as programs: an ONNX file, a GraphDef or a SavedModel is compiled when it is opened; a BEF file that was compiled from
+//! a model brings its weights along.
 
 use std::{path::Path, time::Duration};
 
 use tfrt_compiler::{
-    CompileOptions, CompiledModel, PASSES, TensorType, import::ImportOptions, lower::SIGNATURE,
+    CompileOptions, CompiledModel, PASSES, TensorType,
+    import::{ImportOptions, tensorflow},
+    lower::SIGNATURE,
 };
 use tfrt_host::{AsyncValue, Diagnostic, ErrorCode};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
@@ -19,17 +21,29 @@ use crate::{Console, Program, Runtime};
 /// The text of a weight file that ties it to its program: the checksum of that.
 pub(super) const CHECKSUM: &str = "tfrt.program";
 
-/// What the user says of a model's inputs.
+/// What the user says of a model's inputs and outputs.
 #[derive(clap::Args)]
-pub(super) struct InputShapes {
+pub(super) struct ImportArgs {
     /// Set the shape of a model's input: x=1x3x224x224 (? for an extent that stays open), or of a named dimension: batch=8
     #[arg(long = "input-shape", value_name = "NAME=SHAPE")]
     input_shapes: Vec<String>,
+    /// Call the signature NAME of a SavedModel [default: serving_default, or the only one]
+    #[arg(long, value_name = "NAME")]
+    signature: Option<String>,
+    /// Use the graph of a SavedModel that has these TAGS [default: serve]
+    #[arg(long, value_name = "TAGS", value_delimiter = ',')]
+    tags: Vec<String>,
+    /// Make tensor NAME an output of a GraphDef, in the place of the tensors that nothing uses
+    #[arg(long = "output-tensor", value_name = "NAME")]
+    output_tensors: Vec<String>,
 }
 
-impl InputShapes {
-    /// Adds the shapes to the options of the importer.
+impl ImportArgs {
+    /// Adds the arguments to the options of the importer.
     pub(super) fn apply(&self, options: &mut ImportOptions) -> Result<(), Failure> {
+        options.signature.clone_from(&self.signature);
+        options.tags.clone_from(&self.tags);
+        options.outputs.clone_from(&self.output_tensors);
         for text in &self.input_shapes {
             let wrong = || {
                 Failure::Usage(format!(
@@ -57,7 +71,7 @@ impl InputShapes {
 #[derive(clap::Args)]
 pub(super) struct ModelArgs {
     #[command(flatten)]
-    shapes: InputShapes,
+    import: ImportArgs,
     /// Print how long each phase and each pass of compiling a model took
     #[arg(long)]
     pub(super) timing: bool,
@@ -73,7 +87,7 @@ impl ModelArgs {
     pub(super) fn options(&self) -> Result<CompileOptions, Failure> {
         let mut options = CompileOptions::default();
         options.passes.verify_each = self.verify_each;
-        self.shapes.apply(&mut options.import)?;
+        self.import.apply(&mut options.import)?;
         Ok(options)
     }
 }
@@ -86,17 +100,35 @@ pub(super) struct Model {
 
 /// Whether a file is a model that must be compiled.
 pub(super) fn is_model(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+    is_graph(path)
+        || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+        || tensorflow::is_saved_model(path)
 }
 
-/// Compiles a model and loads the program.
+/// Whether a file is a GraphDef, whose outputs are the tensors that the caller names.
+fn is_graph(path: &Path) -> bool {
+    let is = |extension: &std::ffi::OsStr| {
+        ["pb", "pbtxt"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    };
+    path.is_file() && path.extension().is_some_and(is)
+}
+
+/// Compiles a model and loads the program. `outputs` are the tensors of a GraphDef that the caller names.
 pub(super) fn open(
     path: &Path,
     args: &ModelArgs,
+    outputs: &[String],
     runtime: &Runtime,
     console: &mut Console,
 ) -> Result<(Program, Model), Failure> {
-    let compiled = compile(path, args, runtime, console)?;
+    let mut options = args.options()?;
+    if is_graph(path) {
+        let named = outputs.iter().filter(|name| !options.import.outputs.contains(name)).cloned();
+        let named: Vec<_> = named.collect();
+        options.import.outputs.extend(named);
+    }
+    let compiled = runtime.compile_model(path, &options)?;
+    report_compilation(&compiled, args, console);
     let program = runtime.load(&path.to_string_lossy(), compiled.bef)?;
     let signature = signature_of(&program)?.unwrap_or_default();
     let weights = ModelWeights::Tensors(compiled.weights.into_iter().collect());
@@ -179,11 +211,18 @@ impl Model {
 
     /// The number of the output of this name.
     pub(super) fn output(&self, name: &str) -> Option<usize> {
-        self.signature.outputs.iter().position(|(output, _)| output == name)
+        position(&self.signature.outputs, name)
     }
 
     /// The number of the input of this name.
     pub(super) fn input(&self, name: &str) -> Option<usize> {
-        self.signature.inputs.iter().position(|(input, _)| input == name)
+        position(&self.signature.inputs, name)
     }
+}
+
+/// The number of the port of this name. TensorFlow's tensors have two names: `x` is short for `x:0`.
+fn position(ports: &[(String, String)], name: &str) -> Option<usize> {
+    let short = |name: &str| name.strip_suffix(":0").unwrap_or(name).to_owned();
+    let exact = ports.iter().position(|(port, _)| port == name);
+    exact.or_else(|| ports.iter().position(|(port, _)| short(port) == short(name)))
 }

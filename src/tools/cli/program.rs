@@ -46,7 +46,8 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
-    /// Program to run: an ONNX model, MLIR text or a BEF file; '-' reads standard input
+    /// Program to run: a model (.onnx, .pb, .pbtxt or a SavedModel's folder), MLIR text or a BEF file; '-' reads standard
+    /// input
     pub(super) program: PathBuf,
     /// Call the function NAME [default: main, or the only function]
     #[arg(short, long, value_name = "NAME")]
@@ -321,9 +322,10 @@ impl Drop for Ending {
 
 impl Session {
     /// Loads the program and calls its setup function if one is named. Text that kernels print goes to
-    /// `printed`, or nowhere.
+    /// `printed`, or nowhere. `outputs` are the names of results on the command line.
     pub(super) fn new(
         args: &ProgramArgs,
+        outputs: &[String],
         printed: Option<SharedWriter>,
         missing: MissingInputs,
         console: &mut Console,
@@ -352,7 +354,7 @@ impl Session {
             builder = builder.shared_library(library);
         }
         let runtime = builder.build()?;
-        let (program, model) = open_program(args, &runtime, console)?;
+        let (program, model) = open_program(args, outputs, &runtime, console)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
         let started = Cell::new(Instant::now());
         let ending = Ending { deadline: args.deadline, printed, started, runtime: Some(runtime.clone()) };
@@ -599,11 +601,12 @@ fn progress() -> Progress {
 /// Opens a program, or a model as one.
 fn open_program(
     args: &ProgramArgs,
+    outputs: &[String],
     runtime: &Runtime,
     console: &mut Console,
 ) -> Result<(Program, Option<Model>), Failure> {
     if model::is_model(&args.program) {
-        let (program, model) = model::open(&args.program, &args.model, runtime, console)?;
+        let (program, model) = model::open(&args.program, &args.model, outputs, runtime, console)?;
         return Ok((program, Some(model)));
     }
     let bef = read_program(&args.program, runtime, console)?;

@@ -53,7 +53,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     // With --json the output is one JSON value, so text that kernels print goes to the error stream.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let session = Session::new(&args.program, Some(printed), MissingInputs::Refuse, console)?;
+    let session =
+        Session::new(&args.program, &result_names(args), Some(printed), MissingInputs::Refuse, console)?;
     let types = session.result_types();
     let wanted = Wanted::new(args, &session, &types)?;
     let has_profiler = args.nvtx && tfrt_gpu::mark_spans_for_profilers().is_ok();
@@ -170,6 +171,21 @@ fn results_json(session: &Session, results: &[AsyncValue], types: &[String]) -> 
         }
     };
     results.iter().zip(types).map(show).collect()
+}
+
+/// The names of results on the command line, each once: what is not a number before an equals sign.
+fn result_names(args: &Args) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for text in args.outputs.iter().chain(&args.expected) {
+        if let Some((name, _)) = text.split_once('=')
+            && name.parse::<usize>().is_err()
+            && !name.starts_with('@')
+            && !names.iter().any(|known| known == name)
+        {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// Assigns texts to results: `3=TEXT` to result 3, `NAME=TEXT` to a model's output of this name, any other text to the first result that is still free and

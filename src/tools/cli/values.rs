@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Value, allocator::HostAllocator};
 use tfrt_models::image::{CHANNELS, Image};
 use tfrt_tensor::{
-    Accessor, Complex, DenseHostTensor, Element, HostTensor, TensorShape, bf16, f16,
+    Accessor, Complex, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorShape, bf16, f16,
     files::{btf::BtfFile, npy, safetensors::SafeTensorsFile},
     with_element,
 };
@@ -102,6 +102,9 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
         name = rest;
     }
     let name = name.trim();
+    if name == "string" {
+        return string_tensor(TensorShape::new(&dimensions)?, elements);
+    }
     let dtype =
         DType::from_mlir_name(name).ok_or_else(|| wrong(format!("'{name}' is not an element type")))?;
     let shape = TensorShape::new(&dimensions)?;
@@ -109,6 +112,31 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
         Err(wrong(format!("tensors of {name} cannot be passed on the command line")))
     })?;
     Ok(dense.into())
+}
+
+/// Parses `["a", "b"]`, with the strings as in JSON, or the text of one string.
+fn string_tensor(shape: TensorShape, text: &str) -> Result<HostTensor, Diagnostic> {
+    fn flatten(json: Json, strings: &mut Vec<String>) -> Result<(), Diagnostic> {
+        match json {
+            Json::String(text) => strings.push(text),
+            Json::Array(elements) => {
+                elements.into_iter().try_for_each(|element| flatten(element, strings))?
+            }
+            other => return Err(wrong(format!("'{other}' is not a string in quotes"))),
+        }
+        Ok(())
+    }
+    let mut strings = Vec::new();
+    if text.trim_start().starts_with(['[', '"']) {
+        let json = serde_json::from_str(text);
+        flatten(
+            json.map_err(|error| wrong(format!("the strings are not valid JSON: {error}")))?,
+            &mut strings,
+        )?;
+    } else {
+        strings.push(text.to_owned());
+    }
+    Ok(StringHostTensor::new(shape, strings)?.into())
 }
 
 fn elements_of<T: Element + FromStr>(

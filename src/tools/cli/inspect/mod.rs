@@ -13,7 +13,7 @@ use tfrt_ir::{Func, Module};
 use super::{
     Failure,
     graph::{Graph, to_svg},
-    model::{InputShapes, is_model},
+    model::{ImportArgs, is_model},
     program::enumerate_names,
 };
 use crate::{Console, Runtime};
@@ -33,7 +33,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "NAME", requires = "graph")]
     function: Option<String>,
     #[command(flatten)]
-    shapes: InputShapes,
+    shapes: ImportArgs,
     /// Load kernels from a shared LIBRARY, whose code runs in this process
     #[arg(long = "kernels", value_name = "LIBRARY")]
     shared_libraries: Vec<PathBuf>,

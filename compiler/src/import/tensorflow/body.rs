@@ -1,0 +1,182 @@
+//! [`Body`]: the nodes of a graph or function with their edges, and the order in which they are imported.
+
+use std::collections::HashMap;
+
+use super::{
+    outputs,
+    proto::{FunctionDef, NodeDef},
+};
+
+/// Where an input of a node comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    /// An argument of the function.
+    Argument(usize),
+    /// An output of a node.
+    Output(usize, usize),
+}
+
+/// The nodes of a graph or function.
+pub(super) struct Body<'p> {
+    pub(super) nodes: &'p [NodeDef],
+    index: HashMap<&'p str, usize>,
+    arguments: HashMap<&'p str, usize>,
+    is_function: bool,
+    /// The inputs of each node, and the nodes that come before it.
+    edges: Vec<(Vec<Source>, Vec<usize>)>,
+}
+
+/// What cannot be made of nodes, with the number of the node.
+pub(super) type BodyError = (Option<usize>, String);
+
+impl<'p> Body<'p> {
+    /// The nodes of a graph.
+    pub(super) fn of_graph(nodes: &'p [NodeDef]) -> Result<Self, BodyError> {
+        Self::new(nodes, HashMap::new(), false)
+    }
+
+    /// The nodes of a function.
+    pub(super) fn of_function(function: &'p FunctionDef) -> Result<Self, BodyError> {
+        let arguments = function.signature.iter().flat_map(|signature| &signature.input_arg);
+        let arguments = arguments.enumerate().map(|(index, argument)| (argument.name.as_str(), index));
+        Self::new(&function.node_def, arguments.collect(), true)
+    }
+
+    fn new(
+        nodes: &'p [NodeDef],
+        arguments: HashMap<&'p str, usize>,
+        is_function: bool,
+    ) -> Result<Self, BodyError> {
+        let mut index = HashMap::new();
+        for (number, node) in nodes.iter().enumerate() {
+            if index.insert(node.name.as_str(), number).is_some() {
+                return Err((Some(number), format!("there are two nodes '{}'", node.name)));
+            }
+        }
+        let mut body = Self { nodes, index, arguments, is_function, edges: Vec::new() };
+        for (number, node) in nodes.iter().enumerate() {
+            let (mut inputs, mut controls) = (Vec::new(), Vec::new());
+            for name in &node.input {
+                match name.strip_prefix('^') {
+                    Some(name) => match body.find(name) {
+                        Some(before) => controls.push(before),
+                        // An argument is there before every node.
+                        None if body.arguments.contains_key(name) => {}
+                        None => return Err((Some(number), format!("its input '^{name}' does not exist"))),
+                    },
+                    None => inputs.push(body.source(name).map_err(|message| (Some(number), message))?),
+                }
+            }
+            body.edges.push((inputs, controls));
+        }
+        Ok(body)
+    }
+
+    /// The node of this name.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    /// What a name such as `node`, `node:1`, or in functions `argument` and `node:output:1`, stands for.
+    pub(super) fn source(&self, name: &str) -> Result<Source, String> {
+        let missing = || format!("its input '{name}' does not exist");
+        let mut parts = name.split(':');
+        let node_name = parts.next().unwrap_or_default();
+        let (second, third) = (parts.next(), parts.next());
+        if parts.next().is_some() {
+            return Err(missing());
+        }
+        let numbered = |text: &str| text.parse::<usize>().map_err(|_| missing());
+        if let Some(&argument) = self.arguments.get(node_name)
+            && third.is_none()
+        {
+            return Ok(Source::Argument(argument));
+        }
+        let node = self.find(node_name).ok_or_else(missing)?;
+        let output = match (second, third) {
+            (None, _) => 0,
+            (Some(index), None) if !self.is_function => numbered(index)?,
+            (Some(output), index) => {
+                let index = index.map_or(Ok(0), numbered)?;
+                // A function that is called by its own name gives its outputs by theirs.
+                outputs::number(&self.nodes[node], output, index).ok_or_else(missing)?
+            }
+        };
+        Ok(Source::Output(node, output))
+    }
+
+    /// The inputs of a node.
+    pub(super) fn inputs(&self, node: usize) -> &[Source] {
+        &self.edges[node].0
+    }
+
+    /// The nodes from which these can be reached, each behind those it needs. `is_given` says what is known without its node.
+    ///
+    /// # Errors
+    /// A node on a cycle.
+    pub(super) fn order(
+        &self,
+        targets: impl IntoIterator<Item = usize>,
+        is_given: impl Fn(Source) -> bool,
+    ) -> Result<Vec<usize>, usize> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            Open,
+            Done,
+        }
+        let mut marks = vec![Mark::New; self.nodes.len()];
+        let mut order = Vec::new();
+        let mut wanted: Vec<usize> = targets.into_iter().collect();
+        wanted.sort_unstable();
+        for target in wanted {
+            let mut stack = vec![(target, 0)];
+            while let Some((node, next)) = stack.pop() {
+                if next == 0 {
+                    if marks[node] != Mark::New {
+                        continue;
+                    }
+                    marks[node] = Mark::Open;
+                }
+                let (inputs, controls) = &self.edges[node];
+                let before = match inputs.get(next) {
+                    Some(&source) => match source {
+                        Source::Output(before, _) if !is_given(source) => Some(before),
+                        _ => None,
+                    },
+                    None => match controls.get(next - inputs.len()) {
+                        Some(&before) => Some(before),
+                        None => {
+                            marks[node] = Mark::Done;
+                            order.push(node);
+                            continue;
+                        }
+                    },
+                };
+                stack.push((node, next + 1));
+                match before.map(|before| (before, marks[before])) {
+                    Some((before, Mark::New)) => stack.push((before, 0)),
+                    Some((before, Mark::Open)) => return Err(before),
+                    _ => {}
+                }
+            }
+        }
+        Ok(order)
+    }
+
+    /// The nodes whose outputs no other node uses.
+    pub(super) fn sinks(&self) -> Vec<usize> {
+        let mut is_used = vec![false; self.nodes.len()];
+        for (inputs, controls) in &self.edges {
+            for source in inputs {
+                if let Source::Output(node, _) = source {
+                    is_used[*node] = true;
+                }
+            }
+            for &node in controls {
+                is_used[node] = true;
+            }
+        }
+        (0..self.nodes.len()).filter(|&node| !is_used[node]).collect()
+    }
+}

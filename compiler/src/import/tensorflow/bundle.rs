@@ -1,0 +1,155 @@
+//! Checkpoints in the TensorBundle format: an index, which is a table of entries by key, and files of elements.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use prost::Message;
+use tfrt_host::{DType, MappedFile, host_buffer::HostBuffer};
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, HostTensor, SharedAllocator, StringHostTensor, TensorMetadata, TensorShape,
+};
+
+use super::{
+    proto::{BundleEntry, BundleHeader},
+    table::{self, Cursor, masked},
+    tensor,
+};
+
+static READ: Accessor = Accessor::new("checkpoint");
+/// The most files that elements may be spread over.
+const MAX_SHARDS: i32 = 1 << 16;
+
+/// A checkpoint that is open for reading. The files with the elements are mapped when they are needed.
+pub(super) struct Bundle {
+    prefix: PathBuf,
+    entries: BTreeMap<String, BundleEntry>,
+    shard_count: i32,
+    shards: BTreeMap<i32, HostBuffer>,
+    allocator: SharedAllocator,
+}
+
+impl Bundle {
+    /// Opens the checkpoint whose files begin with `prefix`.
+    pub(super) fn open(prefix: &Path, allocator: &SharedAllocator) -> Result<Self, String> {
+        let index = with_suffix(prefix, ".index");
+        let bytes = MappedFile::open(&index).map_err(|error| error.message)?;
+        Self::parse(prefix, bytes.as_ref(), allocator)
+            .map_err(|message| format!("'{}' is not the index of a checkpoint: {message}", index.display()))
+    }
+
+    fn parse(prefix: &Path, bytes: &[u8], allocator: &SharedAllocator) -> Result<Self, String> {
+        let mut entries = BTreeMap::new();
+        let mut header = None;
+        for (key, value) in table::read(bytes)? {
+            if key.is_empty() {
+                header = Some(BundleHeader::decode(&value[..]).map_err(|error| error.to_string())?);
+                continue;
+            }
+            let key = tensor::text(&key)?;
+            let entry = BundleEntry::decode(&value[..])
+                .map_err(|error| format!("the entry of '{key}' is malformed: {error}"))?;
+            entries.insert(key, entry);
+        }
+        let header = header.ok_or("it has no header")?;
+        if header.endianness != 0 {
+            return Err("checkpoints of big-endian machines are not supported".to_owned());
+        }
+        if !(0..=MAX_SHARDS).contains(&header.num_shards) {
+            return Err(format!("{} is not a number of data files", header.num_shards));
+        }
+        let (prefix, allocator) = (prefix.to_owned(), allocator.clone());
+        Ok(Self { prefix, entries, shard_count: header.num_shards, shards: BTreeMap::new(), allocator })
+    }
+
+    /// The keys of its tensors with their entries, sorted.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &BundleEntry)> {
+        self.entries.iter().map(|(key, entry)| (key.as_str(), entry))
+    }
+
+    /// A tensor, over the mapped file if its elements are aligned there.
+    pub(super) fn tensor(&mut self, key: &str) -> Result<HostTensor, String> {
+        let entry = self.entries.get(key).ok_or_else(|| format!("the checkpoint has no tensor '{key}'"))?;
+        let entry = entry.clone();
+        self.read(&entry).map_err(|message| format!("tensor '{key}' of the checkpoint: {message}"))
+    }
+
+    fn read(&mut self, entry: &BundleEntry) -> Result<HostTensor, String> {
+        if !entry.slices.is_empty() {
+            return Err("variables in slices are not supported".to_owned());
+        }
+        let dtype = tensor::dtype(entry.dtype)?;
+        let shape = tensor::full_shape(entry.shape.as_ref())?;
+        let outside = || format!("{} bytes at {} lie outside of the data file", entry.size, entry.offset);
+        let offset = usize::try_from(entry.offset).map_err(|_| outside())?;
+        let size = usize::try_from(entry.size).map_err(|_| outside())?;
+        let part = self.shard(entry.shard_id)?.slice(offset, size).ok_or_else(outside)?;
+        let bytes = TensorMetadata::new(DType::UI8, [part.len()]);
+        let bytes = DenseHostTensor::from_buffer(bytes, part.clone()).map_err(|error| error.message)?;
+        let bytes = bytes.read::<u8>(&READ).map_err(|error| error.message)?;
+        if dtype == DType::String {
+            return strings(&bytes, shape, entry.crc32c);
+        }
+        check(crc32c::crc32c(&bytes), entry.crc32c)?;
+        let metadata = TensorMetadata { dtype, shape };
+        tensor::in_place(metadata, part, &self.allocator).map(HostTensor::from)
+    }
+
+    /// A file of elements.
+    fn shard(&mut self, id: i32) -> Result<&HostBuffer, String> {
+        let count = self.shard_count;
+        if !(0..count).contains(&id) {
+            return Err(format!("data file {id} of {count} does not exist"));
+        }
+        if let std::collections::btree_map::Entry::Vacant(place) = self.shards.entry(id) {
+            let path = with_suffix(&self.prefix, &format!(".data-{id:05}-of-{count:05}"));
+            let file = MappedFile::open(&path).map_err(|error| error.message)?;
+            place.insert(HostBuffer::from_readonly(file));
+        }
+        self.shards.get(&id).ok_or_else(|| format!("data file {id} cannot be opened"))
+    }
+}
+
+fn with_suffix(prefix: &Path, suffix: &str) -> PathBuf {
+    let mut path = prefix.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+fn check(computed: u32, expected: u32) -> Result<(), String> {
+    if masked(computed) == expected {
+        Ok(())
+    } else {
+        Err("the checksum does not fit its elements".to_owned())
+    }
+}
+
+/// Strings: their lengths, a checksum of those, and their bytes.
+fn strings(bytes: &[u8], shape: TensorShape, expected: u32) -> Result<HostTensor, String> {
+    let count = shape.num_elements().map_err(|error| error.message)?;
+    let mut cursor = Cursor { bytes, at: 0 };
+    let (mut lengths, mut checksum) = (Vec::new(), 0);
+    for _ in 0..count {
+        let length = cursor.varint()?;
+        // The checksum is that of four bytes a length, or eight for those that need them.
+        checksum = match u32::try_from(length) {
+            Ok(length) => crc32c::crc32c_append(checksum, &length.to_le_bytes()),
+            Err(_) => crc32c::crc32c_append(checksum, &length.to_le_bytes()),
+        };
+        lengths.push(usize::try_from(length).map_err(|_| "a string does not fit memory".to_owned())?);
+    }
+    let of_lengths = cursor.take(4)?;
+    if of_lengths != masked(checksum).to_le_bytes() {
+        return Err("the checksum does not fit the lengths of its strings".to_owned());
+    }
+    checksum = crc32c::crc32c_append(checksum, of_lengths);
+    let mut strings = Vec::new();
+    for length in lengths {
+        let string = cursor.take(length)?;
+        checksum = crc32c::crc32c_append(checksum, string);
+        strings.push(tensor::text(string)?);
+    }
+    check(checksum, expected)?;
+    StringHostTensor::new(shape, strings).map(HostTensor::from).map_err(|error| error.message)
+}

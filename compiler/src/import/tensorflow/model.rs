@@ -1,0 +1,301 @@
+//! Files: a GraphDef in the binary or text form, or the folder of a SavedModel.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+use bytes::Bytes;
+use prost::Message;
+use tfrt_host::MappedFile;
+use tfrt_ir::{Diagnostic, Diagnostics, FunctionType, Location, ValueId};
+
+use super::{
+    Frame, Importer,
+    body::{Body, Source},
+    file_name,
+    node::{ImportError, Imported, Value},
+    ops, outputs,
+    proto::{Attr, GraphDef, NodeDef},
+    saved_model, schema, tensor, text,
+};
+use crate::{Dims, Evaluator, Graph, MAIN, Port, TensorType, import::ImportOptions};
+
+/// Whether a path is the folder of a SavedModel.
+pub fn is_saved_model(path: &Path) -> bool {
+    path.is_dir() && (path.join("saved_model.pb").exists() || path.join("saved_model.pbtxt").exists())
+}
+
+/// Reads a GraphDef (`.pb` or `.pbtxt`), or a SavedModel's folder.
+///
+/// # Errors
+/// Everything that cannot be imported, each with its node; a file that cannot be read or is malformed.
+pub fn read(
+    path: &Path,
+    options: &ImportOptions,
+    evaluator: &Evaluator,
+) -> Result<(Graph, Diagnostics), Diagnostics> {
+    if path.is_dir() {
+        return saved_model::read(path, options, evaluator);
+    }
+    let file = file_name(path);
+    let mut graph: GraphDef = decode(path, schema::graph()).map_err(|message| failure(&file, message))?;
+    let mut importer = Importer::new(file, options, evaluator, &mut graph);
+    importer.folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    importer.import_graph(&graph)
+}
+
+/// One error about a file.
+pub(super) fn failure(file: &str, message: String) -> Diagnostics {
+    let mut errors = Diagnostics::new();
+    errors.push(Diagnostic::error(Location::file(file, 0, 0), message));
+    errors
+}
+
+/// The message that a file holds, in the text form if its name says so.
+pub(super) fn decode<M: Message + Default>(path: &Path, schema: schema::Schema) -> Result<M, String> {
+    let mapped = MappedFile::open(path).map_err(|error| error.message)?;
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pbtxt")) {
+        let text =
+            std::str::from_utf8(mapped.as_ref()).map_err(|_| "the file is not valid UTF-8".to_owned())?;
+        let bytes = text::encode(text, schema)?;
+        return M::decode(Bytes::from(bytes)).map_err(|error| error.to_string());
+    }
+    M::decode(Bytes::from_owner(mapped))
+        .map_err(|error| format!("the file is not a {} of TensorFlow: {error}", schema.name))
+}
+
+/// Something to be given to the graph or taken from it, by the name that callers use.
+pub(super) struct End {
+    pub(super) name: String,
+    pub(super) source: Source,
+}
+
+/// A node that is imported before the outputs, with texts that tensors stand for.
+pub(super) struct Preparation {
+    pub(super) node: usize,
+    pub(super) texts: HashMap<Source, String>,
+}
+
+impl Importer<'_> {
+    /// Imports a GraphDef. Placeholders are its inputs; its outputs are those that the options name, or what nothing uses.
+    pub(super) fn import_graph(mut self, graph: &GraphDef) -> Result<(Graph, Diagnostics), Diagnostics> {
+        let place = self.file.clone();
+        let body = match Body::of_graph(&graph.node) {
+            Ok(body) => body,
+            Err(error) => {
+                self.structure_error(&graph.node, &place, error);
+                return Err(self.diagnostics);
+            }
+        };
+        let outputs = match self.graph_outputs(&body) {
+            Ok(outputs) => outputs,
+            Err(message) => return Err(failure(&self.file, message)),
+        };
+        let frame = Frame::new(body, place);
+        let inputs = match frame.order(outputs.iter().filter_map(node_of)) {
+            Ok(order) => Self::placeholders(&graph.node, &order),
+            Err(error) => {
+                let message = error.1.clone();
+                self.report_cycle(&frame, error, message);
+                return Err(self.diagnostics);
+            }
+        };
+        self.import_main(frame, &inputs, &outputs, &[])
+    }
+
+    /// Reports a cycle; where TensorFlow's first control flow makes it, that is what is said.
+    fn report_cycle(&mut self, frame: &Frame<'_>, error: (Option<usize>, String), message: String) {
+        let loops = frame.body.nodes.iter().filter(|node| ops::is_v1_control_flow(&node.op));
+        let loops: Vec<_> = loops.collect();
+        if loops.is_empty() {
+            self.structure_error(frame.body.nodes, &frame.place, (error.0, message));
+        }
+        for node in loops {
+            self.location = super::location_of(node, &frame.place);
+            self.error(ops::unsupported(&node.op));
+        }
+    }
+
+    /// The placeholders among these nodes, in the order of the file.
+    fn placeholders(nodes: &[NodeDef], order: &[usize]) -> Vec<End> {
+        let mut numbers: Vec<_> =
+            order.iter().copied().filter(|&node| ops::is_placeholder(&nodes[node].op)).collect();
+        numbers.sort_unstable();
+        let end = |node: usize| End { name: nodes[node].name.clone(), source: Source::Output(node, 0) };
+        numbers.into_iter().map(end).collect()
+    }
+
+    fn graph_outputs(&self, body: &Body<'_>) -> Result<Vec<End>, String> {
+        if !self.options.outputs.is_empty() {
+            let end = |name: &String| {
+                let missing = || format!("the graph has no tensor '{name}'");
+                let source = body.source(name).map_err(|_| missing())?;
+                match source {
+                    Source::Output(node, output) if output < outputs::count(&body.nodes[node]) => {
+                        Ok(End { name: name.clone(), source })
+                    }
+                    _ => Err(missing()),
+                }
+            };
+            return self.options.outputs.iter().map(end).collect();
+        }
+        let mut ends = Vec::new();
+        for node in body.sinks() {
+            let proto = &body.nodes[node];
+            if ops::is_placeholder(&proto.op) || proto.op == "Const" {
+                continue;
+            }
+            let count = outputs::count(proto);
+            for output in 0..count {
+                let name = if count == 1 { proto.name.clone() } else { format!("{}:{output}", proto.name) };
+                ends.push(End { name, source: Source::Output(node, output) });
+            }
+        }
+        if ends.is_empty() {
+            return Err("the graph has no outputs; name a tensor with -o NAME=FILE".to_owned());
+        }
+        Ok(ends)
+    }
+
+    /// Imports the function [`MAIN`]: first what these nodes do, one after the other, then the outputs.
+    pub(super) fn import_main(
+        mut self,
+        mut frame: Frame<'_>,
+        inputs: &[End],
+        outputs: &[End],
+        before: &[Preparation],
+    ) -> Result<(Graph, Diagnostics), Diagnostics> {
+        match self.import_all(&mut frame, inputs, outputs, before) {
+            Err(error) if !error.is_reported() => self.error(error.0),
+            _ => {}
+        }
+        if self.diagnostics.has_errors() { Err(self.diagnostics) } else { Ok((self.graph, self.diagnostics)) }
+    }
+
+    fn import_all(
+        &mut self,
+        frame: &mut Frame<'_>,
+        inputs: &[End],
+        outputs: &[End],
+        before: &[Preparation],
+    ) -> Imported<()> {
+        let ports = inputs.iter().map(|end| self.port(frame, end)).collect::<Imported<Vec<_>>>()?;
+        let types = ports.iter().map(|port| port.ty.to_ir()).collect();
+        let ty = FunctionType { inputs: types, results: Vec::new() };
+        let (function, block) = self.graph.module.add_function(MAIN, ty, self.location.clone());
+        self.block = block;
+        let arguments = self.graph.module.block(block).arguments.clone();
+        self.check_all(frame, inputs, outputs, before)?;
+        for step in before {
+            for (source, text) in &step.texts {
+                let value = self.string_constant(text)?.remove(0);
+                frame.given.insert(*source, value);
+            }
+            let order = self.ordered(frame, [step.node])?;
+            self.run(frame, &order)?;
+            // What was imported for one purpose is imported again for the next, which may find variables changed.
+            frame.values.clear();
+            frame.given.clear();
+        }
+        for (end, argument) in inputs.iter().zip(arguments) {
+            frame.given.insert(end.source, argument.into());
+        }
+        let order = self.ordered(frame, outputs.iter().filter_map(node_of))?;
+        self.run(frame, &order)?;
+        self.location = Location::file(self.file.as_str(), 0, 0);
+        let mut results = Vec::new();
+        for end in outputs {
+            let value = frame.value(end.source).cloned();
+            let value = value.ok_or_else(|| ImportError(format!("'{}' does not exist", end.name)))?;
+            results.push(self.tensor_of(&value)?);
+        }
+        self.finish_main(function, ports, outputs, results)
+    }
+
+    fn finish_main(
+        &mut self,
+        function: tfrt_ir::OpId,
+        inputs: Vec<Port>,
+        outputs: &[End],
+        results: Vec<ValueId>,
+    ) -> Imported<()> {
+        let results = self.checked(results)?;
+        let port = |(end, &value): (&End, &ValueId)| {
+            let ty = self.graph.tensor_type(value);
+            let ty = ty.ok_or_else(|| ImportError(format!("output '{}' is not a tensor", end.name)))?;
+            Ok(Port { name: end.name.clone(), ty })
+        };
+        let outputs = outputs.iter().zip(&results).map(port).collect::<Imported<Vec<_>>>()?;
+        self.finish_function(function, results);
+        (self.graph.inputs, self.graph.outputs) = (inputs, outputs);
+        Ok(())
+    }
+
+    fn ordered(
+        &mut self,
+        frame: &Frame<'_>,
+        targets: impl IntoIterator<Item = usize>,
+    ) -> Imported<Vec<usize>> {
+        frame.order(targets).map_err(|error| self.structure_error(frame.body.nodes, &frame.place, error))
+    }
+
+    /// Reports all ops that are not known, before anything is imported.
+    fn check_all(
+        &mut self,
+        frame: &mut Frame<'_>,
+        inputs: &[End],
+        outputs: &[End],
+        before: &[Preparation],
+    ) -> Imported<()> {
+        let mut targets: HashSet<usize> = outputs.iter().filter_map(node_of).collect();
+        targets.extend(before.iter().map(|step| step.node));
+        // Any value can stand for an input here.
+        let mark = Value::Resource("".into());
+        frame.given.extend(inputs.iter().map(|end| (end.source, mark.clone())));
+        let given = before.iter().flat_map(|step| step.texts.keys());
+        frame.given.extend(given.map(|source| (*source, mark.clone())));
+        let order = self.ordered(frame, targets)?;
+        self.check_ops(frame, &order, &mut HashSet::new(), 0);
+        frame.given.clear();
+        if self.diagnostics.has_errors() { Err(ImportError::reported()) } else { Ok(()) }
+    }
+
+    /// What is known of an input: its node's attributes, and what the caller says.
+    fn port(&self, frame: &Frame<'_>, end: &End) -> Imported<Port> {
+        let name = end.name.clone();
+        let Source::Output(node, _) = end.source else {
+            return Err(format!("input '{name}' is not a node").into());
+        };
+        let declared = declared(frame.node(node)).map_err(|message| format!("input '{name}': {message}"))?;
+        let Some(dims) = self.options.input_shapes.get(&name) else { return Ok(Port { name, ty: declared }) };
+        let given = TensorType::ranked(declared.dtype, dims.clone());
+        match declared.merge(&given) {
+            Some(ty) => Ok(Port { name, ty }),
+            None => Err(format!("input '{name}' is declared as {declared}, and {given} is given").into()),
+        }
+    }
+}
+
+pub(super) fn node_of(end: &End) -> Option<usize> {
+    match end.source {
+        Source::Output(node, _) => Some(node),
+        Source::Argument(_) => None,
+    }
+}
+
+/// What a node declares of its first output.
+fn declared(node: &NodeDef) -> Result<TensorType, String> {
+    let attr = |name: &str| node.attr.get(name).and_then(|attr| attr.value.as_ref());
+    let Some(Attr::Type(number)) = attr("dtype").or_else(|| attr("T")) else {
+        return Err("its node has no type".to_owned());
+    };
+    let dtype = tensor::dtype(*number)?;
+    let shapes = match (attr("shape"), attr("_output_shapes")) {
+        (Some(Attr::Shape(shape)), _) => tensor::dims(Some(shape)),
+        (_, Some(Attr::List(list))) => tensor::dims(list.shape.first()),
+        _ => None,
+    };
+    let dims: Dims = shapes;
+    Ok(TensorType { dtype, dims })
+}

@@ -1,0 +1,82 @@
+//! Importers of ops, one file a family. Ops that are not here and that the core runtime has under their TensorFlow name are
+//! taken over as they are: it has their arguments, results and attributes.
+
+mod basic;
+mod composed;
+mod tables;
+mod variables;
+
+use std::{collections::HashMap, sync::OnceLock};
+
+use tfrt_eager::Op;
+
+use super::{
+    control_flow,
+    node::{Imported, Node, Value},
+    outputs::WITHOUT_OUTPUTS,
+};
+use crate::Evaluator;
+
+/// Imports a node: appends its operations and gives its outputs, in order.
+pub(super) type ImportFn = fn(&mut Node<'_, '_>) -> Imported;
+
+/// Ops of one family and their importers.
+pub(super) type Family = &'static [(&'static str, ImportFn)];
+
+const FAMILIES: &[Family] = &[basic::OPS, composed::OPS, control_flow::OPS, tables::OPS, variables::OPS];
+
+/// The importer of an op that has one here.
+pub(super) fn find(op: &str) -> Option<ImportFn> {
+    static OPS: OnceLock<HashMap<&str, ImportFn>> = OnceLock::new();
+    let ops = OPS.get_or_init(|| FAMILIES.iter().flat_map(|family| family.iter().copied()).collect());
+    ops.get(op).copied()
+}
+
+/// Whether an op can be imported.
+pub(super) fn is_known(evaluator: &Evaluator, op: &str) -> bool {
+    find(op).is_some() || evaluator.op(&format!("tf.{op}")).is_some_and(Op::runs_on_host)
+}
+
+/// The names of the ops that have an importer here, sorted.
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = FAMILIES.iter().flat_map(|family| family.iter().map(|(name, _)| *name)).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Whether an op is an input of a graph.
+pub(super) fn is_placeholder(op: &str) -> bool {
+    matches!(op, "Placeholder" | "PlaceholderV2")
+}
+
+/// Whether an op belongs to the control flow of TensorFlow's first version.
+pub(super) fn is_v1_control_flow(op: &str) -> bool {
+    let op = op.strip_prefix("Ref").unwrap_or(op);
+    matches!(op, "Switch" | "Merge" | "Enter" | "Exit" | "NextIteration" | "LoopCond")
+}
+
+/// Whether a node does something beyond its outputs, so that a function runs it although nothing uses them.
+pub(super) fn has_effects(op: &str) -> bool {
+    WITHOUT_OUTPUTS.contains(&op) && !matches!(op, "NoOp" | "ControlTrigger" | "DestroyResourceOp")
+}
+
+/// What to say of an op that cannot be imported.
+pub(super) fn unsupported(op: &str) -> String {
+    if is_v1_control_flow(op) {
+        return format!(
+            "unsupported op '{op}': it is control flow of TensorFlow 1; export the model with functional control flow \
+             (tf.compat.v1.enable_control_flow_v2)"
+        );
+    }
+    format!("unsupported op '{op}'")
+}
+
+/// An op that the core runtime has under the same name.
+pub(super) fn generic(node: &mut Node<'_, '_>) -> Imported {
+    let name = format!("tf.{}", node.proto.op);
+    let operands = node.inputs_from(0)?;
+    let attributes = node.forwarded(&name)?;
+    let count = node.output_count();
+    let results = node.ops(&name, &operands, &attributes, count)?;
+    Ok(results.into_iter().map(Value::from).collect())
+}

@@ -1,0 +1,264 @@
+//! SavedModels: a graph with signatures, a checkpoint, and files beside it.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
+
+use tfrt_ir::Diagnostics;
+
+use super::{
+    Frame, Importer,
+    body::Body,
+    bundle::Bundle,
+    file_name,
+    model::{End, Preparation, decode, failure, node_of},
+    ops, outputs,
+    proto::{MetaGraphDef, SavedModel, SignatureDef, TensorInfo},
+    schema, tensor,
+};
+use crate::{Evaluator, Graph, TensorType, import::ImportOptions};
+
+/// The signature that is meant if none is named.
+const DEFAULT_SIGNATURE: &str = "serving_default";
+/// The tag of graphs that are for inference.
+const SERVE: &str = "serve";
+/// The signature, and the collections of the first version, that name what is to be run before the first call.
+const INIT_OP: &str = "__saved_model_init_op";
+const INIT_COLLECTIONS: [&str; 3] = ["saved_model_main_op", "legacy_init_op", "main_op"];
+
+/// An input, an output or a variable of a SavedModel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorSummary {
+    /// What callers or the model call it.
+    pub name: String,
+    /// Its type; `None` for types that tensors here cannot have.
+    pub ty: Option<TensorType>,
+}
+
+/// A signature of a SavedModel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignatureSummary {
+    /// Its name.
+    pub name: String,
+    /// What it takes, by name.
+    pub inputs: Vec<TensorSummary>,
+    /// What it gives, by name.
+    pub outputs: Vec<TensorSummary>,
+}
+
+/// What a SavedModel holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SavedModelSummary {
+    /// What its graph is for.
+    pub tags: Vec<String>,
+    /// The version of TensorFlow that wrote it.
+    pub tensorflow_version: String,
+    /// Its signatures, sorted by name.
+    pub signatures: Vec<SignatureSummary>,
+    /// Its variables.
+    pub variables: Vec<TensorSummary>,
+    /// The functions of its graph with the number of their nodes, sorted by name.
+    pub functions: Vec<(String, usize)>,
+}
+
+/// Describes a SavedModel.
+///
+/// # Errors
+/// What is wrong with its files.
+pub fn inspect(path: &Path, evaluator: &Evaluator) -> Result<SavedModelSummary, String> {
+    let meta = open(path, &[])?;
+    let info = meta.meta_info_def.clone().unwrap_or_default();
+    let describe =
+        |(name, info): (&String, &TensorInfo)| TensorSummary { name: name.clone(), ty: type_of(info) };
+    let signature = |(name, signature): (&String, &SignatureDef)| SignatureSummary {
+        name: name.clone(),
+        inputs: signature.inputs.iter().map(describe).collect(),
+        outputs: signature.outputs.iter().map(describe).collect(),
+    };
+    let signatures = meta.signature_def.iter().filter(|(name, _)| *name != INIT_OP).map(signature).collect();
+    let objects = meta.object_graph_def.iter().flat_map(|graph| &graph.nodes);
+    let mut variables: Vec<_> = objects
+        .filter_map(|object| object.variable.as_ref())
+        .map(|variable| TensorSummary {
+            name: variable.name.clone(),
+            ty: tensor::dtype(variable.dtype)
+                .ok()
+                .map(|dtype| TensorType { dtype, dims: tensor::dims(variable.shape.as_ref()) }),
+        })
+        .collect();
+    if variables.is_empty() && has_checkpoint(path) {
+        let bundle = Bundle::open(&path.join("variables/variables"), evaluator.allocator())?;
+        variables = bundle
+            .entries()
+            .map(|(name, entry)| TensorSummary {
+                name: name.to_owned(),
+                ty: tensor::dtype(entry.dtype)
+                    .ok()
+                    .map(|dtype| TensorType { dtype, dims: tensor::dims(entry.shape.as_ref()) }),
+            })
+            .collect();
+    }
+    let library = meta.graph_def.and_then(|graph| graph.library).unwrap_or_default();
+    let functions: BTreeMap<String, usize> = library
+        .function
+        .iter()
+        .filter_map(|function| Some((function.signature.as_ref()?.name.clone(), function.node_def.len())))
+        .collect();
+    Ok(SavedModelSummary {
+        tags: info.tags,
+        tensorflow_version: info.tensorflow_version,
+        signatures,
+        variables,
+        functions: functions.into_iter().collect(),
+    })
+}
+
+fn type_of(info: &TensorInfo) -> Option<TensorType> {
+    let dtype = tensor::dtype(info.dtype).ok()?;
+    Some(TensorType { dtype, dims: tensor::dims(info.tensor_shape.as_ref()) })
+}
+
+fn has_checkpoint(path: &Path) -> bool {
+    path.join("variables/variables.index").exists()
+}
+
+/// The graph of a SavedModel that has these tags, or that for inference.
+fn open(path: &Path, tags: &[String]) -> Result<MetaGraphDef, String> {
+    let binary = path.join("saved_model.pb");
+    let file = if binary.exists() { binary } else { path.join("saved_model.pbtxt") };
+    let model: SavedModel = decode(&file, schema::saved_model())?;
+    let wanted = if tags.is_empty() { vec![SERVE.to_owned()] } else { tags.to_vec() };
+    let tags_of = |meta: &MetaGraphDef| meta.meta_info_def.clone().unwrap_or_default().tags;
+    let found: Vec<String> = model.meta_graphs.iter().map(|meta| tags_of(meta).join(",")).collect();
+    let only = tags.is_empty() && model.meta_graphs.len() == 1;
+    let has_all = |meta: &MetaGraphDef| wanted.iter().all(|tag| tags_of(meta).contains(tag));
+    model.meta_graphs.into_iter().find(|meta| only || has_all(meta)).ok_or_else(|| {
+        format!(
+            "the SavedModel has no graph with the tags {}; it has {}",
+            wanted.join(","),
+            found.join(" and ")
+        )
+    })
+}
+
+/// Reads the signature of a SavedModel that the options name.
+pub(super) fn read(
+    path: &Path,
+    options: &ImportOptions,
+    evaluator: &Evaluator,
+) -> Result<(Graph, Diagnostics), Diagnostics> {
+    let file = file_name(path);
+    let fail = |message| failure(&file, message);
+    let mut meta = open(path, &options.tags).map_err(fail)?;
+    let mut graph = meta.graph_def.take().unwrap_or_default();
+    let signature = signature(&meta, options.signature.as_deref()).map_err(fail)?;
+    let mut importer = Importer::new(file.clone(), options, evaluator, &mut graph);
+    importer.folder = path.to_owned();
+    if has_checkpoint(path) {
+        let prefix = path.join("variables/variables");
+        importer.checkpoint = Some(Bundle::open(&prefix, evaluator.allocator()).map_err(fail)?);
+    }
+    for asset in &meta.asset_file_def {
+        let tensor = asset.tensor_info.as_ref().map_or("", |info| info.name.as_str());
+        let node = tensor.split(':').next().unwrap_or_default();
+        importer.assets.insert(node.to_owned(), path.join("assets").join(&asset.filename));
+    }
+    let body = match Body::of_graph(&graph.node) {
+        Ok(body) => body,
+        Err(error) => {
+            importer.structure_error(&graph.node, &file, error);
+            return Err(importer.diagnostics);
+        }
+    };
+    let inputs = ends(&body, &signature.inputs).map_err(fail)?;
+    let mut wanted = ends(&body, &signature.outputs).map_err(fail)?;
+    if !options.outputs.is_empty() {
+        wanted = chosen(wanted, &options.outputs).map_err(fail)?;
+    }
+    let before = preparation(&body, &meta, path, importer.checkpoint.is_some()).map_err(fail)?;
+    let frame = Frame::new(body, file.clone());
+    if let Some(count) = wanted.iter().filter_map(node_of).map(|node| outputs::count(&graph.node[node])).min()
+        && count == 0
+    {
+        return Err(fail("the signature's outputs are not tensors".to_owned()));
+    }
+    importer.import_main(frame, &inputs, &wanted, &before)
+}
+
+/// The outputs of these names, in their order.
+fn chosen(ends: Vec<End>, names: &[String]) -> Result<Vec<End>, String> {
+    let known = ends.iter().map(|end| end.name.clone()).collect::<Vec<_>>().join(", ");
+    let mut by_name: HashMap<String, End> = ends.into_iter().map(|end| (end.name.clone(), end)).collect();
+    let missing = |name: &String| format!("the signature has no output '{name}'; it has {known}");
+    names.iter().map(|name| by_name.remove(name).ok_or_else(|| missing(name))).collect()
+}
+
+/// The signature of this name, or the default one.
+fn signature(meta: &MetaGraphDef, name: Option<&str>) -> Result<SignatureDef, String> {
+    let callable: Vec<_> = meta.signature_def.iter().filter(|(name, _)| *name != INIT_OP).collect();
+    let wanted = name.unwrap_or(DEFAULT_SIGNATURE);
+    if let Some((_, signature)) = callable.iter().find(|(name, _)| *name == wanted) {
+        return Ok((*signature).clone());
+    }
+    match (name, &callable[..]) {
+        (None, [(_, only)]) => Ok((*only).clone()),
+        (_, []) => Err("the SavedModel has no signatures".to_owned()),
+        _ => {
+            let names: Vec<&str> = callable.iter().map(|(name, _)| name.as_str()).collect();
+            Err(format!(
+                "the SavedModel has no signature '{wanted}'; it has {} (--signature)",
+                names.join(", ")
+            ))
+        }
+    }
+}
+
+/// The places of a signature's tensors, sorted by name.
+fn ends(body: &Body<'_>, infos: &BTreeMap<String, TensorInfo>) -> Result<Vec<End>, String> {
+    let end = |(name, info): (&String, &TensorInfo)| {
+        if info.name.is_empty() {
+            return Err(format!(
+                "'{name}' of the signature is a sparse or composite tensor, which is not supported"
+            ));
+        }
+        let source = body.source(&info.name);
+        let source = source
+            .map_err(|_| format!("'{name}' of the signature is '{}', which does not exist", info.name))?;
+        Ok(End { name: name.clone(), source })
+    };
+    infos.iter().map(end).collect()
+}
+
+/// The nodes to run before the signature, with texts that tensors stand for: what restores variables, and what fills tables.
+fn preparation(
+    body: &Body<'_>,
+    meta: &MetaGraphDef,
+    path: &Path,
+    has_checkpoint: bool,
+) -> Result<Vec<Preparation>, String> {
+    let mut before = Vec::new();
+    if let Some(saver) =
+        meta.saver_def.as_ref().filter(|saver| has_checkpoint && !saver.restore_op_name.is_empty())
+    {
+        let missing = |name: &str| format!("'{name}', which restores variables, does not exist");
+        let node = saver.restore_op_name.split(':').next().unwrap_or_default();
+        let node = body.find(node).ok_or_else(|| missing(node))?;
+        let file =
+            body.source(&saver.filename_tensor_name).map_err(|_| missing(&saver.filename_tensor_name))?;
+        let prefix = path.join("variables/variables").to_string_lossy().into_owned();
+        before.push(Preparation { node, texts: HashMap::from([(file, prefix)]) });
+    }
+    let by_signature = meta.signature_def.get(INIT_OP).and_then(|signature| signature.outputs.get(INIT_OP));
+    let by_collection = INIT_COLLECTIONS
+        .iter()
+        .find_map(|name| meta.collection_def.get(*name)?.node_list.as_ref()?.value.first());
+    if let Some(name) = by_signature.map(|info| &info.name).or(by_collection) {
+        let node = name.split(':').next().unwrap_or_default();
+        let missing = || format!("'{name}', which the model is initialized by, does not exist");
+        before.push(Preparation { node: body.find(node).ok_or_else(missing)?, texts: HashMap::new() });
+    }
+    // A node that is only a name for inputs is nothing to run.
+    before.retain(|step| !ops::is_placeholder(&body.nodes[step.node].op));
+    Ok(before)
+}

@@ -1,0 +1,53 @@
+//! Lists of tensors. Their own extents say nothing before they are filled; what is read of them has the shape that the op is given.
+
+use tfrt_host::Diagnostic;
+
+use super::{Call, Function, Inferred};
+use crate::TensorType;
+
+/// The function of an op of this family.
+pub(super) fn function(name: &str) -> Option<Function> {
+    Some(match name {
+        "tf.TensorListGetItem" => |call| element(call, 2),
+        "tf.TensorListStack" => stack,
+        "tf.TensorListGather" => gather,
+        "tf.TensorListFromTensor"
+        | "tf.TensorListPushBack"
+        | "tf.TensorListSetItem"
+        | "tf.TensorListResize" => list,
+        _ => return None,
+    })
+}
+
+fn list(call: &Call<'_>) -> Inferred {
+    Ok(call.dtype(0).map(|dtype| vec![TensorType::unranked(dtype)]))
+}
+
+/// The shape of elements that an argument tells; `None` if it tells nothing.
+fn element_dims(call: &Call<'_>, shape: usize) -> Option<Vec<Option<u64>>> {
+    if call.dims(shape)?.is_empty() {
+        return None;
+    }
+    Some(call.elements(shape)?.into_iter().map(|extent| u64::try_from(extent?).ok()).collect())
+}
+
+fn element(call: &Call<'_>, shape: usize) -> Inferred {
+    let Some(dtype) = call.dtype(0) else { return Ok(None) };
+    Ok(Some(vec![TensorType { dtype, dims: element_dims(call, shape) }]))
+}
+
+fn counted(call: &Call<'_>, count: Option<u64>, shape: usize) -> Result<Option<Vec<TensorType>>, Diagnostic> {
+    let Some(dtype) = call.dtype(0) else { return Ok(None) };
+    let dims = element_dims(call, shape).map(|dims| [vec![count], dims].concat());
+    Ok(Some(vec![TensorType { dtype, dims }]))
+}
+
+fn stack(call: &Call<'_>) -> Inferred {
+    let count = call.int_attr("num_elements").and_then(|count| u64::try_from(count).ok());
+    counted(call, count, 1)
+}
+
+fn gather(call: &Call<'_>) -> Inferred {
+    let count = call.dims(1).and_then(|dims| dims.first().copied().flatten());
+    counted(call, count, 2)
+}
