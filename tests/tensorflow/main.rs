@@ -93,7 +93,8 @@ fn name(port: &Json) -> Result<String, String> {
 /// A tensor of a case: a file of numbers, or strings.
 fn tensor(runtime: &Runtime, folder: &Path, port: &Json) -> Result<HostTensor, String> {
     if let Some(file) = port["file"].as_str() {
-        let tensor = npy::read(folder.join(file), runtime.host().allocator()).map_err(|error| error.message)?;
+        let tensor =
+            npy::read(folder.join(file), runtime.host().allocator()).map_err(|error| error.message)?;
         return Ok(tensor.into());
     }
     let numbers = |list: &Json| list.as_array().map(|list| list.iter().filter_map(Json::as_u64).collect());
@@ -117,7 +118,8 @@ fn compare(result: &HostTensor, expected: &HostTensor, runtime: &Runtime) -> Res
     let (result, expected) = (numbers(result, runtime)?, numbers(expected, runtime)?);
     let largest = expected.iter().filter(|x| x.is_finite()).fold(0.0, |largest: f64, x| largest.max(x.abs()));
     for (index, (&a, &b)) in result.iter().zip(&expected).enumerate() {
-        if a != b && !(a.is_nan() && b.is_nan()) && !((a - b).abs() <= TOLERANCE * largest) {
+        let is_close = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= TOLERANCE * largest;
+        if !is_close {
             return Err(format!("element {index} is {a}, expected {b} (the largest is {largest})"));
         }
     }

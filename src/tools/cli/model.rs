@@ -135,18 +135,6 @@ pub(super) fn open(
     Ok((program, Model { signature, weights: Some(weights) }))
 }
 
-/// Compiles a model and tells what the compiler noticed.
-pub(super) fn compile(
-    path: &Path,
-    args: &ModelArgs,
-    runtime: &Runtime,
-    console: &mut Console,
-) -> Result<CompiledModel, Failure> {
-    let compiled = runtime.compile_model(path, &args.options()?)?;
-    report_compilation(&compiled, args, console);
-    Ok(compiled)
-}
-
 /// Tells what the compiler noticed, and how long it took if the user asks.
 pub(super) fn report_compilation(compiled: &CompiledModel, args: &ModelArgs, console: &mut Console) {
     for warning in &compiled.warnings {
