@@ -51,6 +51,7 @@ def describe(folder, model, inputs, outputs, **more):
     }
     with open(os.path.join(folder, "case.json"), "w") as file:
         json.dump(description | more, file, indent=1)
+        file.write("\n")
 
 
 def graph_case(folder, build, inputs, text=False):
