@@ -181,3 +181,58 @@ fn what_cannot_be_imported_is_listed_for_a_folder() {
     let json = output(&["inspect", "--unsupported", path, "--json"]);
     assert!(json.contains(r#""op": "Quux""#), "{json}");
 }
+
+#[test]
+fn random_inputs_are_the_same_for_the_same_seed() {
+    let model = model();
+    let model = model.to_str().expect("a path");
+    let run = |input: &str| output(&["run", model, "-i", input, "--json"]);
+    assert_eq!(run("x=2x3xf32=random(5)"), run("2x3xf32=random(5)"));
+    assert_ne!(run("x=2x3xf32=random(5)"), run("x=2x3xf32=random(6)"));
+    // Without a type, the input's own is used, with 1 in the place of extents that are not known.
+    assert_eq!(run("x=random(5)"), run("x=1x3xf32=random(5)"));
+    let wrong = errors(&["run", model, "-i", "x=random"], 2);
+    assert!(wrong.contains("random numbers are written as random(SEED)"), "{wrong}");
+}
+
+#[test]
+fn changed_weights_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [program, weights] = ["model.bef", "model.safetensors"].map(|name| folder.path().join(name));
+    let text = |path: &PathBuf| path.to_str().expect("a path").to_owned();
+    output(&["compile", &text(&model()), "-o", &text(&program)]);
+    let (program, run) = (text(&program), ["-i", "x=random(1)"]);
+    output(&["run", &program, run[0], run[1], "--verify-weights"]);
+    let original = fs::read(&weights).expect("the weights");
+    let mut changed = original.clone();
+    *changed.last_mut().expect("a byte") ^= 1;
+    fs::write(&weights, &changed).expect("written");
+    let wrong = errors(&["run", &program, run[0], run[1]], 1);
+    assert!(wrong.contains("their elements have changed"), "{wrong}");
+    // A weight of another name is another weight.
+    let at = original.windows(6).position(|bytes| bytes == b"\"w.0\":").expect("the name");
+    let mut renamed = original;
+    renamed[at + 1] = b'v';
+    fs::write(&weights, &renamed).expect("written");
+    let wrong = errors(&["run", &program, run[0], run[1]], 1);
+    assert!(wrong.contains("their names or types have changed"), "{wrong}");
+}
+
+#[test]
+fn ops_that_a_device_lacks_are_named_on_request() {
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/determinant.onnx");
+    let model = model.to_str().expect("a path");
+    let run = tfrt(&["run", model, "-i", "x=random(1)", "--device=cpu", "-v"]);
+    let log = String::from_utf8(run.stderr).expect("text");
+    assert!(run.status.success(), "{log}");
+    let line =
+        "onnx.Det has no form for devices and runs in host memory: 1 calls, first node 'determinants' (Det)";
+    assert!(log.contains(line), "{log}");
+    assert_eq!(errors_of_success(&["run", model, "-i", "x=random(1)", "--device=cpu"]), "");
+}
+
+fn errors_of_success(arguments: &[&str]) -> String {
+    let output = tfrt(arguments);
+    assert!(output.status.success());
+    String::from_utf8(output.stderr).expect("text")
+}

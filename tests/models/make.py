@@ -32,6 +32,7 @@ def main():
     onnx.checker.check_model(model)
     onnx.save(model, os.path.join(FOLDER, "layer.onnx"))
     write_unsupported()
+    write_determinant()
 
 
 def write_unsupported():
@@ -48,6 +49,18 @@ def write_unsupported():
     onnx.save(
         helper.make_model(graph, opset_imports=opsets, ir_version=8), os.path.join(FOLDER, "unsupported.onnx")
     )
+
+
+def write_determinant():
+    """Determinants, which devices do not compute."""
+    graph = helper.make_graph(
+        [helper.make_node("Det", ["x"], ["y"], name="determinants")],
+        "determinant",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [200, 3, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [200])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, os.path.join(FOLDER, "determinant.onnx"))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,25 @@ const PROGRAMS: &[(&str, &str)] =
 /// Adds programs and tensors.
 pub(crate) fn add(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     programs(repository, seeds)?;
+    models(repository, seeds)?;
     tensors(repository, seeds)
+}
+
+/// Small models: those of the tests, and those of the suite of the `onnx` package where `ci/onnx` has fetched it.
+fn models(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    let mut paths = Vec::new();
+    files(&repository.join("tests/models"), "onnx", &mut paths)?;
+    let suite = repository.join("target/onnx");
+    if suite.is_dir() {
+        files(&suite, "onnx", &mut paths)?;
+    }
+    for path in paths {
+        let bytes = fs::read(&path)?;
+        if bytes.len() <= PROGRAM_BYTES_MAX {
+            seeds.add("onnx", &bytes)?;
+        }
+    }
+    Ok(())
 }
 
 fn programs(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {

@@ -9,14 +9,15 @@ use std::{
 use tfrt_compiler::{CompiledModel, IMPORT, LOWER, Stage, pass};
 use tfrt_host::Diagnostic;
 use tfrt_ir::{OpRegistry, PrintOptions, print_module};
-use tfrt_tensor::{Accessor, files::safetensors};
+use tfrt_tensor::Accessor;
 
 use super::{
     Failure, file_error,
-    model::{self, CHECKSUM, ModelArgs},
+    model::{self, ModelArgs},
+    weights,
 };
 use crate::{
-    Console, Errors, Runtime, SharedWriter,
+    Console, Runtime, SharedWriter,
     files::{check_output_path, replace_file},
 };
 
@@ -74,11 +75,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let ops = crate::operations(runtime.registry())?;
     let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None };
     let options = args.options.options()?;
-    let compiled =
-        tfrt_compiler::compile_observed(&args.model, &options, runtime.host(), &mut |step, stage| {
-            watch.after(step, stage)
-        });
-    let Some(compiled) = compiled.map_err(Errors::from)? else {
+    let compiled = model::compile_observed(&args.model, &options, &runtime, console, &mut |step, stage| {
+        watch.after(step, stage)
+    });
+    let Some(compiled) = compiled? else {
         let text = watch.stopped.unwrap_or_default();
         match &args.output {
             Some(file) => write(file, text.as_bytes())?,
@@ -150,7 +150,7 @@ impl Watch<'_> {
 fn write_program(
     compiled: &CompiledModel,
     program: &Path,
-    weights: &Path,
+    weights_file: &Path,
     runtime: &Runtime,
 ) -> Result<(), Failure> {
     let allocator = runtime.host().allocator();
@@ -160,10 +160,8 @@ fn write_program(
         .map(|(name, tensor)| Ok((name.as_str(), tensor.to_dense(&WRITE, allocator)?)));
     let dense = dense.collect::<Result<Vec<_>, Diagnostic>>()?;
     let dense: Vec<_> = dense.iter().map(|(name, tensor)| (*name, tensor)).collect();
-    let texts = [(CHECKSUM, model::checksum(&compiled.bef).to_string())];
-    let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
-    let bytes = safetensors::encode_with(&dense, &texts, &WRITE)?;
-    write(weights, &bytes)?;
+    let bytes = weights::encode(&dense, &compiled.bef)?;
+    write(weights_file, &bytes)?;
     write(program, &compiled.bef)?;
     Ok(())
 }

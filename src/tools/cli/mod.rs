@@ -8,18 +8,22 @@ mod classes;
 mod compile;
 mod devices;
 mod graph;
+mod host_ops;
 mod inspect;
 mod kernels;
 mod model;
 mod model_inputs;
+mod onnx_ops;
 mod ops;
 mod profile;
 mod program;
+mod progress;
 mod reference;
 mod report;
 mod resnet50;
 mod run;
 mod values;
+mod weights;
 
 use std::{ffi::OsString, fmt, io, path::Path};
 
@@ -100,7 +104,7 @@ enum Command {
     /// Print the reference of all kernels, or of some
     Kernels(kernels::Args),
     /// Print the reference of all ops, or of some
-    Ops(reference::ReferenceArgs),
+    Ops(ops::Args),
     /// Print completions for a shell
     Completions {
         /// Shell to complete in
@@ -116,7 +120,7 @@ impl Command {
             Self::Devices(args) => args.json,
             Self::Inspect(args) => args.json,
             Self::Kernels(args) => args.reference.json,
-            Self::Ops(args) => args.json,
+            Self::Ops(args) => args.reference.json,
             Self::Compile(_)
             | Self::Opt(_)
             | Self::Translate(_)

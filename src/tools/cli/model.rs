@@ -1,25 +1,23 @@
 //! Models as programs: an ONNX file, a GraphDef or a SavedModel is compiled when it is opened; a BEF file that was compiled from
 //! a model brings its weights along.
 
-use std::{path::Path, time::Duration};
+use std::{ops::ControlFlow, path::Path, time::Duration};
 
 use tfrt_compiler::{
-    CompileOptions, CompiledModel, PASSES, TensorType,
+    CompileOptions, CompiledModel, Observer, PASSES, Stage, TensorType,
     import::{ImportOptions, tensorflow},
     lower::SIGNATURE,
 };
-use tfrt_host::{AsyncValue, Diagnostic, ErrorCode};
+use tfrt_host::{AsyncValue, Diagnostic};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
-use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
 use super::{
-    Failure,
+    Failure, host_ops,
     model_inputs::{self, ImageArgs},
+    progress::Spinner,
+    weights,
 };
-use crate::{Console, Program, Runtime};
-
-/// The text of a weight file that ties it to its program: the checksum of that.
-pub(super) const CHECKSUM: &str = "tfrt.program";
+use crate::{Console, Errors, Program, Runtime};
 
 /// What the user says of a model's inputs and outputs.
 #[derive(clap::Args)]
@@ -78,6 +76,12 @@ pub(super) struct ModelArgs {
     /// Verify a model's op graph after each pass of the compiler
     #[arg(long)]
     verify_each: bool,
+    /// Name each op of a model that has no form for devices and runs in host memory, if the model runs on a device
+    #[arg(short, long)]
+    pub(super) verbose: bool,
+    /// Check all weights of a compiled model against their checksum, however large their file is
+    #[arg(long)]
+    pub(super) verify_weights: bool,
     #[command(flatten)]
     pub(super) images: ImageArgs,
 }
@@ -127,12 +131,34 @@ pub(super) fn open(
         let named: Vec<_> = named.collect();
         options.import.outputs.extend(named);
     }
-    let compiled = runtime.compile_model(path, &options)?;
+    let mut proceed = |_: &str, _: Stage<'_>| ControlFlow::Continue(());
+    let compiled = compile_observed(path, &options, runtime, console, &mut proceed)?;
+    let compiled = compiled.ok_or_else(|| Diagnostic::internal("the compilation was stopped"))?;
     report_compilation(&compiled, args, console);
+    if args.verbose {
+        host_ops::report(&compiled.bef, runtime, console)?;
+    }
     let program = runtime.load(&path.to_string_lossy(), compiled.bef)?;
     let signature = signature_of(&program)?.unwrap_or_default();
     let weights = ModelWeights::Tensors(compiled.weights.into_iter().collect());
     Ok((program, Model { signature, weights: Some(weights) }))
+}
+
+/// Compiles a model and shows the progress on terminals.
+pub(super) fn compile_observed(
+    path: &Path,
+    options: &CompileOptions,
+    runtime: &Runtime,
+    console: &Console,
+    observer: Observer<'_>,
+) -> Result<Option<CompiledModel>, Failure> {
+    let spinner = Spinner::new(console.is_terminal);
+    spinner.say(format!("importing {}", path.display()));
+    let compiled = tfrt_compiler::compile_observed(path, options, runtime.host(), &mut |step, stage| {
+        spinner.say(format!("compiling {}: after {step}", path.display()));
+        observer(step, stage)
+    });
+    Ok(compiled.map_err(Errors::from)?)
 }
 
 /// Tells what the compiler noticed, and how long it took if the user asks.
@@ -157,28 +183,21 @@ pub(super) fn report_compilation(compiled: &CompiledModel, args: &ModelArgs, con
 /// The model that a program was compiled from, if it was. Its weights are in the file of the same name beside it.
 ///
 /// # Errors
-/// A weight file that belongs to another program.
-pub(super) fn of_program(program: &Program, bef: &[u8], path: &Path) -> Result<Option<Model>, Failure> {
+/// A weight file that belongs to another program, or whose weights have changed.
+pub(super) fn of_program(
+    program: &Program,
+    bef: &[u8],
+    path: &Path,
+    verify_weights: bool,
+    runtime: &Runtime,
+) -> Result<Option<Model>, Failure> {
     let Some(signature) = signature_of(program)? else { return Ok(None) };
     let file = path.with_extension("safetensors");
     if !file.exists() {
         return Ok(Some(Model { signature, weights: None }));
     }
-    let weights = SafeTensorsFile::open(&file)?;
-    if weights.text(CHECKSUM) != Some(checksum(bef).to_string().as_str()) {
-        let message = format!(
-            "'{}' does not hold the weights of '{}': they were written for another program",
-            file.display(),
-            path.display()
-        );
-        return Err(Diagnostic::new(ErrorCode::FailedPrecondition, message).into());
-    }
+    let weights = weights::open(&file, path, bef, verify_weights, runtime.host().allocator())?;
     Ok(Some(Model { signature, weights: Some(ModelWeights::File(weights)) }))
-}
-
-/// The checksum by which a weight file knows its program.
-pub(super) fn checksum(bef: &[u8]) -> u32 {
-    crc32fast::hash(bef)
 }
 
 /// What a program says of itself, if it was compiled from a model.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tfrt_compiler::TensorType;
 use tfrt_host::{AsyncValue, DType, Diagnostic, allocator::HostAllocator};
 use tfrt_models::image::{CHANNELS, Image, Preparation};
-use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata, TensorShape, bf16, f16};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorShape};
 
 use super::{Failure, values};
 use crate::Console;
@@ -65,7 +65,8 @@ pub(super) fn parse_type(text: &str) -> Option<TensorType> {
     Some(TensorType::ranked(DType::from_mlir_name(rest)?, dims))
 }
 
-/// Reads an input of this type: as for any program, or a picture for a model that takes numbers.
+/// Reads an input of this type: as for any program, `random(SEED)` for random numbers, or a picture for a model that takes
+/// numbers.
 pub(super) fn parse(
     text: &str,
     ty: Option<&TensorType>,
@@ -73,6 +74,11 @@ pub(super) fn parse(
     allocator: &Allocator,
     console: &mut Console,
 ) -> Result<AsyncValue, Failure> {
+    if let Some(seed) = values::random::seed(text).map_err(|error| Failure::Usage(error.message))?
+        && let Some(ty) = ty
+    {
+        return Ok(random(ty, seed, allocator)?);
+    }
     let value = values::parse(text, <HostTensor as tfrt_host::Value>::TYPE_NAME, allocator)?;
     let is_image = text.strip_prefix('@').is_some_and(values::is_image_file);
     let Some(ty) = ty.filter(|ty| is_image && ty.rank() == Some(4)) else { return Ok(value) };
@@ -142,33 +148,7 @@ fn image_tensor(
             ([1, CHANNELS, crop, crop], planes.collect())
         }
     };
-    of_numbers(ty.dtype, &shape, &numbers, allocator)
-}
-
-/// A tensor of these numbers, in a data type of floating-point numbers.
-fn of_numbers(
-    dtype: DType,
-    shape: &[usize],
-    numbers: &[f32],
-    allocator: &Allocator,
-) -> Result<DenseHostTensor, Diagnostic> {
-    let shape = TensorShape::new(shape)?;
-    match dtype {
-        DType::F32 => DenseHostTensor::from_slice(shape, numbers, allocator),
-        DType::F16 => {
-            let halves: Vec<_> = numbers.iter().map(|&number| f16::from_f32(number)).collect();
-            DenseHostTensor::from_slice(shape, &halves, allocator)
-        }
-        DType::BF16 => {
-            let halves: Vec<_> = numbers.iter().map(|&number| bf16::from_f32(number)).collect();
-            DenseHostTensor::from_slice(shape, &halves, allocator)
-        }
-        DType::F64 => {
-            let wide: Vec<_> = numbers.iter().map(|&number| f64::from(number)).collect();
-            DenseHostTensor::from_slice(shape, &wide, allocator)
-        }
-        other => Err(wrong(format!("pictures cannot be given to an input of {}", other.mlir_name()))),
-    }
+    values::random::of_numbers(ty.dtype, TensorShape::new(&shape)?, &numbers, allocator)
 }
 
 /// Random numbers for an input of this type, the same for the same seed: floating-point ones from -1 to 1, others 0 or 1.
@@ -180,27 +160,7 @@ pub(super) fn random(ty: &TensorType, seed: u64, allocator: &Allocator) -> Resul
     let dims = ty.dims.as_ref().ok_or_else(|| wrong(format!("the shape of an input {ty} is not known")))?;
     let dims = dims.iter().map(|dim| usize::try_from(dim.unwrap_or(1)).unwrap_or(usize::MAX));
     let shape = TensorShape::new(&dims.collect::<Vec<_>>())?;
-    let count = shape.num_elements()?;
-    let mut state = seed;
-    let mut next = || {
-        // SplitMix64.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let x = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        x ^ (x >> 31)
-    };
-    if matches!(ty.dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
-        let numbers: Vec<f32> = (0..count).map(|_| (next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
-        let tensor = of_numbers(ty.dtype, shape.dims(), &numbers, allocator)?;
-        return Ok(AsyncValue::new(HostTensor::from(tensor)));
-    }
-    let size = ty.dtype.size().filter(|_| !matches!(ty.dtype, DType::Complex64 | DType::Complex128));
-    let size =
-        size.ok_or_else(|| wrong(format!("there are no random inputs of {}", ty.dtype.mlir_name())))?;
-    let tensor = DenseHostTensor::allocate(TensorMetadata { dtype: ty.dtype, shape }, allocator)?;
-    // The lowest byte of each element comes first.
-    tensor.write_bytes(&READ)?.chunks_exact_mut(size).for_each(|element| element[0] = (next() & 1) as u8);
-    Ok(AsyncValue::new(HostTensor::from(tensor)))
+    Ok(AsyncValue::new(HostTensor::from(values::random::tensor(ty.dtype, shape, seed, allocator)?)))
 }
 
 #[cfg(test)]

@@ -7,13 +7,26 @@ use tfrt_eager::{Op, OpRegistry};
 use tfrt_host::DType;
 
 use super::{
-    Failure,
+    Failure, onnx_ops,
     reference::{Entry, ReferenceArgs},
 };
 use crate::Console;
 
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) reference: ReferenceArgs,
+    /// Print the reference of ONNX's operators and the operator sets for which models with them run
+    #[arg(long)]
+    onnx: bool,
+}
+
 /// Runs the command.
-pub(super) fn run(args: &ReferenceArgs, console: &mut Console) -> Result<(), Failure> {
+pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    if args.onnx {
+        return onnx_ops::run(&args.reference, console);
+    }
+    let args = &args.reference;
     let mut registry = OpRegistry::new();
     tfrt_eager::ops::register(&mut registry);
     let entries = || public_ops(&registry).into_iter().map(entry).collect();

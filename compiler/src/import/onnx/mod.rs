@@ -18,7 +18,7 @@ mod unsupported;
 
 use std::{
     collections::{HashMap, HashSet},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
 
@@ -74,6 +74,28 @@ pub fn read_file(
         .import(&model)
 }
 
+/// Reads an ONNX model from memory; `name` is what messages call it. External data is refused.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read_bytes(
+    name: &str,
+    bytes: &[u8],
+    options: &ImportOptions,
+    evaluator: &Evaluator,
+) -> Result<(Graph, Diagnostics), Diagnostics> {
+    let model = decode(name, Bytes::copy_from_slice(bytes))?;
+    let tensors = TensorReader::new(None, evaluator.allocator().clone());
+    Importer::new(name.to_owned(), &model, options, evaluator, tensors)
+        .map_err(|message| file_error(name, message))?
+        .import(&model)
+}
+
+fn decode(name: &str, bytes: Bytes) -> Result<ModelProto, Diagnostics> {
+    ModelProto::decode(bytes)
+        .map_err(|error| file_error(name, format!("the file is not an ONNX model: {error}")))
+}
+
 /// An error of a whole file.
 fn file_error(file: &str, message: String) -> Diagnostics {
     let mut errors = Diagnostics::new();
@@ -86,10 +108,9 @@ fn open(path: &Path, evaluator: &Evaluator) -> Result<(String, ModelProto, Tenso
     let file =
         path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned();
     let mapped = MappedFile::open(path).map_err(|error: HostDiagnostic| file_error(&file, error.message))?;
-    let model = ModelProto::decode(Bytes::from_owner(mapped))
-        .map_err(|error| file_error(&file, format!("the file is not an ONNX model: {error}")))?;
+    let model = decode(&file, Bytes::from_owner(mapped))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let tensors = TensorReader::new(folder, evaluator.allocator().clone());
+    let tensors = TensorReader::new(Some(folder), evaluator.allocator().clone());
     Ok((file, model, tensors))
 }
 
@@ -100,7 +121,7 @@ fn open(path: &Path, evaluator: &Evaluator) -> Result<(String, ModelProto, Tenso
 pub fn read_tensor_file(path: &Path, allocator: &SharedAllocator) -> Result<HostTensor, String> {
     let mapped = MappedFile::open(path).map_err(|error| error.message)?;
     let proto = TensorProto::decode(Bytes::from_owner(mapped)).map_err(|error| error.to_string())?;
-    TensorReader::new(PathBuf::new(), allocator.clone()).read(&proto)
+    TensorReader::new(None, allocator.clone()).read(&proto)
 }
 
 /// The operator set of a domain: the default one has two names.

@@ -16,7 +16,8 @@ use crate::attributes::tensor_of_bytes;
 
 /// Reads constant tensors, and the files beside the model that hold the elements of some.
 pub(super) struct TensorReader {
-    folder: PathBuf,
+    /// The model's folder, if it is in one.
+    folder: Option<PathBuf>,
     allocator: SharedAllocator,
     files: HashMap<String, HostBuffer>,
 }
@@ -48,8 +49,8 @@ pub(super) fn dtype(number: i32) -> Result<DType, String> {
 }
 
 impl TensorReader {
-    /// A reader for a model in `folder`.
-    pub(super) fn new(folder: PathBuf, allocator: SharedAllocator) -> Self {
+    /// A reader for a model in `folder`, or in memory.
+    pub(super) fn new(folder: Option<PathBuf>, allocator: SharedAllocator) -> Self {
         Self { folder, allocator, files: HashMap::new() }
     }
 
@@ -142,9 +143,10 @@ impl TensorReader {
         if !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(outside());
         }
-        let path = self.folder.join(relative);
+        let folder = self.folder.as_ref().ok_or("a model in memory cannot have external data")?;
+        let path = folder.join(relative);
         let cannot = |error| format!("cannot open external data at '{location}': {error}");
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let (real, folder) = (path.canonicalize().map_err(cannot)?, folder.canonicalize().map_err(cannot)?);
         if real.starts_with(&folder) { Ok(path) } else { Err(outside()) }
     }

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 use tfrt_compiler::{
-    Evaluator, Graph,
+    Evaluator, Graph, Port,
     analysis::Summary,
     import::onnx::{ModelFile, describe_file},
     import_model, pass,
@@ -19,39 +19,68 @@ use crate::{
 /// Constants of at most this many bytes show their elements in pictures.
 const MAX_SHOWN_BYTES: usize = 32;
 
+/// The formats of models.
+const ONNX: &str = "ONNX";
+const TENSORFLOW: &str = "TensorFlow";
+
 /// Runs the command.
 pub(super) fn run(args: &Args, path: &Path, runtime: &Runtime, console: &mut Console) -> Result<(), Failure> {
     let evaluator = Evaluator::new(runtime.host())?;
-    let file = describe_file(path, &evaluator).map_err(Errors::from)?;
+    let is_onnx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"));
+    let described = match is_onnx {
+        true => Some(describe_file(path, &evaluator).map_err(Errors::from)?),
+        false => None,
+    };
     let options = args.compile_options()?;
-    if args.graph.is_none() && !args.json {
-        console.print(file_text(&file));
+    let is_text = args.graph.is_none() && !args.json;
+    // What the file says is shown even if it cannot be imported.
+    if let Some(file) = described.as_ref().filter(|_| is_text) {
+        console.print(file_text(file, ONNX));
     }
     let (mut graph, warnings) = import_model(path, &options.import, &evaluator).map_err(Errors::from)?;
     for warning in &warnings {
         console.complain(format_args!("{warning}"));
     }
     let imported = Summary::of(&graph);
+    if is_text && !is_onnx {
+        console.print(file_text(&describe_graph(&graph, &imported), TENSORFLOW));
+    }
+    let format = if is_onnx { ONNX } else { TENSORFLOW };
+    let file = described.unwrap_or_else(|| describe_graph(&graph, &imported));
     let mut proceed = |_: &pass::Pass, _: &Graph, _| std::ops::ControlFlow::Continue(());
     let _ = pass::run(pass::PASSES, &mut graph, &evaluator, options.passes, &mut proceed)
         .map_err(Errors::from)?;
-    if let Some(format) = args.graph {
+    if let Some(picture) = args.graph {
         let name = args.function.as_deref().unwrap_or(tfrt_compiler::MAIN);
-        return print_graph(&graph.to_module(MAX_SHOWN_BYTES), Some(name), format, console);
+        return print_graph(&graph.to_module(MAX_SHOWN_BYTES), Some(name), picture, console);
     }
     // Parameters are what the model's file holds; passes fold some into others.
     let compiled = Summary::of(&graph);
     if args.json {
-        print_json(console, &to_json(&file, &imported, &compiled));
+        print_json(console, &to_json(&file, format, &imported, &compiled));
     } else {
         console.print(summary_text(&imported, &compiled));
     }
     Ok(())
 }
 
-fn file_text(file: &ModelFile) -> String {
+/// What the imported graph says in the place of a file that says nothing of itself.
+fn describe_graph(graph: &Graph, imported: &Summary) -> ModelFile {
+    let ports = |ports: &[Port]| ports.iter().map(|port| (port.name.clone(), port.ty.to_string())).collect();
+    ModelFile {
+        inputs: ports(&graph.inputs),
+        outputs: ports(&graph.outputs),
+        nodes: imported.ops.iter().map(|(name, op)| (name.clone(), op.count)).collect(),
+        ..ModelFile::default()
+    }
+}
+
+fn file_text(file: &ModelFile, format: &str) -> String {
     let sets: Vec<_> = file.opsets.iter().map(|(domain, set)| format!("{domain} {set}")).collect();
-    let mut text = format!("ONNX model of operator sets {}", sets.join(", "));
+    let mut text = format!("{format} model");
+    if !sets.is_empty() {
+        text += &format!(" of operator sets {}", sets.join(", "));
+    }
     if !file.producer.is_empty() {
         text += &format!(", written by {}", file.producer);
     }
@@ -104,7 +133,7 @@ fn summary_text(imported: &Summary, compiled: &Summary) -> String {
     text + "\n"
 }
 
-fn to_json(file: &ModelFile, imported: &Summary, compiled: &Summary) -> Value {
+fn to_json(file: &ModelFile, format: &str, imported: &Summary, compiled: &Summary) -> Value {
     let ports = |ports: &[(String, String)]| {
         ports.iter().map(|(name, ty)| json!({ "name": name, "type": ty })).collect::<Vec<_>>()
     };
@@ -118,7 +147,7 @@ fn to_json(file: &ModelFile, imported: &Summary, compiled: &Summary) -> Value {
     let peak = &compiled.peak;
     let node = peak.location.as_ref().and_then(tfrt_ir::Location::file_position);
     json!({
-        "format": "onnx", "producer": file.producer, "opsets": file.opsets,
+        "format": format, "producer": file.producer, "opsets": file.opsets,
         "inputs": ports(&file.inputs), "outputs": ports(&file.outputs),
         "nodes": file.nodes, "ops": ops,
         "parameters": imported.parameter_count, "parameter_bytes": imported.parameter_bytes,

@@ -55,7 +55,7 @@ struct Compiled {
 impl Compiled {
     fn of(module: &Module, bef: &[u8], path: &Path, runtime: &Runtime) -> Result<Option<Self>, Failure> {
         let program = runtime.load(&path.to_string_lossy(), bef.to_vec())?;
-        let Some(model) = model::of_program(&program, bef, path)? else { return Ok(None) };
+        let Some(model) = model::of_program(&program, bef, path, false, runtime)? else { return Ok(None) };
         let mut ops = BTreeMap::new();
         for op in module.walk(module.root()) {
             if let Some(name) = module.op(op).attr("op_name").and_then(Attribute::as_str) {

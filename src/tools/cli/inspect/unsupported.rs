@@ -15,7 +15,7 @@ use tfrt_compiler::{
 use super::Args;
 use crate::{
     Console, Errors, Runtime,
-    tools::cli::{Failure, file_error, model::is_model, print_json, report::visible},
+    tools::cli::{Failure, file_error, print_json, report::visible},
 };
 
 /// A model and what of it cannot be imported, or why it cannot be read.
@@ -35,7 +35,7 @@ pub(super) fn run(
     find_models(folder, &mut models).map_err(|error| file_error("read", folder, error))?;
     models.sort();
     if models.is_empty() {
-        return Err(Failure::Usage(format!("'{}' holds no models", folder.display())));
+        return Err(Failure::Usage(format!("'{}' holds no ONNX models", folder.display())));
     }
     let options = args.compile_options()?;
     let mut found = Vec::new();
@@ -63,7 +63,7 @@ fn find_models(path: &Path, models: &mut Vec<PathBuf>) -> io::Result<()> {
         // A link to a folder above would never end.
         if entry.file_type()?.is_dir() {
             find_models(&entry.path(), models)?;
-        } else if is_model(&entry.path()) {
+        } else if entry.path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx")) {
             models.push(entry.path());
         }
     }

@@ -1,0 +1,124 @@
+//! The arguments of a function: what the command line gives, what a setup function prepared, and chains.
+
+use tfrt_host::{AsyncValue, FunctionRef};
+
+use crate::{
+    Console, Runtime,
+    tools::cli::{
+        Failure,
+        model::Model,
+        model_inputs::{self, ImageArgs},
+        values::{self, CHAIN},
+    },
+};
+
+/// Puts the results of the setup function first, the values of the command line in their places, and chains
+/// in the rest.
+pub(super) fn arguments(
+    function: &FunctionRef<'_>,
+    prepared: Vec<AsyncValue>,
+    inputs: &[String],
+    mut model: Option<ModelInputs<'_>>,
+    runtime: &Runtime,
+) -> Result<Vec<AsyncValue>, Failure> {
+    let types: Vec<_> = function.argument_types().collect();
+    if prepared.len() > types.len() {
+        let (name, many, few) = (function.name(), prepared.len(), types.len());
+        let message =
+            format!("'{name}' takes {few} arguments, but the setup function returns {many} results");
+        return Err(Failure::Usage(message));
+    }
+    let first = prepared.len();
+    let mut places: Vec<Option<AsyncValue>> = prepared.into_iter().map(Some).collect();
+    places.resize(types.len(), None);
+    for input in inputs {
+        let named = model.as_ref().and_then(|inputs| {
+            let (name, text) = input.split_once('=')?;
+            Some((first + inputs.model.input(name)?, text))
+        });
+        let (place, text) = named.map_or_else(|| place_of(input, &places, &types), Ok)?;
+        if places[place].is_some() {
+            return Err(Failure::Usage(format!(
+                "argument {place} is given twice, the second time by '{input}'"
+            )));
+        }
+        let value = match (&mut model, place.checked_sub(first)) {
+            (Some(inputs), Some(number)) => inputs.parse(text, number, runtime),
+            _ => values::parse(text, types[place], runtime.host().allocator()),
+        };
+        places[place] =
+            Some(value.map_err(|failure| {
+                failure.in_context(format_args!("argument {place} ({})", types[place]))
+            })?);
+    }
+    let filled = places.into_iter().zip(&types).enumerate().map(|(place, (value, ty))| match value {
+        Some(value) => Ok(value),
+        None if *ty == CHAIN => Ok(AsyncValue::new(tfrt_host::Chain)),
+        None if model.is_some() => {
+            let inputs = model.as_ref().map(|inputs| inputs.missing(place - first, runtime));
+            inputs.unwrap_or_else(|| Err(Failure::Usage("an input is missing".to_owned())))
+        }
+        None => Err(Failure::Usage(format!(
+            "'{}' needs argument {place} ({ty}): pass it with --input",
+            function.name()
+        ))),
+    });
+    filled.collect()
+}
+
+/// What becomes of a model's inputs that the command line does not give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools::cli) enum MissingInputs {
+    /// They are an error.
+    Refuse,
+    /// They are random numbers.
+    Random,
+}
+
+/// Reads what the command line gives a model.
+pub(super) struct ModelInputs<'a> {
+    pub(super) model: &'a Model,
+    pub(super) images: &'a ImageArgs,
+    pub(super) missing: MissingInputs,
+    pub(super) console: &'a mut Console,
+}
+
+impl ModelInputs<'_> {
+    fn parse(&mut self, text: &str, number: usize, runtime: &Runtime) -> Result<AsyncValue, Failure> {
+        let ty = self.model.input_type(number);
+        model_inputs::parse(text, ty.as_ref(), self.images, runtime.host().allocator(), self.console)
+    }
+
+    /// An input that the command line does not give.
+    fn missing(&self, number: usize, runtime: &Runtime) -> Result<AsyncValue, Failure> {
+        let (name, ty) = &self.model.signature.inputs[number];
+        match self.model.input_type(number) {
+            Some(ty) if self.missing == MissingInputs::Random => {
+                Ok(model_inputs::random(&ty, number as u64, runtime.host().allocator())?)
+            }
+            _ => Err(Failure::Usage(format!("the model needs input '{name}' ({ty}): pass it with --input"))),
+        }
+    }
+}
+
+/// Returns the place of an argument and its value: `3=VALUE` is argument 3, any other value is the first
+/// argument that is still open and not a chain.
+fn place_of<'i>(
+    input: &'i str,
+    places: &[Option<AsyncValue>],
+    types: &[&str],
+) -> Result<(usize, &'i str), Failure> {
+    if let Some((number, value)) = input.split_once('=')
+        && let Ok(place) = number.parse::<usize>()
+    {
+        return match types.get(place) {
+            Some(_) => Ok((place, value)),
+            None => {
+                Err(Failure::Usage(format!("there is no argument {place}: the function has {}", types.len())))
+            }
+        };
+    }
+    let open = (0..types.len()).find(|&place| places[place].is_none() && types[place] != CHAIN);
+    open.map(|place| (place, input))
+        .ok_or_else(|| Failure::Usage(format!("there is no argument for --input {input}")))
+}

@@ -1,0 +1,165 @@
+//! The parts that `run` and `bench` share: a program, one of its functions, its arguments and a request.
+
+mod arguments;
+mod devices;
+mod ending;
+mod session;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tfrt_bef::{MAGIC, VerifiedBef};
+use tfrt_host::{Diagnostic, ErrorCode, FunctionRef, MAX_PENDING_CALLS};
+
+use self::devices::DeviceArgs;
+use super::{
+    Failure, host_ops,
+    model::{self, Model, ModelArgs},
+    report::STDIN,
+};
+use crate::{Console, Program, Runtime};
+
+pub(super) use self::{arguments::MissingInputs, session::Session};
+
+#[derive(clap::Args)]
+pub(super) struct ProgramArgs {
+    /// Program to run: a model (.onnx, .pb, .pbtxt or a SavedModel's folder), MLIR text or a BEF file; '-' reads standard
+    /// input
+    pub(super) program: PathBuf,
+    /// Call the function NAME [default: main, or the only function]
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) function: Option<String>,
+    /// Pass VALUE as the next argument, or as argument N
+    ///
+    /// VALUE is a number, text, or a tensor: 2x2xf32=[1,2,3,4], f32=0, 2x3xf32=random(SEED), @FILE.npy,
+    /// @FILE.btf#INDEX, @FILE.safetensors#NAME, or the pixels of an image, @FILE.jpg or @FILE.png. Chains
+    /// are passed automatically.
+    #[arg(short, long = "input", value_name = "[N=]VALUE", allow_hyphen_values = true)]
+    pub(super) inputs: Vec<String>,
+    /// Call the function NAME once before, and pass its results as the first arguments
+    #[arg(long, value_name = "NAME")]
+    pub(super) setup: Option<String>,
+    /// Read the program's data files from DIR
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+    /// Read the network's weights from a safetensors FILE
+    #[arg(long, value_name = "FILE")]
+    pub(super) weights: Option<PathBuf>,
+    /// Read the names of the classes from FILE, one per line
+    #[arg(long, value_name = "FILE")]
+    pub(super) labels: Option<PathBuf>,
+    /// Run kernels on one thread (s), on one thread per core (mstd) or on N threads (mstd:N)
+    #[arg(long, value_name = "TYPE", default_value = "mstd")]
+    pub(super) work_queue: String,
+    /// Load kernels from a shared LIBRARY, whose code runs in this process
+    #[arg(long = "kernels", value_name = "LIBRARY")]
+    pub(super) shared_libraries: Vec<PathBuf>,
+    /// Cancel the run if more than N calls of functions are pending
+    #[arg(long, value_name = "N", default_value_t = MAX_PENDING_CALLS)]
+    pub(super) max_pending_calls: usize,
+    /// Cancel the run if it has not finished after TIME (500ms, 2s), including device teardown
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) deadline: Option<Duration>,
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+    #[command(flatten)]
+    devices: DeviceArgs,
+}
+
+/// Opens a program, or a model as one.
+fn open_program(
+    args: &ProgramArgs,
+    outputs: &[String],
+    runtime: &Runtime,
+    console: &mut Console,
+) -> Result<(Program, Option<Model>), Failure> {
+    if model::is_model(&args.program) {
+        let (program, model) = model::open(&args.program, &args.model, outputs, runtime, console)?;
+        return Ok((program, Some(model)));
+    }
+    let bef = read_program(&args.program, runtime, console)?;
+    let bytes = bef.bytes().to_vec();
+    let program = runtime.link(bef)?;
+    let model = model::of_program(&program, &bytes, &args.program, args.model.verify_weights, runtime)?;
+    if args.model.verbose && model.is_some() {
+        host_ops::report(&bytes, runtime, console)?;
+    }
+    Ok((program, model))
+}
+
+/// Reads a program from a file, or from the input if the path is `-`. The console keeps text from the
+/// input, so that errors can show its lines.
+pub(super) fn read_program(
+    path: &Path,
+    runtime: &Runtime,
+    console: &mut Console,
+) -> Result<VerifiedBef, Failure> {
+    if path != Path::new("-") {
+        return Ok(runtime.read_file(path)?);
+    }
+    let bytes = console.read(path).map_err(|message| Diagnostic::new(ErrorCode::Io, message))?;
+    if !bytes.starts_with(&MAGIC) {
+        console.input_text.clone_from(&bytes);
+    }
+    Ok(runtime.read(STDIN, bytes)?)
+}
+
+fn choose<'p>(program: &'p Program, name: Option<&str>) -> Result<FunctionRef<'p>, Failure> {
+    let file = program.file();
+    if let Some(name) = name {
+        return file.function(name).ok_or_else(|| {
+            Failure::Usage(format!("the program has no function '{name}', but {}", names(program)))
+        });
+    }
+    if let Some(main) = file.function("main") {
+        return Ok(main);
+    }
+    let mut named = file.functions().filter(|function| !function.name().is_empty());
+    match (named.next(), named.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Err(Failure::Usage("the program has no function".to_owned())),
+        _ => Err(Failure::Usage(format!("choose one with --function: the program has {}", names(program)))),
+    }
+}
+
+fn names(program: &Program) -> String {
+    let functions = program.file().functions();
+    enumerate_names(functions.map(|function| function.name()).filter(|name| !name.is_empty()))
+}
+
+/// Joins names for a message, of many only the first ones.
+pub(super) fn enumerate_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const MAX_NAMES: usize = 20;
+    let names: Vec<_> = names.collect();
+    let shown = names[..names.len().min(MAX_NAMES)].join(", ");
+    match names.len().saturating_sub(MAX_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Parses a time: `500ms`, `2s` or `1.5s`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').ok_or("a time ends in 's' or 'ms'")?, 1.0),
+    };
+    let seconds: f64 = number.parse().map_err(|_| format!("'{number}' is not a number"))?;
+    Duration::try_from_secs_f64(seconds * unit).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        for wrong in ["", "5", "s", "-1s", "1e40s"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

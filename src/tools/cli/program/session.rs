@@ -1,0 +1,357 @@
+//! [`Session`]: a program ready to be called, with its devices, its files and its errors.
+
+use std::{
+    cell::{Cell, RefCell},
+    fs::{self, File},
+    io::BufWriter,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+use tfrt_compiler::lower::SETUP;
+use tfrt_device::{
+    Devices,
+    allocator::write_timeline,
+    checker::{Checker, Report},
+    front::MemoryTimeline,
+};
+use tfrt_host::{AsyncValue, Diagnostic, HostContext, RequestContext, ResourceContext, work_queue};
+use tfrt_models::kernels::{DATA_DIR, LABELS, MODEL_WEIGHTS, ModelWeights, PROGRESS, WEIGHTS};
+use tfrt_tensor::files::safetensors::SafeTensorsFile;
+
+use super::{
+    ProgramArgs,
+    arguments::{MissingInputs, ModelInputs, arguments},
+    choose,
+    ending::Ending,
+    open_program,
+};
+use crate::{
+    Console, Errors, Program, Runtime, SharedWriter,
+    files::{check_output_path, replace_file},
+    tools::cli::{Failure, file_error, model::Model, progress, report::MAX_KEPT_ERRORS},
+};
+
+/// The files that a program finds among its request's resources.
+struct Files {
+    model: Option<ModelWeights>,
+    data: Option<PathBuf>,
+    weights: Option<SafeTensorsFile>,
+    labels: Option<Vec<String>>,
+}
+
+impl Files {
+    /// Opens the files that the arguments name.
+    fn open(args: &ProgramArgs, model: Option<&Model>) -> Result<Self, Failure> {
+        let weights = args.weights.as_ref().map(SafeTensorsFile::open).transpose()?;
+        let read = |file: &PathBuf| {
+            let text = fs::read_to_string(file).map_err(|error| file_error("read", file, error))?;
+            Ok::<_, Diagnostic>(text.lines().map(|line| line.trim().to_owned()).collect())
+        };
+        let labels = args.labels.as_ref().map(read).transpose()?;
+        let model = model.and_then(|model| model.weights.clone());
+        Ok(Self { model, data: args.data.clone(), weights, labels })
+    }
+
+    fn offer(&self, resources: &ResourceContext) {
+        if let Some(weights) = &self.model {
+            resources.insert(MODEL_WEIGHTS, weights.clone());
+        }
+        if let Some(data) = &self.data {
+            resources.insert(DATA_DIR, data.clone());
+        }
+        if let Some(weights) = &self.weights {
+            resources.insert(WEIGHTS, weights.clone());
+        }
+        if let Some(labels) = &self.labels {
+            resources.insert(LABELS, labels.clone());
+        }
+    }
+}
+
+/// A program ready to be called.
+pub(in crate::tools::cli) struct Session {
+    pub(in crate::tools::cli) runtime: Runtime,
+    pub(in crate::tools::cli) program: Program,
+    pub(in crate::tools::cli) function: String,
+    pub(in crate::tools::cli) arguments: Vec<AsyncValue>,
+    /// Errors so far, whether they reach a result or not.
+    errors: Arc<Mutex<Vec<Diagnostic>>>,
+    /// Errors outside of the program, such as a file that cannot be written.
+    noted: RefCell<Vec<Diagnostic>>,
+    files: Files,
+    /// The model that the program was compiled from.
+    pub(in crate::tools::cli) model: Option<Model>,
+    /// Whether work of a request was still running when the wait for it ended.
+    is_abandoned: Cell<bool>,
+    /// Whether to show the program's progress.
+    pub(in crate::tools::cli) progress: bool,
+    checker: Option<Arc<Checker>>,
+    /// The recorder of the devices' memory, and the file for its timeline.
+    timeline: Option<(Arc<MemoryTimeline>, PathBuf)>,
+    /// The duration of the setup function, if there is one.
+    pub(in crate::tools::cli) setup: Option<Duration>,
+    /// The last field, so that it is dropped after everything that belongs to the program.
+    ending: Ending,
+}
+
+impl Session {
+    /// Loads the program and calls its setup function if one is named. Text that kernels print goes to
+    /// `printed`, or nowhere. `outputs` are the names of results on the command line.
+    pub(in crate::tools::cli) fn new(
+        args: &ProgramArgs,
+        outputs: &[String],
+        printed: Option<SharedWriter>,
+        missing: MissingInputs,
+        console: &mut Console,
+    ) -> Result<Self, Failure> {
+        let queue = work_queue::from_str(&args.work_queue)
+            .map_err(|error| Failure::Usage(format!("invalid value for '--work-queue <TYPE>': {error}")))?;
+        if let Some(file) = &args.devices.memory_timeline {
+            check_output_path(file).map_err(|error| file_error("write", file, error))?;
+        }
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        let kept = errors.clone();
+        let (devices, checker, timeline) = args.devices.options()?;
+        let timeline = timeline.zip(args.devices.memory_timeline.clone());
+        let mut builder = Runtime::builder()
+            .work_queue(queue)
+            .max_pending_calls(args.max_pending_calls)
+            .devices(devices)
+            .output(printed.clone().unwrap_or_else(|| SharedWriter::new(std::io::sink())))
+            .diagnostics(move |error| {
+                let mut kept = kept.lock();
+                if kept.len() < MAX_KEPT_ERRORS {
+                    kept.push(error.clone());
+                }
+            });
+        for library in &args.shared_libraries {
+            builder = builder.shared_library(library);
+        }
+        let runtime = builder.build()?;
+        let (program, model) = open_program(args, outputs, &runtime, console)?;
+        let function = choose(&program, args.function.as_deref())?.name().to_owned();
+        let started = Cell::new(Instant::now());
+        let ending = Ending { deadline: args.deadline, printed, started, runtime: Some(runtime.clone()) };
+        let mut session = Self {
+            runtime,
+            program,
+            function,
+            arguments: Vec::new(),
+            errors,
+            noted: RefCell::default(),
+            files: Files::open(args, model.as_ref())?,
+            model,
+            is_abandoned: Cell::new(false),
+            progress: console.is_terminal,
+            checker,
+            timeline,
+            setup: None,
+            ending,
+        };
+        let start = Instant::now();
+        let setup = args.setup.as_deref().or(session.model.is_some().then_some(SETUP));
+        let prepared = setup.map_or(Ok(Vec::new()), |name| session.set_up(name))?;
+        session.setup = setup.is_some().then(|| start.elapsed());
+        let function = choose(&session.program, Some(&session.function))?;
+        let inputs = session.model.as_ref().map(|model| ModelInputs {
+            model,
+            images: &args.model.images,
+            missing,
+            console,
+        });
+        session.arguments = arguments(&function, prepared, &args.inputs, inputs, &session.runtime)?;
+        Ok(session)
+    }
+
+    /// Calls a function that takes only chains, and returns its results.
+    fn set_up(&self, name: &str) -> Result<Vec<AsyncValue>, Failure> {
+        let function = choose(&self.program, Some(name))?;
+        let chains = arguments(&function, Vec::new(), &[], None, &self.runtime)?;
+        let request = self.request()?;
+        let results = self.program.call_in(&request, name, chains)?;
+        self.settle();
+        let errors = self.take_errors(&results);
+        if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
+    }
+
+    /// Creates a request with the resources and the deadline that the command line names. The request is
+    /// cancelled when nobody reads what its kernels print.
+    pub(in crate::tools::cli) fn request(&self) -> Result<Arc<RequestContext>, Diagnostic> {
+        let resources = ResourceContext::new();
+        self.files.offer(&resources);
+        if self.progress {
+            resources.insert(PROGRESS, progress::bar());
+        }
+        let request = RequestContext::new(self.runtime.host().clone(), Arc::new(resources));
+        self.ending.started.set(Instant::now());
+        if let Some(printed) = &self.ending.printed {
+            // The writer belongs to the host, and so must not keep the request, which keeps the host.
+            let weak = Arc::downgrade(&request);
+            printed.on_closure(move || {
+                if let Some(request) = weak.upgrade() {
+                    request.cancel();
+                }
+            });
+        }
+        if let Some(deadline) = self.ending.deadline {
+            request.set_deadline(deadline)?;
+        }
+        Ok(request)
+    }
+
+    /// Returns what makes the same calls from any thread.
+    pub(in crate::tools::cli) fn caller(&self) -> Caller<'_> {
+        let Self { program, function, arguments, files, ending, .. } = self;
+        Caller { program, function, arguments, files, deadline: ending.deadline }
+    }
+
+    /// The names of classes, if the command line gives them.
+    pub(in crate::tools::cli) fn labels(&self) -> Option<&[String]> {
+        self.files.labels.as_deref()
+    }
+
+    /// Calls the function and waits until all its work has ended. If the deadline passes first, that is an
+    /// error beside the results.
+    pub(in crate::tools::cli) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
+        let request = self.request()?;
+        let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
+        self.settle();
+        Ok(results)
+    }
+
+    /// Waits for the work of the last request. If it does not end in time, that is one more error: results
+    /// and earlier errors stay.
+    fn settle(&self) {
+        if let Err(late) = self.in_time(HostContext::quiesce).and_then(|quiesced| quiesced) {
+            self.is_abandoned.set(true);
+            self.note(late);
+        }
+    }
+
+    /// Adds an error to those that [`Self::take_errors`] returns.
+    pub(in crate::tools::cli) fn note(&self, error: Diagnostic) {
+        self.noted.borrow_mut().push(error);
+    }
+
+    /// Waits for the runtime, see [`Ending::in_time`].
+    fn in_time<T: Send + 'static>(
+        &self,
+        wait: impl FnOnce(&HostContext) -> T + Send + 'static,
+    ) -> Result<T, Diagnostic> {
+        // If the wait never ends, its thread keeps the runtime, whose drop would wait as well.
+        let runtime = self.runtime.clone();
+        let wait = move || {
+            let value = wait(runtime.host());
+            // The receiver may end the process, so the runtime goes first.
+            drop(runtime);
+            value
+        };
+        self.ending.in_time(wait, || Devices::of(self.runtime.host()).abandon())
+    }
+
+    /// Writes the timeline of the devices' memory, if the command line names a file for it.
+    pub(in crate::tools::cli) fn write_timeline(&self) -> Result<(), Diagnostic> {
+        let Some((timeline, file)) = &self.timeline else { return Ok(()) };
+        let written = replace_file(file, |temporary| {
+            let mut out = BufWriter::new(File::create(temporary)?);
+            write_timeline(&self.function, &timeline.take(), &mut out)?;
+            out.into_inner().map(drop).map_err(std::io::IntoInnerError::into_error)
+        });
+        written.map_err(|error| file_error("write", file, error))
+    }
+
+    /// Returns the errors since the last call, and the errors among the results.
+    pub(in crate::tools::cli) fn take_errors(&self, results: &[AsyncValue]) -> Vec<Diagnostic> {
+        let mut errors = self.noted.take();
+        errors.append(&mut self.errors.lock());
+        errors.extend(results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone()));
+        let panics = self.runtime.host().work_queue().take_panics();
+        errors.extend(panics.iter().map(|panic| Diagnostic::internal(format!("a task panicked: {panic:?}"))));
+        errors
+    }
+
+    /// Ends the session. Returns the errors as [`Self::take_errors`] does, failures of device work that the
+    /// program did not wait for, and the checker's reports.
+    ///
+    /// Anything left on a checked device after the arguments and results are dropped has leaked. While
+    /// abandoned work still runs, leaks cannot be told, and only the reports so far are returned.
+    pub(in crate::tools::cli) fn finish(mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
+        let mut errors = self.noted.take();
+        let own = self.take_errors(&results);
+        drop(results);
+        self.arguments.clear();
+        let failures = self.await_devices();
+        // If the program failed, its own errors explain the failures of its device work.
+        let unseen = if own.is_empty() || self.is_abandoned.get() { failures } else { Vec::new() };
+        errors.extend(own.into_iter().chain(unseen));
+        if let Some(checker) = &self.checker {
+            let reports = if self.is_abandoned.get() { checker.reports() } else { checker.finish() };
+            errors.extend(reports.iter().map(Report::to_diagnostic));
+        }
+        // Device work that never ends may show only now.
+        let Self { runtime, program, mut ending, .. } = self;
+        drop((runtime, program));
+        errors.extend(ending.end().err());
+        errors
+    }
+
+    /// Waits for the devices' work. Returns the failures that no kernel has reported, or that the work does
+    /// not end.
+    fn await_devices(&self) -> Vec<Diagnostic> {
+        if self.is_abandoned.get() {
+            return Vec::new();
+        }
+        let is_checked = self.checker.is_some();
+        let failures = self.in_time(move |host| {
+            let devices = Devices::of(host);
+            let failures = devices.take_failures();
+            // Memory on its way back has not leaked.
+            if is_checked {
+                devices.finish_teardown();
+            }
+            failures
+        });
+        failures.unwrap_or_else(|late| {
+            self.is_abandoned.set(true);
+            vec![late]
+        })
+    }
+
+    /// Returns the MLIR spellings of the result types.
+    pub(in crate::tools::cli) fn result_types(&self) -> Vec<String> {
+        let function = self.program.file().function(&self.function);
+        function.map(|f| f.result_types().map(str::to_owned).collect()).unwrap_or_default()
+    }
+}
+
+/// Makes the calls of a session, on any number of threads. Each call is a request of its own.
+pub(in crate::tools::cli) struct Caller<'s> {
+    program: &'s Program,
+    function: &'s str,
+    arguments: &'s [AsyncValue],
+    files: &'s Files,
+    deadline: Option<Duration>,
+}
+
+impl Caller<'_> {
+    /// Calls the function and waits for its results.
+    ///
+    /// # Errors
+    /// The errors among the results.
+    pub(in crate::tools::cli) fn call(&self) -> Result<(), Vec<Diagnostic>> {
+        let resources = ResourceContext::new();
+        self.files.offer(&resources);
+        let request = RequestContext::new(self.program.runtime().host().clone(), Arc::new(resources));
+        if let Some(deadline) = self.deadline {
+            request.set_deadline(deadline).map_err(|error| vec![error])?;
+        }
+        let called = self.program.call_in(&request, self.function, self.arguments.iter().cloned());
+        let results = called.map_err(|error| vec![error])?;
+        let errors = results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone());
+        let errors: Vec<_> = errors.collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+}

@@ -1,0 +1,79 @@
+//! Random tensors, the same for the same seed.
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape, bf16, f16};
+
+use super::{Allocator, ME, wrong};
+
+/// The seed that `random(SEED)` names; `None` for other texts.
+///
+/// # Errors
+/// InvalidArgument if the seed is not a number.
+pub(in crate::tools::cli) fn seed(text: &str) -> Result<Option<u64>, Diagnostic> {
+    let Some(rest) = text.trim().strip_prefix("random") else { return Ok(None) };
+    let seed = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let seed = seed.and_then(|seed| seed.trim().parse().ok());
+    seed.map(Some).ok_or_else(|| wrong("random numbers are written as random(SEED), and SEED is a number"))
+}
+
+/// A tensor of random numbers: floating-point ones from -1 to 1, others 0 or 1.
+///
+/// # Errors
+/// InvalidArgument for types that have no numbers; OutOfMemory.
+pub(in crate::tools::cli) fn tensor(
+    dtype: DType,
+    shape: TensorShape,
+    seed: u64,
+    allocator: &Allocator,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let count = shape.num_elements()?;
+    let mut state = seed;
+    let mut next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let x = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    };
+    if matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
+        let numbers: Vec<f32> = (0..count).map(|_| (next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
+        return of_numbers(dtype, shape, &numbers, allocator);
+    }
+    let size = dtype.size().filter(|_| !matches!(dtype, DType::Complex64 | DType::Complex128));
+    let size = size.ok_or_else(|| wrong(format!("there are no random tensors of {}", dtype.mlir_name())))?;
+    let tensor = DenseHostTensor::allocate(TensorMetadata { dtype, shape }, allocator)?;
+    let mut bytes = tensor.write_bytes(&ME)?;
+    bytes.fill(0);
+    // The lowest byte of each element comes first.
+    bytes.chunks_exact_mut(size).for_each(|element| element[0] = (next() & 1) as u8);
+    drop(bytes);
+    Ok(tensor)
+}
+
+/// A tensor of these numbers, in a data type of floating-point numbers.
+///
+/// # Errors
+/// InvalidArgument for other types; OutOfMemory.
+pub(in crate::tools::cli) fn of_numbers(
+    dtype: DType,
+    shape: TensorShape,
+    numbers: &[f32],
+    allocator: &Allocator,
+) -> Result<DenseHostTensor, Diagnostic> {
+    match dtype {
+        DType::F32 => DenseHostTensor::from_slice(shape, numbers, allocator),
+        DType::F16 => {
+            let halves: Vec<_> = numbers.iter().map(|&number| f16::from_f32(number)).collect();
+            DenseHostTensor::from_slice(shape, &halves, allocator)
+        }
+        DType::BF16 => {
+            let halves: Vec<_> = numbers.iter().map(|&number| bf16::from_f32(number)).collect();
+            DenseHostTensor::from_slice(shape, &halves, allocator)
+        }
+        DType::F64 => {
+            let wide: Vec<_> = numbers.iter().map(|&number| f64::from(number)).collect();
+            DenseHostTensor::from_slice(shape, &wide, allocator)
+        }
+        other => Err(wrong(format!("floating-point numbers cannot be elements of {}", other.mlir_name()))),
+    }
+}
