@@ -29,6 +29,8 @@ assert_eq!(results[0].get(), Some(&42));
 )]
 
 mod call;
+#[cfg(feature = "full")]
+mod chains;
 mod console;
 #[cfg(feature = "full")]
 mod devices;
@@ -43,6 +45,8 @@ mod text;
 pub mod tools;
 
 pub use call::{Call, CallFuture};
+#[cfg(feature = "full")]
+pub use chains::MissingChain;
 pub use console::{Console, SharedWriter};
 #[cfg(feature = "full")]
 pub use devices::{Choice, DeviceOptions};

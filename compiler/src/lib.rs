@@ -10,6 +10,7 @@
 pub mod analysis;
 mod attributes;
 mod builder;
+pub mod chains;
 pub mod dialect;
 mod evaluate;
 mod graph;
@@ -17,6 +18,7 @@ pub mod import;
 pub mod lower;
 mod model;
 pub mod pass;
+pub mod plan;
 mod shapes;
 mod tensor_type;
 mod text;

@@ -13,6 +13,8 @@ mod expected;
 #[cfg(feature = "full")]
 pub mod opt;
 #[cfg(feature = "full")]
+mod opt_chains;
+#[cfg(feature = "full")]
 mod parts;
 #[cfg(feature = "full")]
 mod text_tool;

@@ -10,6 +10,7 @@ use tfrt_ir::{
 
 use super::{
     Outcome, args,
+    opt_chains::{self, ChainOptions},
     parts::{Part, over_parts},
     text_tool::{self, TextOptions},
 };
@@ -51,13 +52,14 @@ fn usage() -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(usage, "  --{:<28}{}", pass.name, pass.summary);
     }
-    usage + PASS_USAGE
+    usage + PASS_USAGE + opt_chains::USAGE
 }
 
 struct Options {
     text: TextOptions,
     parse: ParseOptions,
     passes: PassOptions,
+    chains: ChainOptions,
 }
 
 /// What is done with an op graph.
@@ -111,10 +113,11 @@ impl Options {
     fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
         let mut parse = ParseOptions { allow_unregistered: false, ..ParseOptions::default() };
         let mut passes = PassOptions::default();
+        let mut chains = ChainOptions::default();
         let text = TextOptions::parse(args, |option, parser| {
             match option {
                 "allow-unregistered-dialect" => parse.allow_unregistered = args::switch(parser)?,
-                option => return passes.parse(option, parser),
+                option => return Ok(chains.parse(option, parser)? || passes.parse(option, parser)?),
             }
             Ok(true)
         })?;
@@ -122,7 +125,7 @@ impl Options {
         parse.first_error_only = text.parts.verify_diagnostics;
         // The ops of op graphs are not kernels, so the text's operations are checked as a graph.
         parse.allow_unregistered |= passes.applies();
-        Ok(Self { text, parse, passes })
+        Ok(Self { text, parse, passes, chains })
     }
 }
 
@@ -139,11 +142,15 @@ fn optimize(options: &Options, console: &mut Console) -> Result<Outcome, String>
         false => None,
     };
     let (outcome, results) = over_parts(&source, options.text.parts, console, |part: &Source| {
-        let text = parse_module(part, &ops, &options.parse)
+        let parsed = parse_module(part, &ops, &options.parse);
+        let text = options
+            .chains
+            .parse_without_chains(parsed, part, &ops, &options.parse)
             .and_then(|module| match &mut graphs {
                 Some(graphs) => graphs.process(module),
                 None => Ok(module),
             })
+            .and_then(|module| options.chains.process(module, &ops))
             .map(|module| print_module(&module, &ops, options.text.print).into_bytes());
         Part::new(text, Diagnostics::new())
     });

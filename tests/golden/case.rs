@@ -22,6 +22,23 @@ pub(crate) fn run(file: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Stands for the binary form of a program.
+pub(crate) const BINARY: &str = "$(bef_name %s)";
+
+/// Runs the commands of a file that use its binary form, on another one.
+///
+/// # Errors
+/// The first command that does not do what it should.
+pub(crate) fn run_binary(file: &Path, binary: &Path, scratch: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let commands = text.lines().filter_map(|line| line.trim_start().strip_prefix("// RUN:"));
+    for line in commands.map(str::trim).filter(|line| line.contains(BINARY)) {
+        let line = line.replace(BINARY, &binary.to_string_lossy());
+        pipeline(&line, file, scratch).map_err(|error| format!("RUN: {line}\n{error}"))?;
+    }
+    Ok(())
+}
+
 /// Runs commands, each on the output of the one before. All must succeed.
 fn pipeline(line: &str, file: &Path, scratch: &Path) -> Result<(), String> {
     let mut input = Vec::new();

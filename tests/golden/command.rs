@@ -11,7 +11,10 @@ use tfrt::{
     tools::{self, Outcome},
 };
 
-use crate::{case::bef_of, filecheck};
+use crate::{
+    case::{BINARY, bef_of},
+    filecheck,
+};
 
 /// A program's name, its arguments, and what to do with its streams and result.
 pub(crate) struct Command {
@@ -31,8 +34,8 @@ pub(crate) struct Finished {
 impl Command {
     pub(crate) fn parse(stage: &str, file: &Path, scratch: &Path) -> Result<Self, String> {
         let mut stage = stage.to_owned();
-        if stage.contains("$(bef_name %s)") {
-            stage = stage.replace("$(bef_name %s)", &bef_of(file, scratch)?);
+        if stage.contains(BINARY) {
+            stage = stage.replace(BINARY, &bef_of(file, scratch)?);
         }
         let stage = stage
             .replace("%s", &file.to_string_lossy())

@@ -18,12 +18,14 @@ mod device_bench;
 mod filecheck;
 #[path = "../../benches/measure/main.rs"]
 mod measure;
+mod rechained;
 
 use std::{
     ffi::OsStr,
     io,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use libtest_mimic::{Arguments, Trial};
@@ -70,6 +72,18 @@ fn run_tests() -> ExitCode {
             Ok(coverage::check(&programs)?)
         }),
     ];
+    let ops = Arc::new(rechained::operations());
+    for file in files.iter().filter(|file| rechained::applies(file)) {
+        let name = file.strip_prefix(FOLDER).unwrap_or(file).with_extension("");
+        let (ordered, ops_of_ordered) = (file.clone(), ops.clone());
+        trials.push(Trial::test(format!("chains of {}", name.display()), move || {
+            Ok(rechained::check_chains(&ordered, &ops_of_ordered)?)
+        }));
+        let (file, ops) = (file.clone(), ops.clone());
+        trials.push(Trial::test(format!("{} rechained", name.display()), move || {
+            Ok(rechained::run(&file, &ops)?)
+        }));
+    }
     trials.extend(files.into_iter().map(|file| {
         let name = file.strip_prefix(FOLDER).unwrap_or(&file).with_extension("");
         Trial::test(name.to_string_lossy(), move || Ok(case::run(&file)?))

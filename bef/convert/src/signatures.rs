@@ -31,6 +31,12 @@ pub fn operations(kernels: &KernelRegistry) -> Result<OpRegistry, Vec<String>> {
 /// The kernels whose types or formats cannot be read. All others are added nevertheless.
 pub fn add_signatures(ops: &mut OpRegistry, kernels: &KernelRegistry) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
+    for name in kernels.mutable_types() {
+        match Type::parse(name) {
+            Ok(ty) => ops.add_mutable_type(ty),
+            Err(error) => errors.push(format!("type {name}: {error}")),
+        }
+    }
     for kernel in kernels.kernels() {
         if let Some(known) = ops.get_mut(kernel.name()) {
             complete(known, kernel, kernels);

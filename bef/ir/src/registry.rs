@@ -1,12 +1,12 @@
 //! The registry of known operations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::assembly::{Assembly, Format};
 use crate::definition::has_several_variadic;
 use crate::name_hash::BuildNameHasher;
-use crate::{Name, OpDefinition};
+use crate::{Name, OpDefinition, Type};
 
 /// The known operations, by name.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,7 @@ pub struct OpRegistry {
     dialects: HashMap<Name, bool, BuildNameHasher>,
     /// The checks of dialect types.
     types: HashMap<Name, TypeCheck, BuildNameHasher>,
+    mutable_types: HashSet<Type>,
 }
 
 /// Says what is wrong with the body of a dialect type, if anything is.
@@ -56,6 +57,16 @@ impl OpRegistry {
     /// The check of a dialect's types, if it has one.
     pub fn type_check(&self, dialect: &str) -> Option<TypeCheck> {
         self.types.get(dialect).copied()
+    }
+
+    /// Declares that values of this type have contents that operations may change after the value is made.
+    pub fn add_mutable_type(&mut self, ty: Type) {
+        self.mutable_types.insert(ty);
+    }
+
+    /// Whether values of this type have contents that operations may change.
+    pub fn is_mutable_type(&self, ty: &Type) -> bool {
+        self.mutable_types.contains(ty)
     }
 
     /// Returns whether a text may use this operation in generic form. It may if the operation is

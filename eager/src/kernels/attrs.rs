@@ -108,7 +108,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
                 .add(concat!("corert.op_attrs_", $name), set::<$type>)
                 .attributes(&["key", "value"])
                 .mutates(&[0])
-                .side_effecting()
                 .doc("Adds an attribute to a set.");
         )*};
     }

@@ -162,18 +162,18 @@ fn make_op(handler: Arg<HandlerRef>, name: Attr<str>) -> Result<CoreRuntimeOp, D
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     let forms = [
-        ("corert.executeop", EXECUTE, "Runs the op of this name on a handler."),
-        ("corert.executeop.seq", EXECUTE_SEQ, "Runs the op of this name on a handler, ordered by a chain."),
+        ("corert.executeop", EXECUTE, "Runs the op of this name, which has no effects, on a handler."),
         ("corert_sync.executeop", EXECUTE_SYNC, "Runs the op of this name on a handler."),
         ("corert.execute_crt_op", EXECUTE_OP, "Runs an op."),
     ];
     for (name, form, doc) in forms {
-        registry
-            .add_raw(name, form.signature(), move |frame| form.run(frame))
-            .side_effecting()
-            .typed_attributes()
-            .doc(doc);
+        registry.add_raw(name, form.signature(), move |frame| form.run(frame)).typed_attributes().doc(doc);
     }
+    registry
+        .add_raw("corert.executeop.seq", EXECUTE_SEQ.signature(), |frame| EXECUTE_SEQ.run(frame))
+        .side_effecting()
+        .typed_attributes()
+        .doc("Runs the op of this name, which may have effects, on a handler, ordered by a chain.");
     registry
         .add("corert.make_composite_op", make_composite_op)
         .functions(&["fn"])

@@ -92,6 +92,7 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("corert.get_op_handler", |_: Chain, key: Attr<str>, cx: &ExecutionContext| find(key.0, cx))
         .attributes(&["op_handler_name"])
+        .side_effecting()
         .doc("The handler of this name.");
     registry
         .add("corert_sync.get_op_handler", |key: Attr<str>, cx: &ExecutionContext| find(key.0, cx))

@@ -106,6 +106,11 @@ impl KernelRegistry {
         self.mutable_types.insert(T::TYPE_NAME);
     }
 
+    /// Iterates over the names of the types whose contents kernels may change.
+    pub fn mutable_types(&self) -> impl Iterator<Item = &'static str> {
+        self.mutable_types.iter().copied()
+    }
+
     /// Returns whether values of the type with this name have contents that kernels may change.
     pub fn is_mutable_type(&self, name: &str) -> bool {
         self.mutable_types.contains(name)

@@ -11,5 +11,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .doc("A chain that is there when all the given ones are.");
     registry
         .add("tfrt.alias.value", |_chain: Chain, value: Arg<'_, AsyncValue>| value.clone())
+        .aliases(0, 1)
         .doc("The given value, once the chain is there.");
 }

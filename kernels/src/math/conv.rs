@@ -226,13 +226,11 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("eigen.conv2d.f32", conv2d)
         .attributes(&["padding", "strides"])
-        .side_effecting()
         .mutates(&[2])
         .doc("Convolution of images (NHWC) by a filter (HWIO); padding is 'same' or 'valid'.");
     registry
         .add("eigen.conv2d.bias.f32", conv2d_bias)
         .attributes(&["padding", "strides"])
-        .side_effecting()
         .mutates(&[3])
         .doc("Convolution plus a bias for each channel.");
     for (name, activation, doc) in [
@@ -269,20 +267,17 @@ pub(super) fn register(registry: &mut KernelRegistry) {
                 },
             )
             .attributes(&["epsilon", "padding", "strides"])
-            .side_effecting()
             .mutates(&[6])
             .doc(doc);
     }
     registry
         .add("eigen.conv2d.grad.filter.f32", gradient_filter)
         .attributes(&["padding", "strides"])
-        .side_effecting()
         .mutates(&[2])
         .doc("The gradient of a convolution with respect to its filter.");
     registry
         .add("eigen.conv2d.grad.input.f32", gradient_input)
         .attributes(&["padding", "strides"])
-        .side_effecting()
         .mutates(&[2])
         .doc("The gradient of a convolution with respect to its images.");
 }

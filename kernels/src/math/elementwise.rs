@@ -138,17 +138,11 @@ fn register_for<T: Element + Number>(registry: &mut KernelRegistry, suffix: &str
         .add(format!("tfrt_test.relu.{suffix}"), |a: Tensor, b: Tensor, _: Chain, cx: &ExecutionContext| {
             map((&a, &b), &RELU, cx, ops::relu::<T>)
         })
-        .side_effecting()
         .mutates(&[1])
         .doc("B = max(A, 0).");
-    registry
-        .add(format!("tfrt_test_sync.relu.{suffix}"), relu_sync::<T>)
-        .side_effecting()
-        .mutates(&[1])
-        .doc("B = max(A, 0).");
+    registry.add(format!("tfrt_test_sync.relu.{suffix}"), relu_sync::<T>).mutates(&[1]).doc("B = max(A, 0).");
     registry
         .add(format!("tfrt_test.relu_inplace.{suffix}"), relu_inplace::<T>)
-        .side_effecting()
         .mutates(&[0])
         .doc("A = max(A, 0).");
     registry
@@ -158,7 +152,6 @@ fn register_for<T: Element + Number>(registry: &mut KernelRegistry, suffix: &str
                 update((&activation, &gradient), &RELU_GRAD, cx, |g, a: T| ops::relu_gradient(g, a))
             },
         )
-        .side_effecting()
         .mutates(&[1])
         .doc("The gradient where the activation is positive, else zero; in place.");
     registry
@@ -168,7 +161,6 @@ fn register_for<T: Element + Number>(registry: &mut KernelRegistry, suffix: &str
                 combine([&a, &b, &c], &ADD, cx, ops::add::<T>)
             },
         )
-        .side_effecting()
         .mutates(&[2])
         .doc("C = A + B.");
     registry
@@ -178,7 +170,6 @@ fn register_for<T: Element + Number>(registry: &mut KernelRegistry, suffix: &str
                 update((&a, &b), &ADD_INPLACE, cx, ops::add::<T>)
             },
         )
-        .side_effecting()
         .mutates(&[1])
         .doc("B = A + B.");
     registry
@@ -188,7 +179,6 @@ fn register_for<T: Element + Number>(registry: &mut KernelRegistry, suffix: &str
                 combine([&a, &b, &c], &EQUAL, cx, |a: T, b: T| truth::<T>(a == b))
             },
         )
-        .side_effecting()
         .mutates(&[2])
         .doc("C = 1 where A = B, else 0.");
     registry
@@ -198,7 +188,6 @@ fn register_for<T: Element + Number>(registry: &mut KernelRegistry, suffix: &str
                 update((&a, &b), &EQUAL_INPLACE, cx, |b: T, a: T| truth::<T>(a == b))
             },
         )
-        .side_effecting()
         .mutates(&[1])
         .doc("B = 1 where A = B, else 0.");
 }
@@ -212,20 +201,17 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_test.cast.i32_to_f32", |a: Tensor, b: Tensor, _: Chain, cx: &ExecutionContext| {
             map((&a, &b), &CAST, cx, <i32 as CastTo<f32>>::cast_to)
         })
-        .side_effecting()
         .mutates(&[1])
         .doc("The elements of A as the type of B.");
     registry
         .add("tfrt_test.subtract_inplace.f32", |a: Tensor, b: Tensor, _: Chain, cx: &ExecutionContext| {
             update((&a, &b), &SUBTRACT_INPLACE, cx, ops::sub::<f32>)
         })
-        .side_effecting()
         .mutates(&[1])
         .doc("B = B - A.");
     registry
         .add("tfrt_test.gradient_descent.f32", gradient_descent)
-        .side_effecting()
         .mutates(&[2])
         .doc("Output = output - gradient · rate, where the rate is a tensor of one element.");
-    registry.add("tfrt_math.axpy.f32", axpy).side_effecting().mutates(&[2]).doc("Y = Y + alpha · X.");
+    registry.add("tfrt_math.axpy.f32", axpy).mutates(&[2]).doc("Y = Y + alpha · X.");
 }

@@ -120,14 +120,9 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     type Tensor<'a> = Arg<'a, DenseHostTensor>;
     const PADDING_DOC: &str =
         "Extends images (NHWC) with zeros: `padding` rows on either side, columns on either side.";
-    registry
-        .add("tfrt_test.tensor_transpose.f32", transpose)
-        .side_effecting()
-        .mutates(&[1])
-        .doc("The transposed matrix.");
+    registry.add("tfrt_test.tensor_transpose.f32", transpose).mutates(&[1]).doc("The transposed matrix.");
     registry
         .add("tfrt_test.flatten.f32", flatten)
-        .side_effecting()
         .mutates(&[1])
         .doc("The same elements in a tensor of another shape, with the first axis kept.");
     registry
@@ -143,7 +138,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
             },
         )
         .attributes(&["padding"])
-        .side_effecting()
         .mutates(&[1])
         .doc(PADDING_DOC);
     registry
@@ -154,14 +148,12 @@ pub(super) fn register(registry: &mut KernelRegistry) {
             },
         )
         .attributes(&["padding"])
-        .side_effecting()
         .mutates(&[1])
         .doc(PADDING_DOC);
     macro_rules! slices {
         ($($type:ty => $name:literal)*) => {$(
             registry
                 .add($name, slice::<$type>)
-                .side_effecting()
                 .mutates(&[3])
                 .doc("The part of a tensor of rank 3 that begins at `begin` and is as large as the output.");
         )*};

@@ -141,10 +141,10 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     const DOC: &str = "C = alpha · A · B + beta · C for matrices; C is not read if beta is zero.";
     macro_rules! products {
         ($($type:ty => $name:literal, $sync:expr;)*) => {$(
-            registry.add($name, matmul::<$type>).side_effecting().mutates(&[4]).doc(DOC);
+            registry.add($name, matmul::<$type>).mutates(&[4]).doc(DOC);
             if let Some(name) = $sync {
                 let name: &'static str = name;
-                registry.add(name, matmul_sync::<$type>).side_effecting().mutates(&[4]).doc(DOC);
+                registry.add(name, matmul_sync::<$type>).mutates(&[4]).doc(DOC);
             }
         )*};
     }
@@ -158,13 +158,11 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_math.matmul.f32", matmul_transposed)
         .attributes(&["transpose_a", "transpose_b"])
-        .side_effecting()
         .mutates(&[4])
         .doc("C = alpha · op(A) · op(B) + beta · C for matrices, where op transposes if asked to; C is not read if beta is zero.");
     registry
         .add("tfrt_math.dense.f32", dense)
         .attributes(&["activation"])
-        .side_effecting()
         .mutates(&[3])
         .doc("A dense layer, Y = activation(X · W + bias); the activation is 'none' or 'relu'.");
 }

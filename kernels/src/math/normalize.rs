@@ -92,7 +92,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("eigen.batch_norm.f32", batch_norm)
         .attributes(&["epsilon"])
-        .side_effecting()
         .mutates(&[0])
         .doc("Batch normalization of images (NHWC) with known statistics, in place.");
 }

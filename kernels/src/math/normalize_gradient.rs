@@ -235,7 +235,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("eigen.batch_norm.grad.f32", batch_norm_gradient)
         .attributes(&["epsilon"])
-        .side_effecting()
         .mutates(&[6, 7, 8])
         .doc("The gradients of batch normalization with respect to its input, its scale and its offset.");
 }

@@ -112,7 +112,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
                     },
                 )
                 .attributes(&["padding", "pool_size", "strides"])
-                .side_effecting()
                 .mutates(&[1])
                 .doc(DOC);
         )*};

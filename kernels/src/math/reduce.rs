@@ -182,22 +182,18 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     register_for::<i64>(registry, "i64");
     registry
         .add("tfrt_test.broadcast_2d.f32", broadcast_2d)
-        .side_effecting()
         .mutates(&[1])
         .doc("Repeats each row of a matrix (NC) over an image (NHWC).");
     registry
         .add("tfrt_test.mean_axis_zero.f32", mean_axis_zero)
-        .side_effecting()
         .mutates(&[1])
         .doc("The mean of each column of a matrix.");
     registry
         .add("tfrt_math.column_sums.f32", column_sums)
-        .side_effecting()
         .mutates(&[1])
         .doc("The sum of each column of a matrix.");
     registry
         .add("tfrt_test.global_average_pooling.f32", global_average_pooling)
-        .side_effecting()
         .mutates(&[1])
         .doc("The mean of each channel of each image (NHWC to NC).");
     registry

@@ -61,17 +61,11 @@ fn cross_entropy(
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_test.softmax_inplace.f32", softmax_inplace)
-        .side_effecting()
         .mutates(&[0])
         .doc("Softmax over all elements of a tensor, in place.");
-    registry
-        .add("tfrt_math.softmax.f32", softmax)
-        .side_effecting()
-        .mutates(&[1])
-        .doc("Softmax of each row of a matrix.");
+    registry.add("tfrt_math.softmax.f32", softmax).mutates(&[1]).doc("Softmax of each row of a matrix.");
     registry
         .add("tfrt_math.softmax_cross_entropy.f32", cross_entropy)
-        .side_effecting()
         .mutates(&[2, 3])
         .doc("The cross-entropy of each row of logits with its label (a class), and softmax(logits) - one_hot(label), its gradient.");
 }

@@ -68,24 +68,20 @@ macro_rules! fills {
         $registry
             .add(concat!("tfrt_dht.fill_tensor_with_constant.", $suffix), fill::<$type>)
             .attributes(&["value"])
-            .side_effecting()
             .mutates(&[0])
             .doc("Writes one value into every place of a tensor.");
         $registry
             .add(concat!("tfrt_dht.set_tensor_with_constant_values.", $suffix), set_constants_chained::<$type>)
             .attributes(&["values"])
-            .side_effecting()
             .mutates(&[0])
             .doc("Writes constants into a tensor, row-major; there must be one for each place.");
         $registry
             .add(concat!("tfrt_dht_sync.set_tensor_with_constant_values.", $suffix), set_constants::<$type>)
             .attributes(&["values"])
-            .side_effecting()
             .mutates(&[0])
             .doc("Writes constants into a tensor, row-major; there must be one for each place.");
         $registry
             .add(concat!("tfrt_dht.set_tensor_with_values.", $suffix), set_values::<$type>)
-            .side_effecting()
             .mutates(&[0])
             .doc("Writes its further arguments into a tensor, row-major; there must be one for each place.");
     )*};

@@ -107,6 +107,8 @@ fn register_tracked(registry: &mut KernelRegistry) {
         .doc("Prints a value on a line of its own.");
     registry
         .add("tfrt_test.share_to_two", |value: Arg<'_, AsyncValue>| (value.clone(), value.clone()))
+        .aliases(0, 0)
+        .aliases(1, 0)
         .doc("The argument, twice, without a copy.");
 }
 
@@ -132,7 +134,7 @@ fn register_atomic(registry: &mut KernelRegistry) {
         .add("tfrt_test.atomic.get.i32", |counter: Arg<'_, AtomicCounter>, _chain: Chain| {
             (counter.0.load(Ordering::Relaxed), Chain)
         })
-        .side_effecting()
+        .reads(&[0])
         .doc("What the counter is at.");
 }
 

@@ -94,7 +94,6 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_mnist.batch", batch)
         .attributes(&["seed"])
-        .side_effecting()
         .mutates(&[3, 4])
         .doc(
             "Copies the images and labels of batch number `step` into tensors of a batch's size. Each epoch has its own \

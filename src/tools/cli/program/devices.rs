@@ -28,7 +28,7 @@ pub(in crate::tools::cli) struct DeviceArgs {
     /// Create N CPU devices
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = device_count)]
     cpu_devices: u32,
-    /// Report missing synchronization, reads of uninitialized memory and leaks on CPU devices
+    /// Report missing chains, missing synchronization of devices, reads of uninitialized memory and leaks
     #[arg(long)]
     check: bool,
     /// Write a timeline of device memory to FILE, as an HTML page

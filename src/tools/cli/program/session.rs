@@ -17,7 +17,9 @@ use tfrt_device::{
     checker::{Checker, Report},
     front::MemoryTimeline,
 };
-use tfrt_host::{AsyncValue, Diagnostic, HostContext, RequestContext, ResourceContext, work_queue};
+use tfrt_host::{
+    AsyncValue, Diagnostic, HostContext, RequestContext, ResourceContext, SourceLocation, work_queue,
+};
 use tfrt_models::kernels::{DATA_DIR, LABELS, MODEL_WEIGHTS, ModelWeights, PROGRESS, WEIGHTS};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
@@ -29,7 +31,7 @@ use super::{
     open_program,
 };
 use crate::{
-    Console, Errors, Program, Runtime, SharedWriter,
+    Console, Errors, MissingChain, Program, Runtime, SharedWriter,
     files::{check_output_path, replace_file},
     tools::cli::{Failure, file_error, model::Model, progress, report::MAX_KEPT_ERRORS},
 };
@@ -89,6 +91,8 @@ pub(in crate::tools::cli) struct Session {
     /// Whether to show the program's progress.
     pub(in crate::tools::cli) progress: bool,
     checker: Option<Arc<Checker>>,
+    /// The chains that the program lacks, if it is checked.
+    missing_chains: RefCell<Vec<MissingChain>>,
     /// The recorder of the devices' memory, and the file for its timeline.
     timeline: Option<(Arc<MemoryTimeline>, PathBuf)>,
     /// The duration of the setup function, if there is one.
@@ -147,12 +151,16 @@ impl Session {
             is_abandoned: Cell::new(false),
             progress: console.is_terminal,
             checker,
+            missing_chains: RefCell::default(),
             timeline,
             setup: None,
             ending,
         };
         let start = Instant::now();
         let setup = args.setup.as_deref().or(session.model.is_some().then_some(SETUP));
+        if session.checker.is_some() {
+            session.check_chains(setup)?;
+        }
         let prepared = setup.map_or(Ok(Vec::new()), |name| session.set_up(name))?;
         session.setup = setup.is_some().then(|| start.elapsed());
         let function = choose(&session.program, Some(&session.function))?;
@@ -164,6 +172,15 @@ impl Session {
         });
         session.arguments = arguments(&function, prepared, &args.inputs, inputs, &session.runtime)?;
         Ok(session)
+    }
+
+    /// Looks for missing chains of the function and of the setup function.
+    fn check_chains(&self, setup: Option<&str>) -> Result<(), Failure> {
+        for function in setup.into_iter().chain([self.function.as_str()]) {
+            let missing = self.runtime.missing_chains(self.program.file().bef(), function)?;
+            self.missing_chains.borrow_mut().extend(missing);
+        }
+        Ok(())
     }
 
     /// Calls a function that takes only chains, and returns its results.
@@ -287,6 +304,12 @@ impl Session {
         // If the program failed, its own errors explain the failures of its device work.
         let unseen = if own.is_empty() || self.is_abandoned.get() { failures } else { Vec::new() };
         errors.extend(own.into_iter().chain(unseen));
+        // A kernel that failed has touched nothing, so that it needs no order.
+        let has_failed =
+            |kernel: &SourceLocation| errors.iter().any(|error| error.location.as_ref() == Some(kernel));
+        let mut missing = self.missing_chains.take();
+        missing.retain(|missing| !missing.kernels.iter().any(has_failed));
+        errors.extend(missing.into_iter().map(|missing| missing.error));
         if let Some(checker) = &self.checker {
             let reports = if self.is_abandoned.get() { checker.reports() } else { checker.finish() };
             errors.extend(reports.iter().map(Report::to_diagnostic));

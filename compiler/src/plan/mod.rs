@@ -1,0 +1,3 @@
+//! Plans: decisions about programs, as functions of plain data.
+
+pub mod order;
