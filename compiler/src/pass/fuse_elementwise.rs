@@ -123,8 +123,8 @@ fn fuse(rewriter: &mut Rewriter<'_>, root: OpId) -> Option<()> {
     let result = rewriter.result(root)?;
     let (ty, rank) = (rewriter.graph.module.value_type(result).clone(), rewriter.ty(result)?.rank()?);
     let members = cluster(rewriter, root)?;
-    if members.len() < 2 {
-        return None;
+    if members.len() < 2 && !follows_convolution(rewriter, root) {
+        return use_square(rewriter, root);
     }
     let (mut arguments, mut steps) = (Vec::<ValueId>::new(), Vec::new());
     for &op in &members {
@@ -162,6 +162,44 @@ fn fuse(rewriter: &mut Rewriter<'_>, root: OpId) -> Option<()> {
     rewriter.replace(root, &[fused])
 }
 
+/// Whether an op takes the results of a convolution, perhaps reshaped, that can end with steps, and numbers besides.
+fn follows_convolution(rewriter: &Rewriter<'_>, op: OpId) -> bool {
+    let operands = &rewriter.op(op).operands;
+    let mut others = operands.iter().filter(|&&value| number(rewriter, value, usize::MAX).is_none());
+    match (others.next(), others.next()) {
+        (Some(&value), None) => free_convolution(rewriter, value).is_some(),
+        _ => false,
+    }
+}
+
+/// A power of two is a square.
+fn use_square(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    if rewriter.op(op).name != "tf.Pow" {
+        return None;
+    }
+    let base = rewriter.op(op).operands[0];
+    let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
+    if rewriter.ty(base)? != rewriter.ty(rewriter.result(op)?)? {
+        return None;
+    }
+    let square = rewriter.create_typed("tf.Square", &[base], AttrDict::default(), ty);
+    rewriter.replace(op, &[square])
+}
+
+/// The convolution that a value is the results of, and the shape that it was given after. Nothing else uses the results, and
+/// nothing is done to them yet but a bias and a residual.
+fn free_convolution(rewriter: &Rewriter<'_>, mut value: ValueId) -> Option<(OpId, Option<ValueId>)> {
+    let mut shape = None;
+    if let Some(reshape) = rewriter.defined_by(value, "tf.Reshape").filter(|_| rewriter.has_one_use(value)) {
+        shape = Some(rewriter.op(reshape).operands[1]);
+        value = rewriter.op(reshape).operands[0];
+    }
+    let inner = rewriter.defined_by(value, CONVOLUTION).filter(|_| rewriter.has_one_use(value))?;
+    let has =
+        |name| rewriter.op(inner).attr(name).and_then(Attribute::as_str).is_some_and(|text| !text.is_empty());
+    (!has(ACTIVATION) && !has(STEPS)).then_some((inner, shape))
+}
+
 /// A convolution whose results nothing else uses applies the steps as it stores them. Between the two there may be a reshape.
 fn end_convolution(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
@@ -169,21 +207,7 @@ fn end_convolution(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         return None;
     }
     let steps = operation.attr(STEPS)?.clone();
-    let mut value = operation.operands[0];
-    let mut shape = None;
-    if let Some(reshape) = rewriter.defined_by(value, "tf.Reshape") {
-        if !rewriter.has_one_use(value) {
-            return None;
-        }
-        shape = Some(rewriter.op(reshape).operands[1]);
-        value = rewriter.op(reshape).operands[0];
-    }
-    let inner = rewriter.defined_by(value, CONVOLUTION)?;
-    let has =
-        |name| rewriter.op(inner).attr(name).and_then(Attribute::as_str).is_some_and(|text| !text.is_empty());
-    if has(ACTIVATION) || has(STEPS) || !rewriter.has_one_use(value) {
-        return None;
-    }
+    let (inner, shape) = free_convolution(rewriter, operation.operands[0])?;
     let own = rewriter.op(inner).operands.clone();
     let mut attributes = rewriter.op(inner).attributes.clone();
     attributes.set(STEPS, steps);

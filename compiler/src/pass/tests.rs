@@ -185,3 +185,50 @@ fn a_reshape_across_what_does_not_adjoin_stays() {
     let ops = model.finish(&[flat]);
     assert_eq!(model.names(&ops), ["tf.Transpose", "tf.Reshape"]);
 }
+
+#[test]
+fn a_transpose_moves_behind_slices_and_resizes() {
+    let mut model = Model::new(&[&[1, 4, 6, 3]]);
+    let x = model.inputs[0];
+    let first = model.transpose(x, &[0, 3, 1, 2]);
+    let [begin, end, step] = [[0, 0, 1, 0], [1, 3, 4, 0], [1, 1, 2, 2]]
+        .map(|numbers| model.builder().add_integers(&numbers).unwrap());
+    let masks = [("begin_mask", Attribute::i64(3)), ("end_mask", Attribute::i64(8))];
+    let sliced = model.builder().op("tf.StridedSlice", &[first, begin, end, step], masks).unwrap();
+    let scales = model.builder().add_elements(&[4], &[1.0f32, 1.0, 2.0, 3.0]).unwrap();
+    let attributes = [("operand_segment_sizes", Attribute::array([1, 0, 1].map(Attribute::i64)))];
+    let resized = model.builder().op("onnx.Resize", &[sliced, scales], attributes).unwrap();
+    let last = model.transpose(resized, &[0, 2, 3, 1]);
+    let ops = model.finish(&[last]);
+    assert_eq!(model.names(&ops), ["tf.StridedSlice", "onnx.Resize"]);
+    let module = &model.graph.module;
+    let end = model.graph.constant(module.op(ops[0]).operands[2]).and_then(crate::shapes::integers);
+    assert_eq!(end.unwrap(), [1, 4, 0, 3]);
+    assert_eq!(module.op(ops[0]).attr("begin_mask").and_then(Attribute::as_int), Some(9));
+    assert_eq!(module.op(ops[0]).attr("end_mask").and_then(Attribute::as_int), Some(4));
+    let result = module.op(ops[1]).results[0];
+    assert_eq!(model.graph.tensor_type(result), Some(TensorType::fixed(DType::F32, &[1, 4, 9, 3])));
+}
+
+#[test]
+fn an_activation_alone_ends_a_convolution() {
+    let mut model = Model::new(&[&[6, 2]]);
+    let (x, matrix) = (model.inputs[0], model.floats(&[2, 3]));
+    let product = model.op("tf.MatMul", &[x, matrix]);
+    let wide = model.reshape(product, &[2, 3, 3]);
+    let gate = model.op("tf.Sigmoid", &[wide]);
+    let ops = model.finish(&[gate]);
+    let names = model.names(&ops);
+    assert!(!names.contains(&"tf.Sigmoid".to_owned()), "{names:?}");
+    let place = names.iter().position(|name| name == "tfrt.FusedConv2D").unwrap();
+    assert_eq!(model.text(ops[place], "steps"), "Sigmoid x0");
+}
+
+#[test]
+fn a_power_of_two_is_a_square() {
+    let mut model = Model::new(&[&[6, 2]]);
+    let (x, two) = (model.inputs[0], model.number(2.0));
+    let power = model.op("tf.Pow", &[x, two]);
+    let ops = model.finish(&[power]);
+    assert_eq!(model.names(&ops), ["tf.Square"]);
+}

@@ -29,6 +29,8 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
             drop_before_reshape,
             merge_reshapes,
             sink_reshape,
+            sink_slice,
+            sink_resize,
             absorb_into_product,
         ],
     );
@@ -334,6 +336,62 @@ fn sink_expand_dims(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let place = rewriter.create("tf.Reshape", &[place, scalar], none())?;
     let expanded = rewriter.create("tf.ExpandDims", &[source, place], none())?;
     let result = transpose(rewriter, expanded, &after)?;
+    rewriter.replace(op, &[result])
+}
+
+/// A slice with a begin, an end and a step for each dimension.
+fn sink_slice(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    if operation.name != "tf.StridedSlice" {
+        return None;
+    }
+    let (mut operands, mut attributes) = (operation.operands.clone(), operation.attributes.clone());
+    let (source, order) = transposed(rewriter, operands[0])?;
+    let places = inverse(&order);
+    let mask = |name: &str| {
+        let value = attributes.get(name).map_or(Some(0), Attribute::as_int)?;
+        i64::try_from(value).ok()
+    };
+    if ["ellipsis_mask", "new_axis_mask", "shrink_axis_mask"].into_iter().any(|name| mask(name) != Some(0)) {
+        return None;
+    }
+    let masks = [("begin_mask", mask("begin_mask")?), ("end_mask", mask("end_mask")?)];
+    for operand in &mut operands[1..] {
+        let numbers = rewriter.integers(*operand).filter(|numbers| numbers.len() == order.len())?;
+        let moved: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
+        *operand = rewriter.create_integers(&moved)?;
+    }
+    for (name, mask) in masks {
+        let bits = places.iter().enumerate().map(|(to, &from)| (mask >> from & 1) << to);
+        attributes.set(name, Attribute::i64(bits.sum()));
+    }
+    operands[0] = source;
+    let sliced = rewriter.create("tf.StridedSlice", &operands, attributes.entries().to_vec())?;
+    let result = transpose(rewriter, sliced, &order)?;
+    rewriter.replace(op, &[result])
+}
+
+/// A resize is told of other axes.
+fn sink_resize(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    if operation.name != "onnx.Resize" {
+        return None;
+    }
+    let (mut operands, mut attributes) = (operation.operands.clone(), operation.attributes.clone());
+    let (source, order) = transposed(rewriter, operands[0])?;
+    let axes = match attributes.get("axes") {
+        Some(axes) => {
+            let axes = axes.as_array()?.iter().map(|axis| i64::try_from(axis.as_int()?).ok());
+            axes.collect::<Option<Vec<_>>>()?
+        }
+        None => (0..order.len() as i64).collect(),
+    };
+    let axes = axes.into_iter().map(|axis| source_axis(axis, &order)).collect::<Option<Vec<_>>>()?;
+    let axes = Attribute::array(axes.into_iter().map(Attribute::i64).collect::<Vec<_>>());
+    attributes.set("axes", axes);
+    operands[0] = source;
+    let resized = rewriter.create("onnx.Resize", &operands, attributes.entries().to_vec())?;
+    let result = transpose(rewriter, resized, &order)?;
     rewriter.replace(op, &[result])
 }
 

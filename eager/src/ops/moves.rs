@@ -274,6 +274,10 @@ impl Moves {
                 Axis::Steps { start, step: 1, count } if *stride == 1 => {
                     out.copy_from_slice(&x[*start..][..*count]);
                 }
+                Axis::Repeated { extent: 1, .. } => out.fill(x[0]),
+                Axis::Repeated { extent, .. } if *stride == 1 => {
+                    out.chunks_mut(*extent).for_each(|out| out.copy_from_slice(&x[..out.len()]));
+                }
                 inner => out.iter_mut().enumerate().for_each(|(i, out)| *out = x[inner.place(i) * stride]),
             }
         }

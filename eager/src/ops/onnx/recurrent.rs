@@ -9,7 +9,7 @@ mod cells;
 use tfrt_compute::{OnQueue, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput};
-use tfrt_tensor::{Element, HostTensor, TensorMetadata, TensorShape};
+use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use self::activation::activations;
 use self::cells::{Cell, Kind, Step};
@@ -18,12 +18,14 @@ use super::arguments::{
     required, text_or, unknown, wanted,
 };
 use super::two::results;
-use super::work::{Computable, widened};
+use super::work::{Computable, in_work, widened};
 use crate::ops::support::{
     Computed, Described, allocate, float_attr, integers, invalid, room_for, with_type,
 };
 use crate::ops::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
+
+static ME: Accessor = Accessor::new("onnx recurrent op");
 
 /// The extents of a call.
 #[derive(Clone, Copy, Debug)]
@@ -194,13 +196,13 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
     let bias = optional_dense(bias)?.map(widened::<T>).transpose()?;
     let peepholes = optional_dense(peepholes)?.map(widened::<T>).transpose()?;
     let mut outputs = Outputs { all: zeros(&extents.all())?, hidden: state(hidden)?, cell: state(cell)? };
-    let (x, w, r) = (widened::<T>(x)?, widened::<T>(w)?, widened::<T>(r)?);
+    // The matrices may be large, and the steps few: they are read where they lie.
+    let (x, w, r) = (x.read::<T>(&ME)?, w.read::<T>(&ME)?, r.read::<T>(&ME)?);
+    let (x, w, r) = (in_work::<T>(&x)?, in_work::<T>(&w)?, in_work::<T>(&r)?);
     let (clip, hidden) = (float_attr(call.attrs, "clip")?, extents.hidden);
     for direction in 0..extents.directions {
-        let (rows, part) = (kind.gates() * hidden, |whole: &[T::Work]| {
-            let length = whole.len() / extents.directions;
-            whole[direction * length..][..length].to_vec()
-        });
+        let rows = kind.gates() * hidden;
+        let part = |whole| part_of(whole, direction, extents.directions);
         let cell = Cell {
             kind,
             hidden,
@@ -208,14 +210,14 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
             clip,
             coupled: flag(call.attrs, "input_forget", false)?,
             linear_before_reset: flag(call.attrs, "linear_before_reset", false)?,
-            bias: bias.as_deref().map(&part),
-            peepholes: peepholes.as_deref().map(&part),
+            bias: bias.as_deref().map(part),
+            peepholes: peepholes.as_deref().map(part),
         };
         let (w, r) = (part(&w), part(&r));
         let mut gates = zeros(&[extents.steps, extents.batch, rows])?;
         product(
             call,
-            (&x, &w),
+            (&x, w),
             [extents.steps.saturating_mul(extents.batch), extents.inputs, rows],
             &mut gates,
         )?;
@@ -224,7 +226,7 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
             &extents,
             (direction, reversed[direction]),
             &cell,
-            (&gates, &r),
+            (&gates, r),
             &lengths,
             &mut outputs,
         )?;
@@ -247,6 +249,12 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
         }
     }
     Ok(results(tensors))
+}
+
+/// What one of several directions has of a tensor.
+fn part_of<W>(whole: &[W], direction: usize, directions: usize) -> &[W] {
+    let length = whole.len() / directions;
+    &whole[direction * length..][..length]
 }
 
 /// The product of a matrix and the transpose of another.

@@ -135,7 +135,10 @@ fn resize(call: &CpuCall<'_>) -> Computed {
     let outside = float_attr(call.attrs, "extrapolation_value")?.unwrap_or(0.0);
     let extrapolates = plans.iter().any(|plan| plan.iter().any(|taps| taps.weights.is_empty()));
     if interpolation.is_nearest() && !extrapolates {
-        let places = plans.iter().map(|plan| Steps::Table(plan.iter().map(Taps::first).collect()));
+        let places = plans.iter().zip(dims).map(|(plan, &input)| match is_identity(plan, input) {
+            true => Steps::whole(input),
+            false => Steps::Table(plan.iter().map(Taps::first).collect()),
+        });
         let moves = Moves::new(dims, places.collect());
         return moves.apply(call, &HostTensor::from(x.clone()), shape.dims());
     }

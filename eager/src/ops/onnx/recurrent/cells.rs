@@ -42,9 +42,9 @@ pub(super) struct Cell<'a, W> {
     pub(super) coupled: bool,
     pub(super) linear_before_reset: bool,
     /// Biases of the inputs' part of all gates, and then of the hidden state's part.
-    pub(super) bias: Option<Vec<W>>,
+    pub(super) bias: Option<&'a [W]>,
     /// Weights of the cell state in the input, output and forget gates.
-    pub(super) peepholes: Option<Vec<W>>,
+    pub(super) peepholes: Option<&'a [W]>,
 }
 
 /// What is known at a step.
