@@ -18,6 +18,7 @@ use super::dnn::DnnHandle;
 use super::driver::check;
 use super::event::Event;
 use super::graph::Graph;
+use super::launches::Launches;
 use super::memory::{Allocations, HostPool, Managed};
 use super::module::{Function, Module};
 use super::paging::PagingFacts;
@@ -38,6 +39,8 @@ pub(super) struct Shared {
     raw: CUcontext,
     /// The first failure after which the context is of no use.
     failure: Mutex<Option<DeviceError>>,
+    /// What may have caused it.
+    pub(super) launches: Launches,
     pub(super) allocations: Arc<Allocations>,
     pub(super) host_pool: HostPool,
     pub(super) workspaces: Workspaces,
@@ -71,6 +74,7 @@ impl Shared {
             options,
             raw,
             failure: Mutex::default(),
+            launches: Launches::default(),
             allocations,
             host_pool: HostPool::default(),
             workspaces: Workspaces::default(),
@@ -109,12 +113,16 @@ impl Shared {
         check(result, call).map_err(|error| self.remember(error))
     }
 
-    /// The error, remembered if it ends the context's life.
+    /// The error, remembered if it ends the context's life. The driver repeats it at every later call, which has nothing to do
+    /// with it: all get the error as it was remembered.
     pub(super) fn remember(&self, error: DeviceError) -> DeviceError {
-        if error.is_sticky() {
-            self.fail(&error);
+        if !error.is_sticky() {
+            return error;
         }
-        error
+        if self.works().is_ok() {
+            self.fail(&self.launches.blame(error.clone()));
+        }
+        self.works().err().filter(DeviceError::is_sticky).unwrap_or(error)
     }
 
     /// Ends the context's life for this reason, unless it has ended before.

@@ -5,17 +5,21 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUevent, CUevent_flags};
+use parking_lot::Mutex;
 use tfrt_device::error::Result;
 use tfrt_device::hal::{EventOptions, Events};
 
 use super::context::{GpuContext, Shared};
 use super::driver::check_ready;
+use super::launches::Point;
 use super::stream::{Handle, Stream};
 
 /// An event.
 pub(crate) struct Event {
     shared: Arc<Shared>,
     raw: CUevent,
+    /// What it was last recorded behind.
+    point: Mutex<Option<Point>>,
 }
 
 // SAFETY: the driver lets every thread use an event; the rest is `Send` and `Sync` itself.
@@ -42,7 +46,7 @@ impl Event {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the context is current, and the pointer is valid for the call.
         shared.check(unsafe { sys::cuEventCreate(&raw mut raw, flags(options)) }, "cuEventCreate")?;
-        Ok(Self { shared: Arc::clone(shared), raw })
+        Ok(Self { shared: Arc::clone(shared), raw, point: Mutex::default() })
     }
 
     /// For those who let go of memory that work uses, also in a context that is of no use any more: there, too, work may go on.
@@ -64,22 +68,39 @@ impl Event {
 
     pub(super) fn record(&self, stream: &Handle) -> Result<()> {
         self.shared.make_current()?;
+        let mut point = self.point.lock();
+        let end = self.shared.launches.end_of(stream.raw().addr());
         // SAFETY: event and stream are alive.
-        self.shared.check(unsafe { sys::cuEventRecord(self.raw, stream.raw()) }, "cuEventRecord")
+        self.shared.check(unsafe { sys::cuEventRecord(self.raw, stream.raw()) }, "cuEventRecord")?;
+        *point = Some(end);
+        Ok(())
+    }
+
+    /// Notes that the event is reached, as it was recorded before.
+    fn reached(&self, point: Option<Point>) {
+        if let Some(point) = point {
+            self.shared.launches.reached(point);
+        }
     }
 
     pub(super) fn query(&self) -> Result<bool> {
         self.shared.make_current()?;
+        let point = *self.point.lock();
         // SAFETY: the event is alive.
-        check_ready(unsafe { sys::cuEventQuery(self.raw) }, "cuEventQuery")
-            .map_err(|error| self.shared.remember(error))
+        let is_ready = check_ready(unsafe { sys::cuEventQuery(self.raw) }, "cuEventQuery")
+            .map_err(|error| self.shared.remember(error))?;
+        self.reached(point.filter(|_| is_ready));
+        Ok(is_ready)
     }
 
     /// Waits for what it was recorded behind.
     pub(super) fn wait(&self) -> Result<()> {
         self.shared.make_current()?;
+        let point = *self.point.lock();
         // SAFETY: the event is alive.
-        self.shared.check(unsafe { sys::cuEventSynchronize(self.raw) }, "cuEventSynchronize")
+        self.shared.check(unsafe { sys::cuEventSynchronize(self.raw) }, "cuEventSynchronize")?;
+        self.reached(point);
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 use std::mem::{MaybeUninit, offset_of};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo};
 use parking_lot::Mutex;
@@ -181,6 +181,8 @@ impl Graphs for GpuContext {
         };
         // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
         shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
+        static WHAT: LazyLock<Arc<str>> = LazyLock::new(|| "a graph".into());
+        shared.launches.add(stream.raw().addr(), &WHAT);
         if let Some(event) = new_event {
             instance.last_launch = LastUse::Before(event);
         }

@@ -18,6 +18,7 @@ mod dnn;
 mod driver;
 mod event;
 mod graph;
+mod launches;
 mod libraries;
 mod memory;
 mod module;

@@ -30,6 +30,8 @@ struct Loaded {
 /// A function. It keeps its module.
 pub(crate) struct Function {
     raw: CUfunction,
+    /// For errors.
+    name: Arc<str>,
     /// The dynamic shared memory it may be launched with so far: more than the ordinary limit is asked for.
     shared_memory_bytes: AtomicU32,
     /// Held while more is asked for: the driver keeps what was asked for last.
@@ -220,9 +222,15 @@ impl Modules for GpuContext {
         // SAFETY: the module is alive, the name ends in a zero, and the pointer is valid for the call.
         let result = unsafe { sys::cuModuleGetFunction(&raw mut raw, module.0.raw, text.as_ptr()) };
         shared.check(result, "cuModuleGetFunction").map_err(not_found(function))?;
+        let name = format!("the launch of '{function}'").into();
         let shared_memory_bytes = AtomicU32::new(SHARED_MEMORY_BYTES_ORDINARY);
-        let function =
-            Function { raw, shared_memory_bytes, asking: Mutex::default(), _module: Arc::clone(&module.0) };
+        let function = Function {
+            raw,
+            name,
+            shared_memory_bytes,
+            asking: Mutex::default(),
+            _module: Arc::clone(&module.0),
+        };
         // What the function declares counts too.
         let fixed = function.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         function
@@ -306,7 +314,9 @@ impl Modules for GpuContext {
                 sys::cuLaunchKernelEx(&raw const launch, function.raw, pointers, std::ptr::null_mut())
             };
             shared.check(result, "cuLaunchKernelEx")
-        })
+        })?;
+        shared.launches.add(stream.raw().addr(), &function.name);
+        Ok(())
     }
 }
 

@@ -151,8 +151,10 @@ impl Streams for GpuContext {
     fn synchronize_stream(&self, stream: &Stream) -> Result<()> {
         // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
         self.shared.make_current()?;
+        let end = self.shared.launches.end_of(stream.raw().addr());
         // SAFETY: the stream is alive.
         self.shared.check(unsafe { sys::cuStreamSynchronize(stream.raw()) }, "cuStreamSynchronize")?;
+        self.shared.launches.reached(end);
         self.shared.works()
     }
 

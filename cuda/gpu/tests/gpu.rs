@@ -73,6 +73,32 @@ fn failures_are_told_once() {
     assert_eq!(told(), [Status::LaunchFailed]);
 }
 
+/// After a fault, the driver answers every call with it. Each of these errors names the launch that caused it, and no work that
+/// was done before.
+fn failures_name_the_launch_that_caused_them() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let products = Products::new(&context);
+    products.queue();
+    products.stream.synchronize().unwrap();
+    fault(&context);
+    let error = loop {
+        match products.stream.synchronize() {
+            Ok(()) => thread::sleep(Duration::from_millis(1)),
+            Err(error) => break error,
+        }
+    };
+    let later = context.create_stream(StreamOptions::default()).err().unwrap();
+    for error in [error, later, context.failure().unwrap()] {
+        assert!(error.detail.ends_with("in the launch of 'trap'"), "{error}");
+    }
+    // Another device, and its context, are as they were.
+    let elsewhere = Products::new(&platform.device(1).unwrap().create_context().unwrap());
+    elsewhere.queue();
+    elsewhere.stream.synchronize().unwrap();
+    assert_eq!(platform.take_failures().len(), 1);
+}
+
 /// Where the host must not touch unified memory beside any work, there is none.
 fn unified_memory_is_refused_where_the_host_must_wait() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
@@ -355,10 +381,29 @@ fn what_nobody_can_wait_for_stays() {
     platform.finish_teardown();
 }
 
+/// Where the driver refuses to map pages, memory comes in segments, and all of it comes back.
+fn memory_comes_in_segments_where_pages_are_refused() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let free = || context.memory_info().unwrap().free;
+    let before = free();
+    let products = Products::new(&context);
+    products.queue();
+    products.stream.synchronize().unwrap();
+    assert!(free() < before);
+    drop(products);
+    platform.finish_teardown();
+    assert_eq!(free(), before);
+}
+
 /// The driver is looked for once in a process, so that the test calls itself where it finds the stand-in.
 #[test]
 fn over_the_stand_in() {
     const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";
+    const REFUSES_PAGES: &str = "TFRT_STAND_IN_REFUSES_PAGES";
+    if std::env::var_os(CALLED).is_some() && std::env::var_os(REFUSES_PAGES).is_some() {
+        return memory_comes_in_segments_where_pages_are_refused();
+    }
     if std::env::var_os(CALLED).is_some() {
         for (in_segments, are_of_another_context) in
             [(true, false), (true, true), (false, false), (false, true)]
@@ -373,15 +418,19 @@ fn over_the_stand_in() {
         what_nobody_can_wait_for_stays();
         failures_are_told_once();
         f32_is_rounded_where_tf32_is_allowed();
+        failures_name_the_launch_that_caused_them();
         return unified_memory_is_refused_where_the_host_must_wait();
     }
     let libraries = build::libraries().unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    let output = build::found_in(&mut command, libraries.path())
-        .env(CALLED, "1")
-        .args(["--exact", "over_the_stand_in"])
-        .output()
-        .unwrap();
-    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+    for refuses_pages in [false, true] {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let command = build::found_in(&mut command, libraries.path());
+        if refuses_pages {
+            command.env(REFUSES_PAGES, "1");
+        }
+        let output = command.env(CALLED, "1").args(["--exact", "over_the_stand_in"]).output().unwrap();
+        let (text, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+    }
 }

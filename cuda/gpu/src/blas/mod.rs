@@ -9,7 +9,7 @@
 mod matmul;
 
 use std::ffi::{c_int, c_longlong, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cudarc::cublas::sys::{self as sys, cublasHandle_t};
 use parking_lot::Mutex;
@@ -49,6 +49,9 @@ library! {
         b_stride: c_longlong, beta: *const c_void, c: u64, c_type: c_int, ldc: i64, c_stride: c_longlong, batch: i64,
         compute: c_int, algorithm: c_int);
 }
+
+/// What errors say of work of these libraries.
+static WHAT: LazyLock<Arc<str>> = LazyLock::new(|| "a call of cuBLAS".into());
 
 /// Scratch memory for products: what NVIDIA recommends for its larger devices. Algorithms that want more are not taken.
 const WORKSPACE_BYTES: u64 = 32 << 20;
@@ -188,7 +191,9 @@ impl BlasHandle {
                 unsafe { (self.library.cublasSetWorkspace_v2)(handle.0, address, workspace_bytes as usize) };
             check(status, "cublasSetWorkspace")?;
         }
-        call(handle.0)
+        call(handle.0)?;
+        self.shared.launches.add(stream.raw().addr(), &WHAT);
+        Ok(())
     }
 
     /// A product through cuBLAS.

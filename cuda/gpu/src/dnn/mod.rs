@@ -11,7 +11,7 @@ mod primitives;
 mod target;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cudarc::cudnn::sys::{
     self as sys, cudnnActivationDescriptor_t, cudnnBackendDescriptor_t, cudnnHandle_t,
@@ -172,9 +172,14 @@ impl DnnHandle {
         // SAFETY: handle and stream are alive.
         let status = unsafe { (self.library.cudnnSetStream)(handle.0, stream.raw().cast()) };
         self.library.check(status, "cudnnSetStream")?;
-        call(handle.0)
+        call(handle.0)?;
+        self.shared.launches.add(stream.raw().addr(), &WHAT);
+        Ok(())
     }
 }
+
+/// What errors say of work of this library.
+static WHAT: LazyLock<Arc<str>> = LazyLock::new(|| "a call of cuDNN".into());
 
 /// The library's number for an element type.
 fn data_type(dtype: DType) -> Result<c_int> {

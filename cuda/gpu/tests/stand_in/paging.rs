@@ -13,6 +13,11 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use super::driver::{entry_points, put};
 use super::state::{Answer, Context, INVALID_VALUE, MEMORY, OUT_OF_MEMORY, free_bytes, violation};
 
+/// Makes the driver refuse to map pages, as some machines do although their devices say that they can.
+static REFUSES_PAGES: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("TFRT_STAND_IN_REFUSES_PAGES").is_some());
+const NOT_SUPPORTED: c_int = 801;
+
 /// Bytes of a page.
 const PAGE: usize = 2 << 20;
 /// The first address of a range.
@@ -241,6 +246,9 @@ entry_points! {
         Ok(())
     }
     fn cuMemMap(address: u64, bytes: usize, offset: usize, handle: u64, flags: u64) {
+        if *REFUSES_PAGES {
+            return Err(NOT_SUPPORTED);
+        }
         let paging = &mut *PAGING.lock();
         let host = paging.host(address, bytes)?;
         if bytes != PAGE || offset != 0 || flags != 0 || !address.is_multiple_of(PAGE as u64) {
