@@ -12,6 +12,7 @@
 
 mod affine;
 mod broadcast;
+mod cubins;
 mod diagonals;
 mod elementwise;
 mod functions;
@@ -189,9 +190,28 @@ impl DeviceKernels {
         if let Some(module) = modules.get(source.name) {
             return Ok(module.clone());
         }
-        let module = self.context.load_module(source.ptx.as_bytes())?;
+        let module = self.load(source, self.cubin(source))?;
         modules.insert(source.name, module.clone());
         Ok(module)
+    }
+
+    /// The module as it was assembled for a GPU of this kind, if somebody did.
+    fn cubin(&self, source: &Source) -> Option<Vec<u8>> {
+        let device = self.context.device();
+        if device.backend() != "cuda" {
+            return None;
+        }
+        cubins::cubin(source, device.properties().compute_capability)
+    }
+
+    /// Loads the cubin, or the PTX if there is none that the device takes.
+    fn load(&self, source: &Source, cubin: Option<Vec<u8>>) -> Result<Module> {
+        match cubin.map(|cubin| self.context.load_module(&cubin)) {
+            Some(Ok(module)) => Ok(module),
+            // Nothing else can be loaded any more.
+            Some(Err(error)) if error.is_sticky() => Err(error),
+            _ => self.context.load_module(source.ptx.as_bytes()),
+        }
     }
 
     /// Launches a kernel whose loop strides over `threads` threads.
