@@ -15,6 +15,7 @@ pub(crate) fn run(file: &Path) -> Result<(), String> {
     if commands.is_empty() {
         return Err("the file has no '// RUN:' line".to_owned());
     }
+    let commands = commands.into_iter().filter(|line| command::is_for_device(line));
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     for line in commands {
         pipeline(line, file, scratch.path()).map_err(|error| format!("RUN: {line}\n{error}"))?;
@@ -37,6 +38,13 @@ pub(crate) fn run_binary(file: &Path, binary: &Path, scratch: &Path) -> Result<(
         pipeline(&line, file, scratch).map_err(|error| format!("RUN: {line}\n{error}"))?;
     }
     Ok(())
+}
+
+/// Whether a file has commands for the device that tests run on.
+pub(crate) fn has_commands(file: &Path) -> bool {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let mut commands = text.lines().filter(|line| line.contains("// RUN:"));
+    text.is_empty() || commands.any(command::is_for_device)
 }
 
 /// Runs commands, each on the output of the one before. All must succeed.

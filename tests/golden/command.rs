@@ -1,10 +1,16 @@
 //! One command of a `RUN` line.
 //!
 //! Beside our tools there are `FileCheck FILE` and `golden FILE`, which look at their input; `cat FILE`; and `not`,
-//! which turns success into failure. `%s` is the golden file, `%t` a scratch file, `$(bef_name %s)` the file's binary
+//! which turns success into failure; and `alone`, which gives a tool a process of its own. `%s` is the golden file, `%t` a scratch file, `$(bef_name %s)` the file's binary
 //! form; `2>&1` joins the streams.
 
-use std::{ffi::OsString, io::Cursor, path::Path};
+use std::{
+    ffi::OsString,
+    io::{Cursor, Write as _},
+    os::unix::process::CommandExt as _,
+    path::Path,
+    process::Stdio,
+};
 
 use tfrt::{
     Console, SharedWriter,
@@ -22,6 +28,7 @@ pub(crate) struct Command {
     arguments: Vec<String>,
     joined: bool,
     negated: bool,
+    is_alone: bool,
 }
 
 /// A command that has run.
@@ -45,10 +52,19 @@ impl Command {
         words.retain(|word| word != "2>&1");
         let negated = words.first().is_some_and(|word| word == "not");
         words.drain(..usize::from(negated));
+        let is_alone = words.first().is_some_and(|word| word == "alone");
+        words.drain(..usize::from(is_alone));
         if words.is_empty() {
             return Err("an empty command".to_owned());
         }
-        Ok(Self { program: words.remove(0), arguments: words, joined, negated })
+        let program = words.remove(0);
+        if let Some(device) = device()
+            && program == "bef_executor"
+            && !words.iter().any(|word| word.starts_with("--device"))
+        {
+            words.insert(0, format!("--device={device}"));
+        }
+        Ok(Self { program, arguments: words, joined, negated, is_alone })
     }
 
     pub(crate) fn run(self, input: Vec<u8>) -> Result<Finished, String> {
@@ -56,11 +72,37 @@ impl Command {
             "FileCheck" => file_check(&self.arguments, &input),
             "golden" => golden(&self.arguments, &input),
             "cat" => cat(&self.arguments),
+            name if self.is_alone => run_alone(name, &self.arguments, &input),
             name => run_tool(name, self.arguments, input, self.joined),
         }?;
         finished.succeeded ^= self.negated;
         Ok(finished)
     }
+}
+
+/// The device that programs run on which name none.
+fn device() -> Option<String> {
+    std::env::var("TFRT_TEST_DEVICE").ok()
+}
+
+/// Whether a command is for the device that tests run on: on a GPU, those for other devices are left out.
+pub(crate) fn is_for_device(line: &str) -> bool {
+    device().is_none_or(|device| {
+        device != "cuda" || !["--device", "--check", "--cpu"].iter().any(|other| line.contains(other))
+    })
+}
+
+/// Runs one of our tools in a process of its own, because it leaves the device unusable: this program by the tool's name.
+fn run_alone(name: &str, arguments: &[String], input: &[u8]) -> Result<Finished, String> {
+    let text = |error: std::io::Error| error.to_string();
+    let mut command = std::process::Command::new(std::env::current_exe().map_err(text)?);
+    command.arg0(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(text)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input).map_err(text)?;
+    }
+    let output = child.wait_with_output().map_err(text)?;
+    Ok(Finished { succeeded: output.status.success(), output: output.stdout, error: output.stderr })
 }
 
 /// Runs one of our tools in this process.

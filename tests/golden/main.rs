@@ -7,6 +7,9 @@
 //! Every kernel of the runtime and every op must be in one of these programs or of the models':
 //! `every_kernel_and_op_has_a_golden_case`.
 //!
+//! `TFRT_TEST_DEVICE` (`cuda` or `cpu`) names the device of programs that name none. With `cuda`, commands for other devices are
+//! left out.
+//!
 //! Called by the name of one of the tools, or of the device bench, this program is that tool: a GPU machine is sent the
 //! runtime once (see `ci/gpu/bundle`).
 
@@ -86,7 +89,8 @@ fn run_tests() -> ExitCode {
     }
     trials.extend(files.into_iter().map(|file| {
         let name = file.strip_prefix(FOLDER).unwrap_or(&file).with_extension("");
-        Trial::test(name.to_string_lossy(), move || Ok(case::run(&file)?))
+        let is_for_others = !case::has_commands(&file);
+        Trial::test(name.to_string_lossy(), move || Ok(case::run(&file)?)).with_ignored_flag(is_for_others)
     }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -2,8 +2,8 @@
 //!
 //! A case is a function that is given a context; it fails by panicking. A backend lists the cases it skips, each with the
 //! reason, so that a case which is neither skipped nor passed cannot be forgotten. The GPU runs where there is one;
-//! where there is none, its backend runs over a driver that stands in for it ([`stand_in`]). The last line says how many
-//! cases ran.
+//! where there is none, its backend runs over a driver that stands in for it ([`stand_in`]). `TFRT_TEST_DEVICE` names the only
+//! backend that runs (`cpu`, `noop` or `cuda`), which must be there. The last line says how many cases ran.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -152,8 +152,13 @@ fn open(backend: &str) -> Result<Arc<dyn DynBackend>> {
 fn main() -> ExitCode {
     let (filter, mut total) = (suite::filter(), [0; 3]);
     let mut add = |counts: [usize; 3]| total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-    let backends: &[_] = if stand_in::is_here() { &["cuda"] } else { &["cpu", "noop", "cuda"] };
-    for &backend in backends {
+    let wanted = std::env::var("TFRT_TEST_DEVICE").ok();
+    let backends = match wanted.as_deref() {
+        _ if stand_in::is_here() => vec!["cuda"],
+        None => vec!["cpu", "noop", "cuda"],
+        Some(backend) => vec![backend],
+    };
+    for backend in backends {
         let name = if stand_in::is_here() { "stand-in driver" } else { backend };
         match open(backend).map(Platform::new) {
             Ok(platform) => {
@@ -165,6 +170,8 @@ fn main() -> ExitCode {
                 println!("{name}: not run: {why}");
                 match backend {
                     "cuda" if stand_in::is_here() => add([0, 1, 0]),
+                    // What was asked for must run, and nothing in its place.
+                    _ if wanted.is_some() => add([0, 1, 0]),
                     "cuda" => match stand_in::run(filter.as_deref()) {
                         Ok(counts) => add(counts),
                         Err(why) => println!("stand-in driver: not run: {why}"),

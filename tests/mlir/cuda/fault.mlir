@@ -3,7 +3,7 @@
 // On a GPU nothing else of the process can use the device any more, so the fault has a process of its own. The CPU device
 // gives the next program a new context.
 //
-// RUN: bef_executor --functions=fault $(bef_name %s) | FileCheck %s
+// RUN: alone bef_executor --functions=fault $(bef_name %s) | FileCheck %s
 // RUN: bef_executor --device=cpu --functions=fault,next $(bef_name %s) | FileCheck %s --check-prefix=RECOVERY
 
 // CHECK-LABEL: --- Running 'fault'

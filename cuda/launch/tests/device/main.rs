@@ -39,12 +39,18 @@ struct Device {
     kernels: DeviceKernels,
 }
 
-/// The device that all tests share. A GPU if there is one: the same tests hold there.
+/// The device that all tests share: the one that `TFRT_TEST_DEVICE` names (`cuda` or `cpu`), else a GPU if there is one. The same
+/// tests hold on both.
 fn device() -> &'static Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let options = CpuOptions { memory_bytes: 256 << 20, ..CpuOptions::default() };
-        let backend = tfrt_gpu::find().or_else(|_| tfrt_cpu::open(&options));
+        let backend = match std::env::var("TFRT_TEST_DEVICE").as_deref() {
+            Err(_) => tfrt_gpu::find().or_else(|_| tfrt_cpu::open(&options)),
+            Ok("cpu") => tfrt_cpu::open(&options),
+            // Never another one instead.
+            Ok(_) => tfrt_gpu::find(),
+        };
         let platform = Platform::new(backend.unwrap());
         let context = platform.device(0).unwrap().create_context().unwrap();
         let stream = context.create_stream(StreamOptions::default()).unwrap();
