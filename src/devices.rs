@@ -78,7 +78,11 @@ pub struct DeviceOptions {
     timeline: Option<Arc<MemoryTimeline>>,
     uses_segments: bool,
     gpu: tfrt_gpu::GpuOptions,
+    announce: Option<Announce>,
 }
+
+/// Is told which devices [`Choice::Auto`] selects.
+type Announce = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl DeviceOptions {
     /// Returns options for this many devices of a choice.
@@ -131,6 +135,14 @@ impl DeviceOptions {
         self
     }
 
+    /// Calls `announce` when [`Choice::Auto`] has selected devices, with their name, and with the reason if these are not
+    /// CUDA devices.
+    #[must_use]
+    pub fn announcing(mut self, announce: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.announce = Some(Arc::new(announce));
+        self
+    }
+
     /// Finds or makes the devices.
     ///
     /// # Errors
@@ -143,6 +155,7 @@ impl DeviceOptions {
             Choice::Auto => {
                 let found = tfrt_gpu::find_with(self.gpu);
                 is_fallback = found.is_err();
+                self.announce_auto(&found);
                 (found.or_else(|_| self.cpu())?, None)
             }
             Choice::Cuda(only) => (tfrt_gpu::find_with(self.gpu)?, *only),
@@ -156,6 +169,18 @@ impl DeviceOptions {
             uses_segments: self.uses_segments,
         };
         Platform::with_options(backend, &options)
+    }
+
+    fn announce_auto(&self, found: &Result<Arc<dyn DynBackend>, DeviceError>) {
+        let Some(announce) = &self.announce else { return };
+        match found {
+            Ok(backend) => {
+                let name =
+                    backend.properties(0).map_or_else(|_| "CUDA device 0".to_owned(), |device| device.name);
+                announce(&format!("device: {name}"));
+            }
+            Err(why) => announce(&format!("device: the CPU, because no CUDA device was found ({why})")),
+        }
     }
 
     fn cpu(&self) -> Result<Arc<dyn DynBackend>, DeviceError> {
@@ -183,6 +208,7 @@ impl Default for DeviceOptions {
             timeline: None,
             uses_segments: false,
             gpu: tfrt_gpu::GpuOptions::default(),
+            announce: None,
         }
     }
 }

@@ -263,3 +263,16 @@ fn the_reference_is_printed_by_name() {
         "{output:?}"
     );
 }
+
+/// Where the choice of a device is left open, a program that uses one says which it got, once and beside its results.
+#[test]
+fn auto_says_which_device_it_chose() {
+    let program = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mlir/cuda/devices.mlir");
+    let program = program.to_str().expect("a path");
+    let folder = Folder::with(SUM);
+    let complaints = |arguments: &[&str]| text(&folder.run(arguments).stderr);
+    let auto = complaints(&["run", program, "--function", "events"]);
+    assert_eq!(auto.lines().filter(|line| line.starts_with("device: ")).count(), 1, "{auto}");
+    let cpu = complaints(&["run", program, "--function", "events", "--device", "cpu"]);
+    assert!(!cpu.contains("device: "), "{cpu}");
+}

@@ -3,7 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     fs::{self, File},
-    io::BufWriter,
+    io::{BufWriter, Write as _},
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
@@ -120,6 +120,9 @@ impl Session {
         let kept = errors.clone();
         let (devices, checker, timeline) = args.devices.options()?;
         let timeline = timeline.zip(args.devices.memory_timeline.clone());
+        let error = console.error.clone();
+        // Before the program's own messages, and not at all if it uses no device.
+        let devices = devices.announcing(move |text| drop(writeln!(error.clone(), "{text}")));
         let mut builder = Runtime::builder()
             .work_queue(queue)
             .max_pending_calls(args.max_pending_calls)
