@@ -8,7 +8,7 @@
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "the binary runs alone and reports")]
 
-mod mlp;
+pub(crate) mod mlp;
 mod report;
 mod throughput;
 
@@ -49,7 +49,8 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<(), String> {
-    let (mut device, mut json, mut markdown, mut short) = ("auto", None, None, false);
+    let (mut device, mut json, mut markdown, mut short, mut only_network) =
+        ("auto", None, None, false, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| format!("{argument} needs a value"));
@@ -58,12 +59,14 @@ fn run(arguments: &[String]) -> Result<(), String> {
             "--json" => json = Some(value()?),
             "--markdown" => markdown = Some(value()?),
             "--short" => short = true,
+            // The small network alone.
+            "--network" => only_network = true,
             // Cargo says so.
             "--bench" => {}
             other => return Err(format!("no option '{other}'")),
         }
     }
-    let report = measure(device, short).map_err(|error| error.to_string())?;
+    let report = measure(device, short, only_network).map_err(|error| error.to_string())?;
     print!("{}", report.markdown());
     let write = |path: Option<&String>, text: String| match path {
         Some(path) => std::fs::write(path, text).map_err(|error| format!("{path}: {error}")),
@@ -85,7 +88,7 @@ fn open(device: &str) -> Outcome<Platform> {
     Ok(Platform::new(backend?))
 }
 
-fn measure(device: &str, short: bool) -> Outcome<Report> {
+fn measure(device: &str, short: bool, only_network: bool) -> Outcome<Report> {
     let platform = open(device)?;
     let device = platform.device(0)?;
     let context = device.create_context()?;
@@ -100,8 +103,10 @@ fn measure(device: &str, short: bool) -> Outcome<Report> {
         short,
     };
     let mut report = Report::new(device.properties(), platform.backend(), short);
-    overheads(&bench, &mut report)?;
-    throughput::measure(&bench, &mut report)?;
+    if !only_network {
+        overheads(&bench, &mut report)?;
+        throughput::measure(&bench, &mut report)?;
+    }
     mlp::measure(&bench, &mut report)?;
     Ok(report)
 }

@@ -9,7 +9,8 @@ use super::Outcome;
 const SEED: u64 = 1;
 
 /// `prepare FOLDER [--images COUNT] [--extent PIXELS]`: writes `weights.safetensors`, in f32 with the names and layouts of
-/// `tfrt resnet50 convert`, and `images.f32`, raw numbers with the channels last.
+/// `tfrt resnet50 convert`; `images.f32`, raw numbers with the channels last; and `mnist.f32`, the numbers of the small network
+/// of the device bench.
 pub(super) fn prepare(arguments: &[String]) -> Outcome {
     let (folder, rest) = arguments.split_first().ok_or("prepare needs a folder")?;
     let (mut images, mut extent) = (256, 224);
@@ -29,8 +30,10 @@ pub(super) fn prepare(arguments: &[String]) -> Outcome {
         layers.iter().enumerate().map(|(at, layer)| resnet50::seeded_weights(layer, at, SEED)).collect();
     let weights = Converted { variant: Variant::Torchvision, layers };
     write(folder, "weights.safetensors", &weights.encode().map_err(|error| error.to_string())?)?;
+    let mnist: Vec<f32> = crate::device_bench::mlp::numbers().into_iter().flatten().collect();
+    write(folder, "mnist.f32", bytemuck::cast_slice(&mnist))?;
     let images = resnet50::seeded_images(images, extent, SEED);
-    write(folder, "images.f32", &images.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
+    write(folder, "images.f32", bytemuck::cast_slice(&images))
 }
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> Outcome {
