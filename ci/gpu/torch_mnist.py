@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""The network of the device bench (benches/device/mlp.rs) with PyTorch: eager, compiled, and as a CUDA graph.
+"""The network of the device bench (benches/device/mlp.rs) with PyTorch, measured on command.
 
-    pytorch.py [--device auto|cpu|cuda] [--short] [--json FILE] [--markdown FILE]
+    torch_mnist.py --device cuda --inputs FOLDER [--short]
 
-784 - 128 - 10 in f32 without TF32, batches of 128, gradient descent. A step's time is that of many queued one after the
-other, the best of several runs, as in the bench. A variant that PyTorch cannot run here is left out, with the reason.
+784 - 128 - 10 in f32 without TF32, batches of 128, gradient descent, from the numbers that `measure prepare` wrote into FOLDER.
+Each line of the input is answered with one line of JSON: the time of a step of each variant, the median of several runs of many
+steps queued one after the other, as in the bench; the loss at first, in f64; and the variants that cannot run, with the reason.
 """
 
 import argparse
 import json
+import statistics
 import sys
 import time
 
 try:
     import torch
 except ImportError:
-    sys.exit("pytorch.py: PyTorch is not installed here")
+    sys.exit("torch_mnist.py: PyTorch is not installed")
 
 BATCH, INPUTS, HIDDEN, CLASSES, RATE = 128, 784, 128, 10, 0.1
 
@@ -23,19 +25,18 @@ BATCH, INPUTS, HIDDEN, CLASSES, RATE = 128, 784, 128, 10, 0.1
 class Network:
     """Parameters, one batch, and the two works that are measured."""
 
-    def __init__(self, device):
-        generator = torch.Generator().manual_seed(1)
-
-        def matrix(rows, columns, scale):
-            return ((torch.rand(rows, columns, generator=generator) - 0.5) * scale).to(device)
-
-        self.x = matrix(BATCH, INPUTS, 2.0)
+    def __init__(self, device, inputs, dtype=torch.float32):
+        with open(f"{inputs}/mnist.f32", "rb") as file:
+            numbers = torch.frombuffer(bytearray(file.read()), dtype=torch.float32).to(device, dtype)
+        shapes = [(BATCH, INPUTS), (INPUTS, HIDDEN), (HIDDEN, CLASSES)]
+        parts = numbers.split([rows * columns for rows, columns in shapes])
+        self.x, first, second = (part.clone().reshape(shape) for part, shape in zip(parts, shapes))
         self.labels = (torch.arange(BATCH) * 7 % CLASSES).to(device)
         self.parameters = [
-            matrix(INPUTS, HIDDEN, 0.1).requires_grad_(),
-            torch.zeros(HIDDEN, device=device, requires_grad=True),
-            matrix(HIDDEN, CLASSES, 0.3).requires_grad_(),
-            torch.zeros(CLASSES, device=device, requires_grad=True),
+            first.requires_grad_(),
+            torch.zeros(HIDDEN, device=device, dtype=dtype, requires_grad=True),
+            second.requires_grad_(),
+            torch.zeros(CLASSES, device=device, dtype=dtype, requires_grad=True),
         ]
 
     def forward(self, x):
@@ -58,15 +59,16 @@ class Network:
 def seconds(work, device, short):
     """Seconds from one call to the next."""
     runs, steps = (1, 2) if short else (5, 200)
-    best = float("inf")
+    times = []
     for _ in range(runs + 1):
         start = time.perf_counter()
         for _ in range(steps):
             work()
         if device == "cuda":
             torch.cuda.synchronize()
-        best = min(best, (time.perf_counter() - start) / steps)
-    return best
+        times.append((time.perf_counter() - start) / steps)
+    # The first run warms up.
+    return statistics.median(times[1:])
 
 
 def graphed(work):
@@ -83,25 +85,25 @@ def graphed(work):
     return graph.replay
 
 
-def variants(device):
+def variants(device, inputs):
     """Name and maker of each variant's works: inference, training step."""
 
     def eager():
-        network = Network(device)
+        network = Network(device, inputs)
         return lambda: network.inference(network.forward), lambda: network.step(network.loss)
 
     def compiled():
-        network = Network(device)
+        network = Network(device, inputs)
         forward, loss = torch.compile(network.forward), torch.compile(network.loss)
         return lambda: network.inference(forward), lambda: network.step(loss)
 
     def graph():
-        network = Network(device)
+        network = Network(device, inputs)
         inference = graphed(lambda: network.inference(network.forward))
         return inference, graphed(lambda: network.step(network.loss))
 
     def compiled_graph():
-        network = Network(device)
+        network = Network(device, inputs)
         forward = torch.compile(network.forward, mode="reduce-overhead")
         loss = torch.compile(network.loss, mode="reduce-overhead")
         return lambda: network.inference(forward), lambda: network.step(loss)
@@ -115,37 +117,33 @@ def variants(device):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
+    parser.add_argument("--device", required=True, choices=["cpu", "cuda"])
+    parser.add_argument("--inputs", required=True)
     parser.add_argument("--short", action="store_true")
-    parser.add_argument("--json")
-    parser.add_argument("--markdown")
     arguments = parser.parse_args()
     device = arguments.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.backends.cuda.matmul.allow_tf32 = False
-
-    figures, absent = [], []
-    for name, make in variants(device):
+    # Libraries may print: the answers have the standard output to themselves.
+    answers, sys.stdout = sys.stdout, sys.stderr
+    exact = Network(device, arguments.inputs, torch.float64)
+    loss = exact.loss(exact.x, exact.labels).item()
+    works, absent = [], []
+    for name, make in variants(device, arguments.inputs):
+        if arguments.short and name != "eager":
+            continue
         try:
-            for work, call in zip(("inference", "training step"), make()):
-                value = seconds(call, device, arguments.short) * 1e6
-                figures.append({"name": f"{work}, {name}", "value": value, "unit": "µs"})
+            works += [(f"{work}, {name}", call) for work, call in zip(("inference", "training step"), make())]
         except Exception as error:  # Whatever PyTorch raises: the other variants are still of interest.
-            absent.append(f"{name}: {str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__}")
-    where = torch.cuda.get_device_name() if device == "cuda" else "the CPU"
-    lines = [f"## PyTorch {torch.__version__}, on {where}", "", "| | | |", "|---|---:|---|"]
-    lines += [f"| MNIST network, {f['name']} | {f['value']:.1f} | {f['unit']} |" for f in figures]
-    lines += [""] + [f"Not measured: {reason}" for reason in absent]
-    text = "\n".join(lines).rstrip() + "\n"
-    print(text, end="")
-    if arguments.markdown:
-        with open(arguments.markdown, "w", encoding="utf-8") as file:
-            file.write(text)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"version": torch.__version__, "device": where, "figures": figures, "absent": absent}, file)
-    sys.exit(0 if figures else 1)
+            absent.append(f"{name}: {(str(error).strip() or type(error).__name__).splitlines()[0]}")
+    print(json.dumps({"torch": torch.__version__, "loss": loss}), file=answers, flush=True)
+    for _ in sys.stdin:
+        figures, failed = {}, list(absent)
+        for name, call in works:
+            try:
+                figures[name] = seconds(call, device, arguments.short) * 1e6
+            except Exception as error:  # As above.
+                failed.append(f"{name}: {(str(error).strip() or type(error).__name__).splitlines()[0]}")
+        print(json.dumps({"figures_us": figures, "absent": failed}), file=answers, flush=True)
 
 
 if __name__ == "__main__":
