@@ -111,8 +111,8 @@ pub(crate) struct ErrorSink {
 }
 
 impl ErrorSink {
-    /// Takes note of an error. A second one at the same place is taken for a consequence of the
-    /// first, and dropped.
+    /// Adds an error. A second one at the same place is considered a consequence of the first and
+    /// dropped.
     pub(crate) fn add(&mut self, span: Span, message: impl Into<String>) {
         if self.errors.last().is_some_and(|last| last.span == span) {
             return;
@@ -124,17 +124,17 @@ impl ErrorSink {
         }
     }
 
-    /// Takes no further errors: what follows would be consequences of the last one.
+    /// Drops all further errors, which would be consequences of the last one.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// Returns whether further errors would be dropped: the reader may as well stop.
+    /// Returns whether further errors would be dropped, so that the reader can stop.
     pub(crate) fn is_full(&self) -> bool {
         self.stopped || self.errors.len() >= MAX_ERRORS
     }
 
-    /// `value`, unless there were errors.
+    /// Returns `value`, unless there were errors.
     pub(crate) fn finish<T>(mut self, value: T) -> Result<T, Errors> {
         if self.errors.is_empty() {
             return Ok(value);

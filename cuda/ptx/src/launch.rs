@@ -1,4 +1,4 @@
-//! Launches in preparation: a kernel, the size of its grid, and the caller's switches.
+//! Builds launches: a kernel, the size of its grid, and options.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,9 +15,9 @@ use crate::exec::{
 };
 use crate::module::Function;
 
-/// Threads of a block at most.
+/// The most threads of a block.
 const MAX_BLOCK_THREADS: u64 = 1024;
-/// Bytes of shared memory of a block at most: 227 KiB on sm_90.
+/// The most shared memory of a block in bytes: 227 KiB on sm_90.
 const MAX_SHARED_BYTES: u64 = 227 << 10;
 
 /// The report of a launch that succeeded.
@@ -51,7 +51,7 @@ impl Report {
     }
 }
 
-/// What the workers of a launch know of who touched memory.
+/// The records of the launch's workers about accesses to memory.
 #[derive(Debug)]
 struct Touchers {
     function: Function,
@@ -77,7 +77,7 @@ impl fmt::Display for Toucher {
     }
 }
 
-/// Bytes of the memory by which the blocks of a cooperative launch meet.
+/// The size of the memory through which the blocks of a cooperative launch synchronize, in bytes.
 const WORKSPACE_BYTES: u64 = 64;
 
 /// A builder of a launch.
@@ -236,7 +236,7 @@ impl<'l> Launch<'l> {
         let freed = memory.free(workspace).map_err(out_of_memory);
         let mut report = result?;
         freed?;
-        // What a launch does there is nobody's business.
+        // The workspace belongs to the runtime, so accesses to it are not reported.
         let inside = |touched: &Touched| (workspace..workspace + WORKSPACE_BYTES).contains(&touched.address);
         report.touched.retain(|touched| !inside(touched));
         Ok(report)

@@ -14,10 +14,10 @@ use crate::exec::{Dim3, Params};
 use crate::syntax::ast::{self, FunctionId, Limits, ParameterStorage, Relocation, Symbol, VariableId};
 use crate::syntax::types::{Linkage, Space, Type};
 
-/// Bytes of a module's variables at most.
+/// The most bytes of a module's variables.
 const MAX_VARIABLE_BYTES: u64 = 1 << 32;
 
-/// Instructions of functions that kernels may call at most: a function counts for each kernel.
+/// The most instructions of the functions that kernels may call. A function counts once per kernel.
 const MAX_CALLED_LENGTH: usize = 1 << 23;
 
 /// A loaded module. Clones are cheap and share it.
@@ -112,7 +112,8 @@ impl Module {
         Self::load(text, MAX_CALLED_LENGTH)
     }
 
-    /// As [`Module::parse`]; kernels together may call `budget` instructions.
+    /// Does the same as [`Module::parse`], but all kernels together may call at most `budget`
+    /// instructions.
     fn load(text: &str, mut budget: usize) -> Result<Module, Errors> {
         let tree = crate::syntax::parse(text)?;
         let mut errors = ErrorSink::default();
@@ -256,14 +257,14 @@ impl Function {
         self.inner.limits
     }
 
-    /// Makes the module's variables part of a memory.
+    /// Adds the module's variables to a memory.
     pub(crate) fn attach(&self, memory: &Memory) {
         if !self.inner.storage.is_empty() {
             memory.attach(&self.inner.storage);
         }
     }
 
-    /// Returns the parameters' bytes as the kernel reads them, in words of 16.
+    /// Returns the bytes of the parameters in the kernel's layout, as 16-byte words.
     pub(crate) fn param_bank(&self, params: &Params) -> Result<Vec<u128>, String> {
         let expected = &self.inner.parameters;
         let given = params.iter().count();
@@ -280,11 +281,11 @@ impl Function {
                 bank[at as usize / 16] |= u128::from(byte) << (8 * (at % 16));
             }
         }
-        // The bank is read byte by byte in memory order.
+        // The kernel reads the bank byte by byte in memory order.
         Ok(bank.into_iter().map(u128::to_le).collect())
     }
 
-    /// Returns the same, of bytes that have been laid out.
+    /// Returns the same for bytes that are already laid out.
     pub(crate) fn packed_bank(&self, bytes: &[u8]) -> Result<Vec<u128>, String> {
         let end = self.inner.parameters.last().map_or(0, |last| last.offset + last.bytes);
         if bytes.len() as u64 != end {
@@ -391,7 +392,7 @@ fn relocate(
 mod tests {
     use super::*;
 
-    /// A long chain of functions that many kernels call would take its length a kernel.
+    /// A long chain of functions that many kernels call would take memory for each kernel.
     #[test]
     fn kernels_that_call_too_much() {
         let chain: String = (1..20).map(|i| format!(".func f{i}() {{ call f{}; ret; }}\n", i - 1)).collect();

@@ -11,7 +11,7 @@ use crate::exec::level::Handlers;
 use crate::exec::ops::copying;
 use crate::exec::program::{Filled, Unlinked};
 use crate::exec::slots::{Fields, Mismatch, RegisterSlot, Width, Window};
-use crate::exec::{special, warp};
+use crate::exec::{control_flow, special};
 use crate::syntax::ast::{Function, Module, RegisterId};
 use crate::syntax::types::{SpecialRegister, Type};
 
@@ -252,12 +252,12 @@ impl<'t, 's> Emitter<'t, 's> {
     }
 
     pub(super) fn place_label(&mut self, label: Label) {
-        self.emit_control(Handlers::same(warp::meet), Fields::new(), Control::Label(label));
+        self.emit_control(Handlers::same(control_flow::meet), Fields::new(), Control::Label(label));
     }
 
     pub(super) fn jump_if(&mut self, predicate: Predicate, label: Label) {
         let fields = Fields::new().a(predicate.slot).b(predicate.flip);
-        self.emit_control(Handlers::same(warp::branch_if), fields, Control::JumpIf(label));
+        self.emit_control(Handlers::same(control_flow::branch_if), fields, Control::JumpIf(label));
         let next = self.new_label();
         self.place_label(next);
     }

@@ -8,7 +8,7 @@ use super::dominators::{NOWHERE, immediate_dominators};
 use crate::exec::level::Handlers;
 use crate::exec::program::Unlinked;
 use crate::exec::slots::{Fields, Mismatch};
-use crate::exec::warp;
+use crate::exec::{control_flow, warp};
 
 /// A label of a function under translation.
 pub(super) type Label = u32;
@@ -75,7 +75,7 @@ pub(super) fn lay_out(
         let meet = meet.map_or(warp::NONE, |label| position[label as usize]);
         match &draft.control {
             Control::Label(label) if !kept[*label as usize] => continue,
-            Control::Label(_) => handlers = Handlers::same(warp::meet),
+            Control::Label(_) => handlers = Handlers::same(control_flow::meet),
             Control::Jump(label) => fields = fields.imm(position[*label as usize].into()),
             Control::JumpIf(label) => {
                 fields = fields.imm(position[*label as usize].into()).c(meet);

@@ -27,6 +27,7 @@ pub(crate) mod barrier;
 mod block;
 pub(crate) mod bulk;
 pub(crate) mod collective;
+pub(crate) mod control_flow;
 mod dim;
 mod fault;
 pub(crate) mod grid;

@@ -12,12 +12,13 @@
 #![expect(unsafe_code, reason = "runs instructions and reads registers")]
 
 use super::barrier::describe_lanes;
+use super::control_flow;
 use super::fault::Trap;
 use super::machine::{Flow, Handler, Machine};
 use super::program::Inst;
 use super::slots::{Pred, Reg};
 use super::transfer;
-use super::warp::{self, Split};
+use super::warp::Split;
 use super::{block, special};
 
 /// Instructions within which a loop comes round.
@@ -85,7 +86,7 @@ impl Machine<'_> {
     /// Returns whether an instruction, the one at the program counter, does no more than ask a
     /// barrier, compute and jump.
     fn only_waits(&self, instruction: &Inst) -> bool {
-        if std::ptr::fn_addr_eq(instruction.run, warp::meet as Handler) {
+        if std::ptr::fn_addr_eq(instruction.run, control_flow::meet as Handler) {
             return true;
         }
         let name = self.launch.program.name_of(self.pc);

@@ -1,14 +1,14 @@
-//! A module as its text says it, with every name resolved.
+//! A parsed module with every name resolved.
 //!
-//! Names are slices of the text. What they refer to is an id: a [`RegisterId`], [`LabelId`],
-//! [`PrototypeId`] or [`TableId`] indexes a list of its function, a [`VariableId`], [`FunctionId`]
-//! or [`LocationId`] a list of the module. Scopes are gone: two registers `%r1` of two blocks `{ }`
-//! are two registers with one name.
+//! Names are slices of the text, and references to them are ids. A [`RegisterId`], [`LabelId`],
+//! [`PrototypeId`] or [`TableId`] indexes a list of its function; a [`VariableId`], [`FunctionId`]
+//! or [`LocationId`] indexes a list of the module. Scopes are resolved: two registers `%r1` of two
+//! blocks `{ }` are two registers with one name.
 //!
-//! Instructions stay generic: opcode, modifiers and operands in the order of the text. Which of
-//! them go together is known to `code`. What stands for a list of known words or for simpler
-//! operands is written out: `WARP_SZ` is the integer 32, a constant expression its value, a `.v4`
-//! register `v` the vector `{v.x, v.y, v.z, v.w}`, `%tid` the vector of its three axes and a zero.
+//! Instructions stay generic: opcode, modifiers and operands in the order of the text; `code` knows
+//! which of them are valid together. Abbreviations are expanded: `WARP_SZ` is the integer 32, a
+//! constant expression is its value, a `.v4` register `v` is the vector `{v.x, v.y, v.z, v.w}`, and
+//! `%tid` is the vector of its three axes and a zero.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ ids! {
     VariableId;
     /// A function: position in [`Module::functions`].
     FunctionId;
-    /// A line of the source that was compiled: position in [`Module::locations`].
+    /// A line of the compiled source: position in [`Module::locations`].
     LocationId;
 }
 
@@ -57,11 +57,11 @@ pub struct Module<'s> {
     pub target: Target,
     /// All variables, of all spaces and scopes.
     pub variables: Vec<Variable<'s>>,
-    /// All functions, kernels among them; also those that are only declared.
+    /// All functions, including kernels and functions that are only declared.
     pub functions: Vec<Function<'s>>,
-    /// `.file`: the files that were compiled, by number.
+    /// `.file`: the compiled source files, by number.
     pub files: Vec<SourceFile<'s>>,
-    /// `.loc`: where instructions come from.
+    /// `.loc`: the source locations of instructions.
     pub locations: Vec<SourceLocation>,
 }
 
@@ -70,29 +70,29 @@ pub struct Module<'s> {
 pub struct Version {
     /// The number before the dot.
     pub major: u32,
-    /// The number behind the dot.
+    /// The number after the dot.
     pub minor: u32,
 }
 
 /// `.target sm_90a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// 90.
+    /// The architecture's number, such as 90.
     pub architecture: u32,
-    /// What of the architecture the module may use.
+    /// The features of the architecture that the module may use.
     pub features: Features,
-    /// `debug`: the module carries debugging information.
+    /// `debug`: the module contains debugging information.
     pub debug: bool,
 }
 
-/// What of an architecture a module may use: the letter behind the number of its target.
+/// The features that a module may use: the letter after the number of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// No letter: what later architectures have too.
+    /// No letter: features that later architectures have too.
     Common,
-    /// `f`: also what other architectures of the family have.
+    /// `f`: also features of the architecture's family.
     Family,
-    /// `a`: also what only this architecture has.
+    /// `a`: also features that only this architecture has.
     Specific,
 }
 
@@ -136,53 +136,53 @@ pub struct SourceLocation {
     pub line: u32,
     /// The column, from 1; 0 if there is none.
     pub column: u32,
-    /// Where the code was inlined.
+    /// The location at which the code was inlined.
     pub inlined_at: Option<LocationId>,
 }
 
-/// How values lie in memory: a scalar, a vector, or an array of those.
+/// The memory layout of values: a scalar, a vector, or an array of those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The type of one component.
     pub element: Type,
-    /// Components of a vector: 1, 2 or 4.
+    /// The number of components of a vector: 1, 2 or 4.
     pub vector: u32,
-    /// Scalars or vectors in the array, over all dimensions; 1 if it is none, 0 if it is
-    /// [`unsized`](Layout::is_unsized).
+    /// The number of scalars or vectors over all dimensions of the array: 1 if it is not an array,
+    /// 0 if it is [`unsized`](Layout::is_unsized).
     pub count: u64,
     /// Whether it is an array.
     pub is_array: bool,
-    /// Whether the first dimension is left open: `[]`, as of dynamic shared memory.
+    /// Whether the first dimension is open (`[]`), as for dynamic shared memory.
     pub is_unsized: bool,
-    /// Alignment in bytes, a power of two: as declared, else that of the type.
+    /// The alignment in bytes, a power of two: the declared one, or else that of the type.
     pub align: u32,
 }
 
-/// A variable, but for a function's parameters, which are in its [`Signature`].
+/// A variable. Parameters of functions are in their [`Signature`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'s> {
     /// The name.
     pub name: &'s str,
-    /// Where it is defined; where it is declared if it is `extern`.
+    /// The place of its definition, or of its declaration if it is `extern`.
     pub span: Span,
-    /// Where it lives. [`Space::Param`] within functions: what calls pass.
+    /// The state space. Within functions, [`Space::Param`] holds the values that calls pass.
     pub space: Space,
-    /// Who sees it.
+    /// The visibility outside the module.
     pub linkage: Linkage,
-    /// The function it is declared in; none at module scope.
+    /// The function that declares it, or `None` at module scope.
     pub function: Option<FunctionId>,
     /// Type and size.
     pub layout: Layout,
-    /// What it holds at first. Without one: zeros in `.global` and `.const`.
+    /// The initial value. Without one, `.global` and `.const` variables are zero.
     pub initializer: Option<Initializer>,
 }
 
-/// What a variable holds at first.
+/// The initial value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initializer {
-    /// The bytes, little-endian, up to the last one the text gives; the rest is zeros.
+    /// The bytes, little-endian, up to the last one in the text. The rest is zero.
     pub bytes: Vec<u8>,
-    /// Where addresses have to be put in, ascending.
+    /// The places where addresses are inserted, in ascending order.
     pub relocations: Vec<Relocation>,
 }
 
@@ -190,21 +190,21 @@ pub struct Initializer {
 /// mask.trailing_zeros()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where, in bytes from the variable's start.
+    /// The offset from the variable's start, in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u32,
-    /// Whose address: a variable at module scope, or a function.
+    /// The owner of the address: a variable at module scope, or a function.
     pub symbol: Symbol,
-    /// What is added to it.
+    /// The number that is added to it.
     pub addend: i64,
-    /// Whether the generic address is meant, not that in the variable's space.
+    /// Whether it is the generic address instead of the one in the variable's space.
     pub generic: bool,
-    /// Which bits; all ones in the ordinary case.
+    /// The selected bits, usually all.
     pub mask: u64,
 }
 
-/// What a name with an address stands for.
+/// The meaning of a name that has an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
     /// A variable.
@@ -222,19 +222,19 @@ pub enum Symbol {
 pub struct Function<'s> {
     /// The name.
     pub name: &'s str,
-    /// Where it is defined; where it is declared if it has no body.
+    /// The place of its definition, or of its declaration if it has no body.
     pub span: Span,
     /// Whether it is a kernel, `.entry`.
     pub is_entry: bool,
-    /// Who sees it.
+    /// The visibility outside the module.
     pub linkage: Linkage,
-    /// What it takes and gives.
+    /// The parameters and results.
     pub signature: Signature<'s>,
-    /// What it asks of a launch.
+    /// The limits that it sets for launches.
     pub limits: Limits,
-    /// `.alias`: the function that this one, which has no body, is another name for.
+    /// `.alias`: the function for which this one, which has no body, is another name.
     pub alias_of: Option<FunctionId>,
-    /// Its registers: those declared one by one, and of `%r<100>` those that are used.
+    /// The registers: those declared individually, and the used ones of `%r<100>`.
     pub registers: Vec<Register<'s>>,
     /// Its labels.
     pub labels: Vec<Label<'s>>,
@@ -248,73 +248,74 @@ pub struct Function<'s> {
     pub body: Option<Vec<Instruction<'s>>>,
 }
 
-/// What a function takes and gives.
+/// The parameters and results of a function.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Signature<'s> {
-    /// What it returns.
+    /// The results.
     pub returns: Vec<Parameter<'s>>,
-    /// What it takes.
+    /// The parameters.
     pub parameters: Vec<Parameter<'s>>,
     /// `.noreturn`.
     pub no_return: bool,
 }
 
-/// A parameter, also one that is returned.
+/// A parameter, or a returned one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter<'s> {
-    /// The name; `_` where a prototype gives none.
+    /// The name, or `_` if a prototype has none.
     pub name: &'s str,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
-    /// How it is passed.
+    /// The way in which it is passed.
     pub storage: ParameterStorage,
-    /// `.ptr`: what it points to.
+    /// `.ptr`: the properties of its target.
     pub pointer: Option<PointerAttribute>,
 }
 
-/// How a parameter is passed.
+/// The way in which a parameter is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterStorage {
     /// `.param`: in memory, at [`Symbol::Parameter`] or [`Symbol::Return`].
     Memory(Layout),
-    /// `.reg`: in a register, which the function has under this id if it has a body.
+    /// `.reg`: in a register. The id is valid if the function has a body.
     Register(Type, RegisterId),
 }
 
 /// `.ptr .global .align 16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointerAttribute {
-    /// The space of what it points to; none if the address is generic.
+    /// The state space of its target, or `None` for a generic address.
     pub space: Option<Space>,
-    /// How what it points to is aligned; 0 where the text does not say.
+    /// The alignment of its target, or 0 if it is not given.
     pub align: u32,
 }
 
-/// What a kernel asks of a launch, or promises.
+/// The limits that a kernel sets for launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// `.maxntid`: threads of a block, at most as many as the product.
+    /// `.maxntid`: the product is the most threads of a block.
     pub max_threads: Option<[u32; 3]>,
-    /// `.reqntid`: threads of a block, exactly.
+    /// `.reqntid`: the exact number of threads of a block.
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`, and the older `.maxnctapersm`.
     pub min_blocks_per_multiprocessor: Option<u32>,
     /// `.maxnreg`.
     pub max_registers: Option<u32>,
-    /// `.reqnctapercluster`: blocks of a cluster, exactly; `Some([0; 3])` for `.explicitcluster`.
+    /// `.reqnctapercluster`: the exact number of blocks of a cluster, or `Some([0; 3])` for
+    /// `.explicitcluster`.
     pub required_cluster: Option<[u32; 3]>,
-    /// `.maxclusterrank`: blocks of a cluster, at most.
+    /// `.maxclusterrank`: the most blocks of a cluster.
     pub max_cluster_rank: Option<u32>,
 }
 
 /// A register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register<'s> {
-    /// The name, as it is used: `%r5`. Components of vector registers share the vector's.
+    /// The name in use, such as `%r5`. Components of a vector register share the vector's name.
     pub name: &'s str,
     /// The type.
     pub ty: Type,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 
@@ -323,9 +324,9 @@ pub struct Register<'s> {
 pub struct Label<'s> {
     /// The name.
     pub name: &'s str,
-    /// Where it stands.
+    /// The place in the text.
     pub span: Span,
-    /// The instruction it stands before: a position in [`Function::body`], its length at the end.
+    /// The instruction after it: a position in [`Function::body`], or its length at the end.
     pub target: u32,
 }
 
@@ -334,7 +335,7 @@ pub struct Label<'s> {
 pub struct BranchTable<'s> {
     /// The name.
     pub name: &'s str,
-    /// Where it stands.
+    /// The place in the text.
     pub span: Span,
     /// Its labels.
     pub targets: Vec<LabelId>,
@@ -345,9 +346,9 @@ pub struct BranchTable<'s> {
 pub struct CallTable<'s> {
     /// The name.
     pub name: &'s str,
-    /// Where it stands.
+    /// The place in the text.
     pub span: Span,
-    /// Its functions, all of one signature.
+    /// The functions, all with one signature.
     pub targets: Vec<FunctionId>,
 }
 
@@ -356,33 +357,33 @@ pub struct CallTable<'s> {
 pub struct Prototype<'s> {
     /// The name.
     pub name: &'s str,
-    /// Where it stands.
+    /// The place in the text.
     pub span: Span,
-    /// What functions called through it take and give.
+    /// The parameters and results of functions called through it.
     pub signature: Signature<'s>,
 }
 
 /// One instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction<'s> {
-    /// The predicate under which it takes place.
+    /// The predicate under which it executes.
     pub guard: Option<Guard>,
     /// The first word: `ld`, `setp`, `cp`.
     pub opcode: &'s str,
-    /// The further words in order, without dots: `global`, `v4`, `f32`; also `L1::no_allocate`.
+    /// The other words in order, without dots: `global`, `v4`, `f32`; also `L1::no_allocate`.
     pub modifiers: Box<[&'s str]>,
-    /// The operands in order. Those of `call` are one: [`Operand::Call`].
+    /// The operands in order. A `call` has a single one: [`Operand::Call`].
     pub operands: Box<[Operand]>,
-    /// Where it stands: the place of its opcode.
+    /// The place of its opcode.
     pub span: Span,
-    /// What it was compiled from.
+    /// The source location.
     pub source: Option<LocationId>,
 }
 
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard {
-    /// Whether the instruction takes place where the predicate is false.
+    /// Whether the instruction executes if the predicate is false.
     pub negated: bool,
     /// The predicate, whose type is [`Type::Pred`].
     pub register: RegisterId,
@@ -395,45 +396,45 @@ pub enum Operand {
     Register(RegisterId),
     /// `!%p1`.
     Not(RegisterId),
-    /// `-%r1`, `%r1.b0`, `-%r1.h1`: what video instructions take.
+    /// `-%r1`, `%r1.b0`, `-%r1.h1`: an operand of a video instruction.
     Selected {
         /// The register.
         register: RegisterId,
-        /// Whether there is a minus before it.
+        /// Whether it has a minus sign.
         negated: bool,
-        /// Which of its bytes or halves.
+        /// The selected bytes or halves.
         selector: Option<Selector>,
     },
     /// `%tid.x`.
     Special(SpecialRegister),
     /// `1`, `0x10U`, `0f3F800000`, `1.5`.
     Immediate(Immediate),
-    /// The address of a variable, a parameter or a function, and what is added to it: `x`, `x+4`,
-    /// and `x[1]` with its index times the size of an element.
+    /// The address of a variable, a parameter or a function, plus an offset: `x`, `x+4`, and `x[1]`
+    /// with its index times the size of an element.
     Symbol {
-        /// Whose address.
+        /// The owner of the address.
         symbol: Symbol,
-        /// Bytes behind it.
+        /// The offset in bytes.
         offset: i64,
     },
     /// `[%rd1+4]`, `[x]`, and, in instructions that access memory, `x[1]`.
     Address {
-        /// Where it counts from.
+        /// The base of the address.
         base: AddressBase,
-        /// Bytes behind it.
+        /// The offset in bytes.
         offset: i64,
     },
     /// `{%f1, %f2, _}`.
     Vector(Box<[Operand]>),
     /// `%p1|%p2`: two destinations.
     Pair(Box<(Operand, Operand)>),
-    /// `_`: a destination that is not wanted.
+    /// `_`: a destination that discards the result.
     Sink,
     /// `L1`, of `bra`.
     Label(LabelId),
     /// The table of `brx.idx`.
     BranchTable(TableId),
-    /// Everything behind `call`.
+    /// The operands of `call`.
     Call(Box<Call>),
 }
 
@@ -444,12 +445,12 @@ pub enum Selector {
     Byte(u8),
     /// `.h0`, `.h1`.
     Half(u8),
-    /// `.b7610`, `.h32`, of instructions on four bytes or two halves: the numbers from the last to
+    /// `.b7610`, `.h32`, for instructions on four bytes or two halves: the numbers from the last to
     /// the first.
     Several {
-        /// Whether the numbers are of bytes.
+        /// Whether the numbers select bytes.
         bytes: bool,
-        /// How many numbers there are.
+        /// The count of numbers.
         count: u8,
         /// The numbers.
         parts: [u8; 4],
@@ -459,11 +460,11 @@ pub enum Selector {
 /// A constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Immediate {
-    /// An integer: 64 bits, of which an instruction takes as many as it needs.
+    /// An integer of 64 bits, of which an instruction uses as many as it needs.
     Integer {
-        /// The bits; in two's complement if negative.
+        /// The bits, in two's complement if negative.
         bits: u64,
-        /// Whether it counts as unsigned.
+        /// Whether it is unsigned.
         unsigned: bool,
     },
     /// `0f3F800000`: the bits of an `f32`.
@@ -472,48 +473,48 @@ pub enum Immediate {
     F64(u64),
 }
 
-/// Where an address counts from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressBase {
     /// A register of 32 or 64 bits.
     Register(RegisterId),
     /// A name.
     Symbol(Symbol),
-    /// 0: the offset is the address.
+    /// Zero: the offset is the address.
     Zero,
 }
 
 /// `call (%r1), f, (%r2, %r3), prototype;`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// Where results go: registers, or variables in [`Space::Param`] as [`Operand::Symbol`]; also
-    /// [`Operand::Sink`].
+    /// The destinations of results: registers, variables in [`Space::Param`] as
+    /// [`Operand::Symbol`], or [`Operand::Sink`].
     pub results: Vec<Operand>,
-    /// What is called.
+    /// The callee.
     pub target: CallTarget,
-    /// What is passed: registers, constants, or variables in [`Space::Param`] as
+    /// The arguments: registers, constants, or variables in [`Space::Param`] as
     /// [`Operand::Symbol`].
     pub arguments: Vec<Operand>,
 }
 
-/// What a call calls.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallTarget {
     /// A function by its name.
     Direct(FunctionId),
-    /// The function whose address is in a register; it has the prototype's signature.
+    /// A function whose address is in a register, with the prototype's signature.
     Prototype(RegisterId, PrototypeId),
-    /// The function whose address is in a register; it is one of the table.
+    /// A function of the table, whose address is in a register.
     Table(RegisterId, TableId),
 }
 
 impl Instruction<'_> {
-    /// Returns whether one of the modifiers is this word.
+    /// Returns whether the instruction has this modifier.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.contains(&modifier)
     }
 
-    /// Returns the instruction's name as the text has it: `ld.global.f32`.
+    /// Returns the instruction's full name in the text, such as `ld.global.f32`.
     pub fn full_name(&self) -> String {
         let mut name = self.opcode.to_owned();
         for modifier in &self.modifiers {
@@ -531,9 +532,9 @@ impl<'s> Module<'s> {
         position.map(|index| self.definition(FunctionId(index as u32)))
     }
 
-    /// Returns the function that has the body: the one behind the alias if it is one.
+    /// Returns the function with the body: the target if `id` is an alias.
     pub fn definition(&self, id: FunctionId) -> FunctionId {
-        // What has an alias has a body, so that there is no second alias behind the first.
+        // The target of an alias has a body, so it is not an alias itself.
         self.functions[id.index()].alias_of.unwrap_or(id)
     }
 
@@ -545,14 +546,14 @@ impl<'s> Module<'s> {
 }
 
 impl Layout {
-    /// Returns the size in bytes; 0 if unsized.
+    /// Returns the size in bytes, or 0 if unsized.
     pub fn bytes(&self) -> u64 {
         // Cannot overflow: the parser bounds it.
         self.count * u64::from(self.vector) * u64::from(self.element.bytes())
     }
 
-    /// Returns whether both can be declarations of one variable: alignment aside they are the same,
-    /// and sizes may be left open.
+    /// Returns whether both can declare one variable. They must be equal except for alignment and
+    /// open sizes.
     pub(super) fn matches(&self, other: &Layout) -> bool {
         let sizes = self.count == other.count || self.is_unsized || other.is_unsized;
         sizes && (self.element, self.vector, self.is_array) == (other.element, other.vector, other.is_array)
@@ -560,7 +561,7 @@ impl Layout {
 }
 
 impl Signature<'_> {
-    /// Returns whether both can be declarations of one function.
+    /// Returns whether both can declare one function.
     pub(super) fn matches(&self, other: &Signature<'_>) -> bool {
         let same = |a: &[Parameter<'_>], b: &[Parameter<'_>]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.storage.matches(&b.storage))
@@ -568,7 +569,7 @@ impl Signature<'_> {
         same(&self.returns, &other.returns) && same(&self.parameters, &other.parameters)
     }
 
-    /// Returns how many parameters, returned ones included, are in registers.
+    /// Returns how many parameters and results are in registers.
     pub(super) fn register_count(&self) -> u32 {
         let all = self.returns.iter().chain(&self.parameters);
         all.filter(|parameter| matches!(parameter.storage, ParameterStorage::Register(..))).count() as u32
@@ -576,8 +577,7 @@ impl Signature<'_> {
 }
 
 impl Parameter<'_> {
-    /// Returns whether it is an array whose size is left open, as for a variable number of
-    /// arguments.
+    /// Returns whether it is an array of open size, as for a variable number of arguments.
     pub fn is_unsized(&self) -> bool {
         matches!(self.storage, ParameterStorage::Memory(Layout { is_unsized: true, .. }))
     }
@@ -594,7 +594,7 @@ impl ParameterStorage {
 }
 
 impl Symbol {
-    /// Returns the space of what it names, given the module it is from; none for functions.
+    /// Returns the state space of the named object in its module, or `None` for functions.
     pub fn space(self, module: &Module<'_>) -> Option<Space> {
         match self {
             Symbol::Variable(id) => Some(module.variables[id.index()].space),

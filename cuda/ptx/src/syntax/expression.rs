@@ -10,7 +10,7 @@ use super::{
 };
 use crate::Span;
 
-/// A value while it is computed.
+/// An intermediate value.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     Integer { bits: u64, unsigned: bool },
@@ -117,7 +117,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.s64) value` or `.u64) value`.
+    /// Parses `.s64) value` or `.u64) value`.
     fn cast(&mut self, depth: usize) -> Result<Value, Failed> {
         let target = self.token;
         let unsigned = match target.text {
@@ -176,7 +176,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// How tightly an operator binds, as in C.
+/// Returns how tightly an operator binds, as in C.
 fn strength(operator: Tok) -> Option<u32> {
     Some(match operator {
         Tok::PipePipe => 1,
@@ -198,8 +198,8 @@ fn logic(operator: Tok, left: bool, right: bool) -> Value {
     Value::signed(i64::from(truth))
 }
 
-/// Integers are 64 bits wide; the result is unsigned if one of them is, that of a shift if the
-/// first is.
+/// Computes with 64-bit integers. The result is unsigned if an operand is; that of a shift, if the
+/// first operand is.
 fn integers(operator: Tok, left: (u64, bool), right: (u64, bool)) -> Result<Value, &'static str> {
     let ((a, left_unsigned), (b, right_unsigned)) = (left, right);
     let unsigned = left_unsigned || right_unsigned;

@@ -1,13 +1,13 @@
-//! Words, numbers and signs of PTX text, on demand and in one pass.
+//! Splits PTX text into words, numbers and signs, on demand and in one pass.
 
 use super::number::{self, Number};
 use crate::Span;
 
-/// What a token is. Its text is found through its place.
+/// The kind of a token. Its place leads to its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tok {
     Eof,
-    /// No token; says why.
+    /// An invalid token, with the reason.
     Invalid(Invalid),
     /// `mov`, `%r1`, `$L__BB0_1`, `_`.
     Word,
@@ -50,7 +50,7 @@ pub(super) enum Tok {
     Question,
 }
 
-/// Why text is no token.
+/// The reason why text is not a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Invalid {
     Character,
@@ -61,14 +61,14 @@ pub(super) enum Invalid {
     Number(number::Invalid),
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'s> {
     pub(super) kind: Tok,
-    /// The text; a dotted word's is without its dot, a quoted text's without its quotes.
+    /// The text, without the dot of a dotted word and the quotes of a quoted text.
     pub(super) text: &'s str,
     pub(super) span: Span,
-    /// Where it ends.
+    /// The place after its end.
     pub(super) end: Span,
 }
 
@@ -108,7 +108,7 @@ impl<'s> Lexer<'s> {
         self.line_start = self.position;
     }
 
-    /// Skips blanks and comments; whether a comment has no end.
+    /// Skips blanks and comments. Returns whether a comment has no end.
     fn skip_blanks(&mut self) -> bool {
         loop {
             match (self.peek(0), self.peek(1)) {
@@ -126,7 +126,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips a `/* */` comment; `false`, without having moved, if it has no end.
+    /// Skips a `/* */` comment. Returns `false`, without moving, if it has no end.
     fn skip_comment(&mut self) -> bool {
         let body = &self.text.as_bytes()[self.position + 2..];
         let Some(length) = body.windows(2).position(|pair| pair == b"*/") else { return false };
@@ -141,7 +141,7 @@ impl<'s> Lexer<'s> {
         true
     }
 
-    /// Returns whether a `#` begins what a preprocessor leaves behind: `# 1 "file"` or `#line 1`,
+    /// Returns whether a `#` begins a line marker of a preprocessor: `# 1 "file"` or `#line 1`,
     /// first on its line.
     fn is_line_marker(&self) -> bool {
         let bytes = self.text.as_bytes();
@@ -198,8 +198,8 @@ impl<'s> Lexer<'s> {
         Tok::Word
     }
 
-    /// Scans a word after a dot, which may contain `::`, or a number like `.5`. Words may begin
-    /// with a digit, as in `tex.2d`, but only right behind another word.
+    /// Scans a word after a dot, which may contain `::`, or a number like `.5`. A word may begin
+    /// with a digit, as in `tex.2d`, but only directly after another word.
     fn dotted(&mut self) -> Tok {
         let behind_word = self.position > 0 && is_word_byte(self.text.as_bytes()[self.position - 1]);
         if self.peek(1).is_ascii_digit() && !behind_word {
@@ -240,7 +240,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Scans a character of any width that nothing begins with.
+    /// Scans a character, of any width, with which no token begins.
     fn invalid_character(&mut self) -> Tok {
         let width = self.text[self.position..].chars().next().map_or(1, char::len_utf8);
         self.position += width;
@@ -289,7 +289,7 @@ impl<'s> Lexer<'s> {
 }
 
 impl Token<'_> {
-    /// How a message calls it.
+    /// Returns the description in messages.
     pub(super) fn describe(&self) -> String {
         match self.kind {
             Tok::Eof => "the end of the text".into(),
@@ -299,7 +299,7 @@ impl Token<'_> {
         }
     }
 
-    /// What is wrong with it, if it is none.
+    /// Returns the message for an invalid token.
     pub(super) fn complaint(&self) -> Option<String> {
         let Tok::Invalid(why) = self.kind else { return None };
         Some(match why {
@@ -316,7 +316,7 @@ impl Token<'_> {
     }
 }
 
-/// Returns a word of any length, cut for a message.
+/// Shortens a word for a message.
 pub(super) fn shortened(text: &str) -> String {
     const MAX_LENGTH: usize = 100;
     match text.char_indices().nth(MAX_LENGTH) {

@@ -6,16 +6,19 @@
 //! What is checked:
 //!
 //! - version, target and address size are known ones;
-//! - every name is declared, before it is used (labels aside), once in its block, and is of the kind its place wants;
+//! - every name except a label is declared before its use, once in its block, and is of the kind
+//!   that its place requires;
 //! - guards and negated operands are predicates, bases of addresses are integers of 32 or 64 bits;
 //! - a function is defined once, and declared with the same parameters everywhere;
 //! - calls pass as many values as the function, prototype or table takes, of the same sizes;
 //! - variables have a size, an alignment and a state space that exist, and initial values of their type;
-//! - directives and features that are not supported are named, not skipped. Skipped is what changes no result: hints
-//!   (`.pragma`), debugging information, where the driver keeps a variable (`.attribute`).
+//! - unsupported directives and features are errors; only those that change no result are skipped:
+//!   hints (`.pragma`), debugging information, and the driver's placement of a variable
+//!   (`.attribute`).
 //!
-//! The text is not trusted. Its size, the depth of blocks, expressions and initializers, the length of names, the bytes of
-//! variables and the number of errors are bounded, and parsing takes time in proportion to the text.
+//! The text is not trusted. The size of the text, the depth of blocks, expressions and
+//! initializers, the length of names, the size of variables and the number of errors are bounded.
+//! Parsing takes time in proportion to the text.
 
 pub mod ast;
 mod expression;

@@ -1,5 +1,4 @@
-//! Numbers as PTX writes them: `12`, `0x1FU`, `0b101`, `017`, `1.5e3`, `0f3F800000`,
-//! `0d3FF0000000000000`.
+//! Numbers in PTX: `12`, `0x1FU`, `0b101`, `017`, `1.5e3`, `0f3F800000`, `0d3FF0000000000000`.
 
 use super::lexer::shortened;
 
@@ -14,7 +13,7 @@ pub(super) enum Number {
     F64(u64),
 }
 
-/// Why digits are no number.
+/// The reason why digits are not a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Invalid {
     /// More than 64 bits.
@@ -23,7 +22,7 @@ pub(super) enum Invalid {
     FloatRange,
     /// Not the eight or sixteen digits of `0f` or `0d`.
     FloatDigits(usize),
-    /// A digit or letter that does not belong there.
+    /// An invalid digit or letter.
     Digits,
 }
 
@@ -39,8 +38,8 @@ impl Invalid {
     }
 }
 
-/// Reads the number that `bytes` begin with, a digit or a dot with a digit behind it; its length
-/// and what it is.
+/// Scans the number at the start of `bytes`, which begin with a digit, or a dot and a digit.
+/// Returns its length and value.
 pub(super) fn scan(bytes: &[u8]) -> (usize, Result<Number, Invalid>) {
     let word = run(bytes, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match (bytes[0], bytes.get(1).copied().unwrap_or(0)) {
@@ -71,7 +70,7 @@ fn integer(digits: &[u8], radix: u32) -> Result<Number, Invalid> {
     Ok(Number::Integer { bits, unsigned: suffix || i64::try_from(bits).is_err() })
 }
 
-/// Returns the value of digits; none if there are none, or others than the radix has.
+/// Returns the value of digits, or `None` if there are none or a digit is not valid in the radix.
 fn value(digits: &[u8], radix: u32) -> Option<Result<u64, Invalid>> {
     if digits.is_empty() {
         return None;
@@ -84,12 +83,12 @@ fn value(digits: &[u8], radix: u32) -> Option<Result<u64, Invalid>> {
     Some(sum.ok_or(Invalid::IntegerRange))
 }
 
-/// Returns a decimal integer, an octal one, or a decimal fraction. `word` is the length up to what
-/// no word contains.
+/// Scans a decimal or octal integer or a decimal fraction. `word` is the length up to the first
+/// character that no word contains.
 fn decimal(bytes: &[u8], word: usize) -> (usize, Result<Number, Invalid>) {
     let mut length = run(bytes, |byte| byte.is_ascii_digit());
     let whole = length;
-    // A dot ends an integer where a word begins behind it, as between a number and `.x`.
+    // A dot followed by a word ends an integer, as between a number and `.x`.
     if bytes.get(length) == Some(&b'.') {
         length += 1;
         length += run(&bytes[length..], |byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What a function's names stand for, by block.
+//! The meaning of a function's names, by block.
 
 use std::collections::{HashMap, hash_map};
 
@@ -8,11 +8,11 @@ use super::{
 };
 use crate::Span;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Entry {
     Register(RegisterId),
-    /// A register `.v2` or `.v4`, whose components have ids one behind another.
+    /// A register `.v2` or `.v4`, whose components have consecutive ids.
     VectorRegister {
         first: RegisterId,
         width: u32,
@@ -24,12 +24,12 @@ pub(super) enum Entry {
     BranchTable(TableId),
     CallTable(TableId),
     Prototype(PrototypeId),
-    /// It was used without having been declared, and that was reported.
+    /// It was used but not declared, which was reported.
     Undeclared,
 }
 
 impl Entry {
-    /// How a message calls it.
+    /// Returns the description in messages.
     pub(super) fn describe(self) -> &'static str {
         match self {
             Entry::Register(_) => "a register",
@@ -60,18 +60,18 @@ pub(super) struct Family {
 struct Scope<'s> {
     names: HashMap<&'s str, (Entry, Span)>,
     families: HashMap<&'s str, Family>,
-    /// Of names that end in a number, labels aside: by what is before it, the smallest number and
-    /// where that is declared.
+    /// For names that end in a number, except labels: by the part before the number, the smallest
+    /// number and the place of its declaration.
     numbered: HashMap<&'s str, (u64, Span)>,
-    /// Labels that were used and are not defined so far.
+    /// Labels that were used but are not defined yet.
     pending: HashMap<&'s str, LabelId>,
-    /// Labels of blocks around this one that were used in it.
+    /// Labels of enclosing blocks that were used in this one.
     borrowed: HashMap<&'s str, LabelId>,
 }
 
 impl<'s> Scope<'s> {
-    /// Returns the family a name is of. If it is of none, perhaps the first that is too small for
-    /// it.
+    /// Returns the family of a name. If there is none, the error may contain the first family that
+    /// is too small for it.
     fn member(&self, name: &'s str) -> Result<Family, Option<(&'s str, Family)>> {
         let mut near = None;
         if !self.families.is_empty() {
@@ -87,33 +87,33 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// The names of the blocks that are open.
+/// The names of the open blocks.
 #[derive(Debug)]
 pub(super) struct Scopes<'s> {
     open: Vec<Scope<'s>>,
 }
 
-/// What is found for a name.
+/// The result of looking up a name.
 pub(super) enum Found<'s> {
     Entry(Entry),
-    /// One of a family, not used before; with the number of its scope.
+    /// A member of a family that was not used before, with the number of its scope.
     Member(Family, usize),
-    /// Nothing. If there is a family of that name, it is too small.
+    /// Nothing. A family with that name, if there is one, is too small.
     Nothing(Option<(&'s str, Family)>),
 }
 
-/// What a label turns out to be when it is defined.
+/// The state of a label before its definition.
 pub(super) enum Definition {
-    /// It is used here for the first time.
+    /// It was not used before.
     New,
     /// It was used before.
     Pending(LabelId),
-    /// A label of this name of a block around this one was used within this block before.
+    /// A label with this name of an enclosing block was used in this block before.
     Ambiguous,
 }
 
 impl<'s> Scopes<'s> {
-    /// One block is open.
+    /// Creates scopes with one open block.
     pub(super) fn new() -> Scopes<'s> {
         Scopes { open: vec![Scope::default()] }
     }
@@ -126,9 +126,9 @@ impl<'s> Scopes<'s> {
         self.open.push(Scope::default());
     }
 
-    /// Closes the innermost block. Labels it used and did not define may be those of the block
-    /// around it: calls `same` for pairs that turn out to be one label. The labels that nothing is
-    /// left around for are given back.
+    /// Closes the innermost block. Labels that it used but did not define may belong to the
+    /// enclosing block. Calls `same` for pairs of labels that turn out to be one. Returns the
+    /// labels that no enclosing block can define.
     pub(super) fn pop(&mut self, mut same: impl FnMut(LabelId, LabelId)) -> Vec<LabelId> {
         let Some(closed) = self.open.pop() else { return Vec::new() };
         let Some(outer) = self.open.last_mut() else {
@@ -147,7 +147,8 @@ impl<'s> Scopes<'s> {
         Vec::new()
     }
 
-    /// Declares a name in the innermost block; where it was declared there before, if it was.
+    /// Declares a name in the innermost block. The error is the place of an earlier declaration
+    /// there.
     pub(super) fn declare(&mut self, name: &'s str, entry: Entry, span: Span) -> Result<(), Span> {
         let depth = self.open.len() - 1;
         let scope = &mut self.open[depth];
@@ -163,7 +164,7 @@ impl<'s> Scopes<'s> {
         self.declare_at(depth, name, entry, span)
     }
 
-    /// Declares a name in the block of that number.
+    /// Declares a name in the block with this number.
     pub(super) fn declare_at(
         &mut self,
         depth: usize,
@@ -181,8 +182,8 @@ impl<'s> Scopes<'s> {
         Ok(())
     }
 
-    /// Declares a family in the innermost block; where it, or one of it, was declared there before,
-    /// if it was.
+    /// Declares a family in the innermost block. The error is the place of an earlier declaration
+    /// of it or a member there.
     pub(super) fn declare_family(&mut self, name: &'s str, family: Family) -> Result<(), Span> {
         let Some(scope) = self.open.last_mut() else { return Ok(()) };
         if let Some(&(number, span)) = scope.numbered.get(name)
@@ -199,12 +200,12 @@ impl<'s> Scopes<'s> {
         }
     }
 
-    /// Takes note that a name is not declared, so that this is said once.
+    /// Records that a name is not declared, so that it is reported once.
     pub(super) fn set_undeclared(&mut self, name: &'s str, span: Span) {
         self.open[0].names.entry(name).or_insert((Entry::Undeclared, span));
     }
 
-    /// What a name stands for, labels aside, which may be defined behind their use.
+    /// Looks up a name other than a label; labels may be defined after their use.
     pub(super) fn find(&self, name: &'s str) -> Found<'s> {
         let mut near = None;
         for (depth, scope) in self.open.iter().enumerate().rev() {
@@ -219,7 +220,8 @@ impl<'s> Scopes<'s> {
         Found::Nothing(near)
     }
 
-    /// Returns the label of that name as seen from here: defined, or used before in this block.
+    /// Returns the label with this name in the current block: defined, or used before in this
+    /// block.
     pub(super) fn find_label(&mut self, name: &'s str) -> Option<LabelId> {
         let (innermost, outer) = self.open.split_last_mut()?;
         if let Some(&(Entry::Label(id), _)) = innermost.names.get(name) {
@@ -237,14 +239,14 @@ impl<'s> Scopes<'s> {
         Some(id)
     }
 
-    /// Takes note that a label was used that is not defined so far.
+    /// Records the use of a label that is not defined yet.
     pub(super) fn set_pending(&mut self, name: &'s str, id: LabelId) {
         if let Some(scope) = self.open.last_mut() {
             scope.pending.insert(name, id);
         }
     }
 
-    /// What is known of a label that is about to be defined in the innermost block.
+    /// Returns the state of a label that is about to be defined in the innermost block.
     pub(super) fn define_label(&mut self, name: &'s str) -> Definition {
         let Some(scope) = self.open.last_mut() else { return Definition::New };
         if scope.borrowed.contains_key(name) {
@@ -257,7 +259,7 @@ impl<'s> Scopes<'s> {
 /// Returns the ways to read a name as one of a family: `%r12` is number 12 of `%r` or number 2 of
 /// `%r1`.
 fn splits(name: &str) -> impl Iterator<Item = (&str, u64)> {
-    /// No family is larger than 32 bits count.
+    /// A family has less than 2^32 members.
     const MAX_DIGITS: usize = 10;
     let digits = name.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
     (1..=digits).rev().filter_map(move |count| {

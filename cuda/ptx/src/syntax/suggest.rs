@@ -1,9 +1,9 @@
-//! What may have been meant.
+//! Guesses the word that a mistyped one stands for.
 
-/// Returns the candidate that differs from `word` least, if that is little: one letter in short
-/// words, two in longer ones.
+/// Returns the candidate nearest to `word`, if it differs in at most one letter (short words) or
+/// two letters (longer words).
 pub(super) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    /// Longer words are no typing mistakes.
+    /// Longer words are not compared.
     const MAX_LENGTH: usize = 40;
     if word.len() > MAX_LENGTH {
         return None;
@@ -15,7 +15,7 @@ pub(super) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str>
     (distance <= limit).then_some(candidate)
 }
 
-/// Returns how many letters have to be changed, added or left out.
+/// Returns how many letters must be changed, added or removed.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, left) in a.iter().enumerate() {

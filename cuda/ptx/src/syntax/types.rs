@@ -1,5 +1,4 @@
-//! The words of PTX that stand for a small closed set: types, state spaces, linkage, special
-//! registers.
+//! Closed sets of PTX words: types, state spaces, linkage, special registers.
 
 use std::fmt;
 
@@ -10,12 +9,12 @@ macro_rules! words {
         $vis enum $name { $($(#[$vmeta])* $variant,)+ }
 
         impl $name {
-            /// How PTX writes it, without the dot.
+            /// Returns the word in PTX, without the dot.
             pub fn word(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
             }
 
-            /// Returns the one that PTX writes so; `word` is without the dot.
+            /// Returns the variant with this word, which is without the dot.
             pub fn from_word(word: &str) -> Option<$name> {
                 match word { $($word => Some($name::$variant),)+ _ => None }
             }
@@ -64,19 +63,19 @@ words! {
         F16x2 = "f16x2",
         /// The upper half of an `f32`.
         Bf16 = "bf16",
-        /// Two of those.
+        /// Two `bf16`.
         Bf16x2 = "bf16x2",
         /// IEEE single precision.
         F32 = "f32",
         /// IEEE double precision.
         F64 = "f64",
-        /// A truth value; lives in registers only.
+        /// A truth value, which is only in registers.
         Pred = "pred",
     }
 }
 
 impl Type {
-    /// Returns how many bits a value has; 1 for a predicate.
+    /// Returns the number of bits of a value, 1 for a predicate.
     pub fn bits(self) -> u32 {
         match self {
             Type::Pred => 1,
@@ -88,7 +87,8 @@ impl Type {
         }
     }
 
-    /// Returns how many bytes a value takes in memory; 1 for a predicate, which is never in memory.
+    /// Returns the size of a value in memory, in bytes; 1 for a predicate, which is never in
+    /// memory.
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
@@ -115,11 +115,11 @@ impl Type {
 }
 
 words! {
-    /// Where a variable lives.
+    /// The state space of a variable.
     pub enum Space {
-        /// Memory all blocks share, which outlives launches.
+        /// Memory that all blocks share, and that outlives launches.
         Global = "global",
-        /// Memory all blocks share and only read.
+        /// Memory that all blocks share and only read.
         Const = "const",
         /// Memory of a block.
         Shared = "shared",
@@ -131,17 +131,17 @@ words! {
 }
 
 words! {
-    /// Who sees a name outside its module. [`Linkage::Internal`] has no word in PTX.
+    /// The visibility of a name outside its module. [`Linkage::Internal`] has no word in PTX.
     pub enum Linkage {
-        /// This module alone.
+        /// Visible only in this module.
         Internal = "internal",
-        /// Everybody.
+        /// Visible everywhere.
         Visible = "visible",
-        /// It is defined elsewhere.
+        /// Defined elsewhere.
         Extern = "extern",
-        /// Everybody, unless another module has one too.
+        /// Visible everywhere, unless another module has one too.
         Weak = "weak",
-        /// As weak; the largest of all modules is taken.
+        /// As weak; the largest of all modules is used.
         Common = "common",
     }
 }
@@ -158,32 +158,32 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// 0, 1 or 2.
+    /// Returns 0, 1 or 2.
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// A register the machine sets, which programs read.
+/// A read-only register that the machine sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpecialRegister {
     /// `%tid`: the thread within its block.
     Tid(Axis),
-    /// `%ntid`: threads of a block.
+    /// `%ntid`: the extent of a block in threads.
     NTid(Axis),
     /// `%ctaid`: the block within the grid.
     CtaId(Axis),
-    /// `%nctaid`: blocks of the grid.
+    /// `%nctaid`: the extent of the grid in blocks.
     NCtaId(Axis),
     /// `%laneid`: the thread within its warp.
     LaneId,
     /// `%warpid`: the warp within its block.
     WarpId,
-    /// `%nwarpid`: warps of a block, at most.
+    /// `%nwarpid`: the most warps of a block.
     NWarpId,
     /// `%smid`: the multiprocessor.
     SmId,
-    /// `%nsmid`: how many multiprocessors there are, at most.
+    /// `%nsmid`: the most multiprocessors.
     NSmId,
     /// `%gridid`: the launch; 64 bits wide.
     GridId,
@@ -209,26 +209,26 @@ pub enum SpecialRegister {
     LaneMaskGe,
     /// `%lanemask_gt`: bits for the lanes above.
     LaneMaskGt,
-    /// `%total_smem_size`: bytes of shared memory of a block, without what the system reserves.
+    /// `%total_smem_size`: the bytes of shared memory of a block, without the system's part.
     TotalSmemSize,
-    /// `%aggr_smem_size`: the same with what the system reserves.
+    /// `%aggr_smem_size`: the bytes of shared memory of a block, with the system's part.
     AggrSmemSize,
-    /// `%dynamic_smem_size`: bytes of shared memory asked for at launch.
+    /// `%dynamic_smem_size`: the bytes of shared memory requested by the launch.
     DynamicSmemSize,
-    /// `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`: what the system reserves; by
-    /// position in this list.
+    /// `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`: the system's part of shared
+    /// memory, by position in this list.
     ReservedSmemOffset(u8),
     /// `%clusterid`: the cluster within the grid.
     ClusterId(Axis),
-    /// `%nclusterid`: clusters of the grid.
+    /// `%nclusterid`: the extent of the grid in clusters.
     NClusterId(Axis),
     /// `%cluster_ctaid`: the block within its cluster.
     ClusterCtaId(Axis),
-    /// `%cluster_nctaid`: blocks of a cluster.
+    /// `%cluster_nctaid`: the extent of a cluster in blocks.
     ClusterNCtaId(Axis),
     /// `%cluster_ctarank`: the block within its cluster, as one number.
     ClusterCtaRank,
-    /// `%cluster_nctarank`: blocks of a cluster.
+    /// `%cluster_nctarank`: the number of blocks of a cluster.
     ClusterNCtaRank,
     /// `%is_explicit_cluster`: whether the launch named a cluster size; a predicate.
     IsExplicitCluster,
@@ -238,7 +238,7 @@ pub enum SpecialRegister {
     PerformanceCounter(u8),
     /// `%pm0_64` to `%pm7_64`: performance counters, 64 bits wide.
     PerformanceCounter64(u8),
-    /// `%envreg0` to `%envreg31`: what the driver defines.
+    /// `%envreg0` to `%envreg31`: defined by the driver.
     Environment(u8),
 }
 
@@ -256,15 +256,15 @@ impl SpecialRegister {
         }
     }
 
-    /// Returns whether the first versions of PTX had it with fewer bits, in which `mov` can still
-    /// read it.
+    /// Returns whether early versions of PTX had it with fewer bits. `mov` can still read it in
+    /// that width.
     pub fn was_narrower(self) -> bool {
         use SpecialRegister as S;
         matches!(self, S::Tid(_) | S::NTid(_) | S::CtaId(_) | S::NCtaId(_) | S::GridId)
     }
 
-    /// Returns the register with this name, which is without its `%` and, for those of three
-    /// dimensions, without its axis.
+    /// Returns the register with this name, without the `%` and, for registers of three dimensions,
+    /// without the axis.
     pub fn from_name(name: &str) -> Option<SpecialRegisterName> {
         use SpecialRegister as S;
         use SpecialRegisterName::{Axes, Scalar};
@@ -327,11 +327,11 @@ impl SpecialRegister {
     }
 }
 
-/// What the name of a special register stands for.
+/// The meaning of the name of a special register.
 #[derive(Clone, Copy, Debug)]
 pub enum SpecialRegisterName {
     /// One register.
     Scalar(SpecialRegister),
-    /// A vector `.x`, `.y`, `.z`, `.w`, the last always 0.
+    /// A vector with `.x`, `.y`, `.z` and `.w`, where `.w` is always 0.
     Axes(fn(Axis) -> SpecialRegister),
 }

@@ -12,7 +12,7 @@ use crate::exec::lanes::LANES;
 use crate::exec::level::Handlers;
 use crate::exec::program::CallSite;
 use crate::exec::slots::{Fields, RegisterSlot};
-use crate::exec::{system, warp};
+use crate::exec::{control_flow, system};
 use crate::syntax::ast::{
     AddressBase, Call, CallTarget, Immediate, Instruction, Operand, Parameter, ParameterStorage, Signature,
     Symbol,
@@ -30,7 +30,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [] = operands(i)?;
             if i.opcode == "exit" {
-                e.emit_control(Handlers::same(warp::exit), Fields::new(), Control::End);
+                e.emit_control(Handlers::same(control_flow::exit), Fields::new(), Control::End);
             } else {
                 give_back(e)?;
             }
@@ -106,7 +106,7 @@ pub(super) fn branch(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, guard: Option
     let [Operand::Label(label)] = operands(i)? else { return Err("a label is needed".into()) };
     match guard {
         Some(predicate) => e.jump_if(predicate, label.0),
-        None => e.emit_control(Handlers::same(warp::branch), Fields::new(), Control::Jump(label.0)),
+        None => e.emit_control(Handlers::same(control_flow::branch), Fields::new(), Control::Jump(label.0)),
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ fn branch_indexed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_
     }
     let a = e.source(index, Type::U32)?;
     let targets = e.function.branch_tables[table.index()].targets.iter().map(|label| label.0).collect();
-    let handlers = Handlers::same(warp::branch_indexed);
+    let handlers = Handlers::same(control_flow::branch_indexed);
     e.emit_control(handlers, Fields::new().a(a), Control::JumpTable(targets));
     Ok(())
 }
@@ -149,14 +149,14 @@ fn give_back(e: &mut Emitter<'_, '_>) -> Checked<()> {
             move_register(e, ty, address, &Operand::Register(register), false)?;
         }
     }
-    e.emit_control(Handlers::same(warp::ret), Fields::new(), Control::End);
+    e.emit_control(Handlers::same(control_flow::ret), Fields::new(), Control::End);
     Ok(())
 }
 
 /// The end of a function's text.
 pub(crate) fn leave(e: &mut Emitter<'_, '_>) {
     if give_back(e).is_err() {
-        e.emit_control(Handlers::same(warp::ret), Fields::new(), Control::End);
+        e.emit_control(Handlers::same(control_flow::ret), Fields::new(), Control::End);
     }
 }
 
@@ -195,7 +195,7 @@ fn call(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
             let (site, results) = call_site(e, call, signature)?;
             let b = e.shared.call_sites.len() as u32;
             e.shared.call_sites.push(site);
-            e.emit_waiting(Handlers::same(warp::call), Fields::new().a(target).b(b));
+            e.emit_waiting(Handlers::same(control_flow::call), Fields::new().a(target).b(b));
             take_results(e, results)
         }
         CallTarget::Prototype(register, prototype) => {
@@ -238,7 +238,7 @@ fn call_address(
     let b = e.shared.call_sites.len() as u32;
     e.shared.call_sites.push(site);
     let meet = e.new_label();
-    let handlers = Handlers::same(warp::call_indirect);
+    let handlers = Handlers::same(control_flow::call_indirect);
     e.emit_control(handlers, Fields::new().a(a).b(b), Control::CallIndirect(meet));
     e.place_label(meet);
     take_results(e, results)

@@ -24,9 +24,9 @@ use super::emit::{Checked, Emitter};
 use super::flow::Control;
 use super::operand::Predicate;
 use crate::arith::Rounding;
+use crate::exec::control_flow;
 use crate::exec::level::Handlers;
 use crate::exec::slots::{Fields, RegisterSlot};
-use crate::exec::warp;
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
 
@@ -188,7 +188,7 @@ fn guarded(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()
     let Predicate { slot, flip } = predicate;
     let single = e.drafts.len() == before + 1;
     if single && e.drafts[before].control == Control::Next && !e.drafts[before].waits {
-        e.emit(Handlers::same(warp::guard), Fields::new().a(slot).b(flip));
+        e.emit(Handlers::same(control_flow::guard), Fields::new().a(slot).b(flip));
         e.drafts.swap(before, before + 1);
         return Ok(());
     }
