@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::buffer::Fence;
+use super::backing::Fence;
 use super::context::next_id;
 use super::event::Event;
 use super::stream::StreamRef;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Weak};
 use parking_lot::{Mutex, RwLock};
 use tfrt_host::host_buffer::HostBuffer;
 
-use super::buffer::{DeviceAllocator, HalBacking};
+use super::backing::HalBacking;
+use super::buffer::DeviceAllocator;
 use super::completion::{Completions, Release, SharedContext};
 use super::platform::Device;
 use crate::allocator::CachingAllocator;

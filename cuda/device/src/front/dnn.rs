@@ -7,6 +7,7 @@
 
 use super::buffer::{DeviceAllocator, DeviceBuffer, out_of_memory};
 use super::context::Context;
+
 use super::library::{Library, LibraryHandle};
 use super::managed::Queueing;
 use super::stream::Stream;

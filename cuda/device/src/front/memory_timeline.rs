@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use super::buffer::HalBacking;
+use super::backing::HalBacking;
 use crate::allocator::{CachingAllocator, MemoryLog};
 
 /// Collects the recordings of all allocators of a platform

@@ -19,6 +19,7 @@
 //! context fails. The CPU device then gives a new context to [`Device::primary_context`]. A GPU
 //! does not recover within the process, but other devices and the host remain usable.
 
+mod backing;
 mod blas;
 mod buffer;
 mod collectives;

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::buffer::{Fence, GrantedFor};
+use super::backing::Fence;
+use super::buffer::GrantedFor;
 use super::completion::{Release, Tell};
 use super::context::{Context, Counted, next_id};
 use super::event::Event;
