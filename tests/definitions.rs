@@ -22,8 +22,8 @@ fn takes_and_gives_chain(kernel: &Kernel) -> bool {
     takes && (signature.results.contains(&chain) || signature.rest_results == Some(chain))
 }
 
-/// An asynchronous kernel that reads or changes contents which others may change takes and gives a chain, or names a kernel
-/// that does the same and does.
+/// An asynchronous kernel that reads or changes contents which others may change takes and gives a
+/// chain, or names a kernel that does the same and does.
 #[test]
 fn chains_can_order_all_accesses() {
     let kernels = kernels();
@@ -42,7 +42,8 @@ fn chains_can_order_all_accesses() {
     assert!(wrong.is_empty(), "no chain orders what these read or change:\n{}", wrong.join("\n"));
 }
 
-/// A chain form takes and gives what the kernel does, and a chain at the end of each unless the kernel has one there.
+/// A chain form takes and gives what the kernel does, and a chain at the end of each unless the
+/// kernel has one there.
 #[test]
 fn chain_forms_differ_in_chains_alone() {
     let kernels = kernels();
@@ -103,4 +104,27 @@ fn declared_positions_exist() {
             assert!(alias.argument < arguments && alias.result < results, "{}", kernel.name());
         }
     }
+}
+
+/// A device kernel whose result could be a view of an argument's contents declares that it is one,
+/// or is known to copy.
+#[test]
+fn device_kernels_declare_shared_contents() {
+    const COPIES: &[&str] = &["tfrt_cuda_test.copy_tensor_host_to_device"];
+    let kernels = kernels();
+    let mut shared = 0;
+    for kernel in kernels.kernels().filter(|kernel| kernel.name().starts_with("tfrt_cuda")) {
+        let is_mutable = |ty: &TypeSpec| ty.name().is_some_and(|name| kernels.is_mutable_type(name));
+        let signature = kernel.signature();
+        let has_contents = signature.arguments.iter().any(is_mutable);
+        for (index, _) in
+            signature.results.iter().enumerate().filter(|(_, ty)| has_contents && is_mutable(ty))
+        {
+            let is_alias = kernel.aliases().iter().any(|alias| alias.result == index);
+            let is_copy = COPIES.contains(&kernel.name());
+            assert!(is_alias != is_copy, "result {index} of {} is neither shared nor copied", kernel.name());
+            shared += usize::from(is_alias);
+        }
+    }
+    assert!(shared > 0, "tensors and their buffers share contents");
 }

@@ -34,6 +34,7 @@ pub(crate) fn register(registry: &mut KernelRegistry) {
                 },
             )
             .side_effecting()
+            .aliases(0, 0)
             .doc("A tensor of this shape over a buffer, whose memory it takes over.");
     }
     registry
@@ -43,5 +44,6 @@ pub(crate) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.tensor.buffer", buffer)
         .side_effecting()
+        .aliases(0, 0)
         .doc("A tensor's buffer, shared with it.");
 }
