@@ -13,6 +13,7 @@ mod builder;
 pub mod chains;
 pub mod dialect;
 mod evaluate;
+mod executor;
 mod graph;
 pub mod import;
 pub mod lower;
@@ -31,3 +32,4 @@ pub use model::{
     import_model,
 };
 pub use tensor_type::{Dims, TensorType};
+pub use text::is_op_graph;

@@ -17,6 +17,7 @@ use crate::{
     import::{ImportOptions, onnx, tensorflow},
     lower,
     pass::{self, PassOptions},
+    text,
 };
 
 /// How to compile a model.
@@ -160,6 +161,9 @@ pub fn import_model(
     options: &ImportOptions,
     evaluator: &Evaluator,
 ) -> Result<(Graph, Diagnostics), Diagnostics> {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mlir")) {
+        return Ok((text::read_file(path, evaluator)?, Diagnostics::new()));
+    }
     let is_tensorflow = path.is_dir()
         || path.extension().is_some_and(|extension| {
             extension.eq_ignore_ascii_case("pb") || extension.eq_ignore_ascii_case("pbtxt")

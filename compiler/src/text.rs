@@ -3,13 +3,20 @@
 //! In a [`Graph`], a `tf.Const` has only the number of its tensor. In text it has the attribute `value` with the elements, and
 //! the function [`MAIN`] names the model's inputs and outputs in its argument and result attributes, `{name = "x"}`.
 
-use tfrt_ir::{Attribute, DenseData, DenseElements, Diagnostic, Diagnostics, Module, OpId, Type};
+use std::path::Path;
+
+use tfrt_ir::{
+    Attribute, DenseData, DenseElements, Diagnostic, Diagnostics, Module, OpId, OpRegistry, ParseOptions,
+    Source, Type, parse_module,
+};
 use tfrt_tensor::{HostTensor, StringHostTensor, TensorShape};
 
 use crate::{
     Evaluator, Graph, MAIN, Port, TensorType,
     attributes::{dense_attribute, dense_tensor, to_op_attrs},
+    dialect::{self, RETURNS},
     graph::{CONST, CONSTANT},
+    import::onnx::RETURN,
 };
 
 /// The attribute with a constant's elements.
@@ -58,6 +65,9 @@ impl Graph {
         let mut errors = Diagnostics::new();
         let ops: Vec<_> = graph.module.walk(graph.module.root()).collect();
         for &op in &ops {
+            if RETURNS.contains(&graph.module.op(op).name.as_str()) {
+                *graph.module.op_mut(op).name = RETURN.into();
+            }
             if graph.module.op(op).name == CONST
                 && let Err(message) = graph.read_constant(op, evaluator)
             {
@@ -136,6 +146,37 @@ impl Graph {
     }
 }
 
+/// Whether a file is an op graph as text: MLIR with ops of models.
+pub fn is_op_graph(path: &Path) -> bool {
+    let is_mlir = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mlir"));
+    is_mlir && parse_file(path).is_ok_and(|module| has_ops_of_models(&module))
+}
+
+fn has_ops_of_models(module: &Module) -> bool {
+    module.walk(module.root()).any(|op| matches!(module.op(op).dialect(), "tf" | "tf_executor" | "onnx"))
+}
+
+/// Reads an op graph from a file.
+///
+/// # Errors
+/// A file that cannot be read, and everything wrong with its text.
+pub(crate) fn read_file(path: &Path, evaluator: &Evaluator) -> Result<Graph, Diagnostics> {
+    Graph::from_module(parse_file(path)?, evaluator)
+}
+
+fn parse_file(path: &Path) -> Result<Module, Diagnostics> {
+    let failed = |message: String| {
+        let mut errors = Diagnostics::new();
+        errors.push(Diagnostic::error(tfrt_ir::Location::Unknown, message));
+        errors
+    };
+    let name = path.to_string_lossy();
+    let text = std::fs::read(path).map_err(|error| failed(format!("cannot read '{name}': {error}")))?;
+    let mut ops = OpRegistry::new();
+    ops.add_core_ops().and_then(|()| dialect::register(&mut ops)).map_err(failed)?;
+    parse_module(&Source::new(&*name, text), &ops, &ParseOptions::default())
+}
+
 fn size(tensor: &HostTensor) -> usize {
     tensor.metadata().size_bytes().unwrap_or(0)
 }
@@ -170,7 +211,7 @@ mod tests {
     use tfrt_tensor::DenseHostTensor;
 
     use super::*;
-    use crate::{GraphBuilder, import::onnx::RETURN};
+    use crate::GraphBuilder;
 
     #[test]
     fn a_graph_is_the_same_after_text() {

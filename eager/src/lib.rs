@@ -12,6 +12,7 @@ mod core_runtime;
 mod device;
 mod dispatch;
 mod eager;
+pub mod graph;
 pub mod kernels;
 mod on_device;
 mod op;

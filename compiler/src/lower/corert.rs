@@ -14,7 +14,13 @@ use tfrt_ir::{
 use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
 use super::{SETUP, SIGNATURE};
-use crate::{ConstantId, Graph, MAIN, attributes::dense_attribute, import::onnx::RETURN};
+use crate::{
+    ConstantId, Graph, MAIN,
+    attributes::dense_attribute,
+    dialect::{tf, tf_executor::GRAPH},
+    import::onnx::RETURN,
+    pass::outline_islands::{EXECUTE, misplaced},
+};
 
 static READ: Accessor = Accessor::new("constants of a program");
 
@@ -52,7 +58,7 @@ pub fn lower(graph: &Graph, allocator: &SharedAllocator) -> Result<Lowered, Diag
     Ok(Lowered { module: lowering.module, weights: lowering.weights })
 }
 
-fn handle() -> Type {
+pub(super) fn handle() -> Type {
     Type::dialect("corert", "tensorhandle")
 }
 
@@ -64,23 +70,23 @@ fn tensor() -> Type {
     Type::dialect("t", "tensor")
 }
 
-struct Lowering<'g> {
+pub(super) struct Lowering<'g> {
     graph: &'g Graph,
     allocator: &'g SharedAllocator,
     module: Module,
     weights: Vec<(String, HostTensor)>,
     /// The constants that each function uses, those of functions it calls too.
-    used: HashMap<String, BTreeSet<ConstantId>>,
-    errors: Diagnostics,
+    pub(super) used: HashMap<String, BTreeSet<ConstantId>>,
+    pub(super) errors: Diagnostics,
 }
 
 /// A function that is being lowered.
-struct Body<'g> {
-    source: &'g Module,
-    block: BlockId,
+pub(super) struct Body<'g> {
+    pub(super) source: &'g Module,
+    pub(super) block: BlockId,
     handler: ValueId,
-    chain: ValueId,
-    constants: HashMap<ConstantId, ValueId>,
+    pub(super) chain: ValueId,
+    pub(super) constants: HashMap<ConstantId, ValueId>,
     values: HashMap<ValueId, ValueId>,
 }
 
@@ -99,7 +105,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    fn append(&mut self, block: BlockId, state: OpState) -> Vec<ValueId> {
+    pub(super) fn append(&mut self, block: BlockId, state: OpState) -> Vec<ValueId> {
         let op = self.module.create_op(state);
         self.module.append_op(block, op);
         self.module.op(op).results.clone()
@@ -129,7 +135,8 @@ impl<'g> Lowering<'g> {
             calls.insert(function.name().to_owned(), called);
         }
         // The branches of a conditional take the same arguments, and so do the functions of a loop.
-        let ops = source.walk(source.root()).map(|op| callees(source, op));
+        let is_choice = |op: &OpId| source.op(*op).name != EXECUTE;
+        let ops = source.walk(source.root()).filter(is_choice).map(|op| callees(source, op));
         let alike: Vec<_> = ops.filter(|callees| callees.len() > 1).collect();
         let mut changed = true;
         while changed {
@@ -330,6 +337,15 @@ impl<'g> Lowering<'g> {
             let results = match op.name.as_str() {
                 "tf.If" => self.lower_if(body, id, operands),
                 "tf.While" => self.lower_while(body, id, operands),
+                EXECUTE => self.lower_graph(body, id, operands),
+                tf::PARTITIONED_CALL | tf::STATEFUL_PARTITIONED_CALL => self.lower_call(body, id, operands),
+                GRAPH => {
+                    let place = misplaced(body.source, id);
+                    let (at, why) =
+                        place.unwrap_or_else(|| (op.location.clone(), "cannot be lowered".to_owned()));
+                    self.errors.push(Diagnostic::error(at, why));
+                    return Vec::new();
+                }
                 _ => self.lower_op(body, id, operands),
             };
             body.values.extend(op.results.iter().copied().zip(results));
@@ -355,7 +371,7 @@ impl<'g> Lowering<'g> {
     }
 
     /// The constants that a called function takes.
-    fn constants_for(&self, body: &Body<'_>, callee: &str) -> Vec<ValueId> {
+    pub(super) fn constants_for(&self, body: &Body<'_>, callee: &str) -> Vec<ValueId> {
         let used = self.used.get(callee).into_iter().flatten();
         used.filter_map(|constant| body.constants.get(constant).copied()).collect()
     }
@@ -419,14 +435,13 @@ fn is_loop_body(module: &Module, function: OpId) -> bool {
     })
 }
 
-fn symbol(attributes: &AttrDict, name: &str) -> Option<String> {
+pub(super) fn symbol(attributes: &AttrDict, name: &str) -> Option<String> {
     Some(attributes.get(name)?.as_flat_symbol()?.as_str().to_owned())
 }
 
 /// The functions that an operation calls.
 fn callees(module: &Module, op: OpId) -> Vec<String> {
-    let attributes = module.op(op).attributes.iter();
-    attributes.filter_map(|(_, value)| Some(value.as_flat_symbol()?.as_str().to_owned())).collect()
+    crate::pass::effects::callees(module, op).into_iter().map(str::to_owned).collect()
 }
 
 /// A small constant as an attribute.

@@ -1,10 +1,15 @@
 //! Passes over the op graph. Each is a function of the graph with a name; [`PASSES`] is their order.
 
+mod coarsen_islands;
 mod cse;
 mod dead_code;
+pub(crate) mod effects;
+pub mod functionalize;
 mod fuse_convolution;
 mod fuse_elementwise;
 mod fuse_product;
+pub(crate) mod outline_islands;
+mod prune_graphs;
 mod rewrite;
 mod scale;
 #[cfg(test)]
@@ -42,6 +47,26 @@ impl Pass {
 
 /// The passes that improve a graph, in the order in which they run.
 pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "prune-graphs",
+        summary: "Remove nodes of graphs that are not needed",
+        run: prune_graphs::run,
+    },
+    Pass {
+        name: "functionalize",
+        summary: "Make tf.If and tf.While of the Switches, Merges and frames of graphs",
+        run: functionalize::run,
+    },
+    Pass {
+        name: "coarsen-islands",
+        summary: "Make one island of islands that always run together",
+        run: coarsen_islands::run,
+    },
+    Pass {
+        name: "outline-islands",
+        summary: "Make functions of the islands of graphs that stay",
+        run: outline_islands::run,
+    },
     Pass { name: "dead-code", summary: "Remove operations whose results nothing uses", run: dead_code::run },
     Pass { name: "cse", summary: "Compute equal operations once", run: cse::run },
     Pass {

@@ -5,15 +5,21 @@ use std::sync::LazyLock;
 use tfrt_ir::{Attribute, Diagnostic, Diagnostics, FUNC, Func, Module, OpId, OpRegistry, Operation, verify};
 
 use crate::{
-    Evaluator, Graph, TensorType, attributes::to_op_attrs, graph::CONST, import::onnx::RETURN,
+    Evaluator, Graph, TensorType,
+    attributes::to_op_attrs,
+    dialect::{tf, tf_executor},
+    graph::CONST,
+    import::onnx::RETURN,
     lower::OTHER_KERNELS,
+    pass::outline_islands::EXECUTE,
 };
 
 /// The operations of op graphs that have a definition in the IR: those that end functions.
 static OPS: LazyLock<OpRegistry> = LazyLock::new(|| {
     let mut ops = OpRegistry::new();
-    // The grammars are constants of the IR, and its tests read them.
+    // The grammars are constants, and tests read them.
     let _ = ops.add_core_ops();
+    let _ = crate::dialect::register(&mut ops);
     ops
 });
 
@@ -26,8 +32,11 @@ pub fn verify_op_graph(graph: &Graph, evaluator: &Evaluator) -> Result<(), Diagn
     let mut errors = verify(&graph.module, &OPS);
     if !errors.has_errors() {
         for function in graph.module.functions() {
-            let Some(body) = function.body() else { continue };
-            for (id, op) in graph.module.ops_in(body) {
+            for id in graph.module.walk(function.op()).skip(1) {
+                let op = graph.module.op(id);
+                if op.dialect() == tf_executor::DIALECT {
+                    continue;
+                }
                 if let Err(message) = check(graph, id, op, evaluator) {
                     errors.push(Diagnostic::error(op.location.clone(), message));
                 }
@@ -60,6 +69,9 @@ fn check(graph: &Graph, id: OpId, op: &Operation, evaluator: &Evaluator) -> Resu
         CONST => check_constant(graph, id, op),
         "tf.If" => check_if(graph, op),
         "tf.While" => check_while(graph, op),
+        EXECUTE => Ok(()),
+        // The dialect's own check says whether the call fits its function.
+        tf::PARTITIONED_CALL | tf::STATEFUL_PARTITIONED_CALL => Ok(()),
         name if evaluator.op(name).is_some() => check_call(graph, op, evaluator),
         name => Err(format!("'{name}' is not an op of the core runtime")),
     }

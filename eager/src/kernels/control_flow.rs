@@ -4,74 +4,15 @@
 //! condition that is still computed, or comes from a device, suspends it.
 
 use tfrt_host::{
-    AsyncValue, AttributeSpec, Chain, Diagnostic, ErrorCode, ExecutionContext, Function, FunctionRef,
-    IndirectPromise, KernelFrame, KernelRegistry, KernelSignature, Status, TypeSpec, Value as _,
-    work_queue::Task,
+    AsyncValue, AttributeSpec, Chain, Diagnostic, ExecutionContext, Function, FunctionRef, IndirectPromise,
+    KernelFrame, KernelRegistry, KernelSignature, TypeSpec, Value as _, work_queue::Task,
 };
-use tfrt_tensor::{Accessor, Element, HostTensor, with_element};
 
-use crate::{DeviceTensor, TensorHandle, tensor_handle::in_host_memory};
-
-static CONDITION: Accessor = Accessor::new("the condition of corert.cond or corert.while");
+use super::condition::{Verdict, verdict};
+use crate::TensorHandle;
 
 /// Iterations of a loop before other work gets its turn.
 const MAX_ITERATIONS: u32 = 64;
-
-/// Whether a tensor is true.
-fn truth(tensor: &HostTensor) -> Result<bool, Diagnostic> {
-    let wrong = |what: &str| {
-        Diagnostic::invalid_argument(format!("a condition must be a tensor of one element, not {what}"))
-    };
-    match tensor {
-        HostTensor::String(strings) => Ok(strings.strings().first().is_some_and(|text| !text.is_empty())),
-        HostTensor::Dense(dense) => with_element!(
-            dense.dtype(),
-            |T| match &*dense.read::<T>(&CONDITION)? {
-                [value] => Ok(!value.is_zero()),
-                elements => Err(wrong(&format!("of {}", elements.len()))),
-            },
-            else Err(wrong("one of this data type"))
-        ),
-        HostTensor::Scalar(scalar) => {
-            with_element!(scalar.dtype(), |T| Ok(!scalar.value::<T>()?.is_zero()), else Err(wrong("one of this data type")))
-        }
-        HostTensor::Coo(_) => Err(wrong("a sparse one")),
-    }
-}
-
-/// What a condition says, if it says it already.
-enum Verdict {
-    Known(bool),
-    /// This value says it, when it is there: a handle, or a tensor.
-    Pending(AsyncValue),
-    Failed(AsyncValue),
-}
-
-/// What a handle or a tensor says. One on a device is copied to the host.
-fn verdict(condition: &AsyncValue, cx: &ExecutionContext) -> Verdict {
-    match condition.status() {
-        Status::Pending => return Verdict::Pending(condition.clone()),
-        Status::Failed => return Verdict::Failed(condition.clone()),
-        Status::Ready => {}
-    }
-    if let Some(handle) = condition.get::<TensorHandle>() {
-        return match handle.error() {
-            Some(error) => Verdict::Failed(AsyncValue::from_error(error)),
-            None => verdict(handle.tensor(), cx),
-        };
-    }
-    if condition.get::<DeviceTensor>().is_some() {
-        return verdict(&in_host_memory(condition.clone(), cx), cx);
-    }
-    let Some(tensor) = condition.get::<HostTensor>() else {
-        let message = format!("a condition must be a tensor, got {}", condition.type_name());
-        return Verdict::Failed(cx.error(ErrorCode::InvalidArgument, message));
-    };
-    match truth(tensor) {
-        Ok(truth) => Verdict::Known(truth),
-        Err(error) => Verdict::Failed(AsyncValue::from_error(cx.emit(error))),
-    }
-}
 
 /// The results of a kernel, promised.
 struct Promised(Vec<IndirectPromise>);
@@ -206,7 +147,7 @@ impl Loop {
     }
 
     /// One iteration, or the end.
-    fn step(mut self, verdict: Verdict) -> Option<Self> {
+    fn step(mut self, verdict: Verdict<bool>) -> Option<Self> {
         match verdict {
             Verdict::Known(true) => {
                 self.values = self.body.as_ref().execute(&self.cx, std::mem::take(&mut self.values));

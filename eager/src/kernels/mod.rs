@@ -1,8 +1,10 @@
 //! The kernels that let programs use the core runtime: `corert.*` and `corert_sync.*`, and ops as kernels: `tf_sync.*`.
 
 mod attrs;
+pub(crate) mod condition;
 mod control_flow;
 mod execute;
+mod graph;
 mod handlers;
 mod synchronous;
 mod tensors;
@@ -17,6 +19,7 @@ pub fn register(registry: &mut KernelRegistry) {
     attrs::register(registry);
     control_flow::register(registry);
     execute::register(registry);
+    graph::register(registry);
     handlers::register(registry);
     synchronous::register(registry);
     tensors::register(registry);

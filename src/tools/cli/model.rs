@@ -107,6 +107,7 @@ pub(super) fn is_model(path: &Path) -> bool {
     is_graph(path)
         || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
         || tensorflow::is_saved_model(path)
+        || tfrt_compiler::is_op_graph(path)
 }
 
 /// Whether a file is a GraphDef, whose outputs are the tensors that the caller names.

@@ -74,3 +74,24 @@ func @wrong() -> !corert.tensorhandle {
   %a:2 = corert.cond %two @first @second (%ch0, %two, %two) : (!corert.tensorhandle)
   tfrt.return %a#1 : !corert.tensorhandle
 }
+
+func @twice(%ch: !tfrt.chain, %x: !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle) {
+  %cpu = corert.get_op_handler %ch "cpu"
+  %sum = corert.executeop(%cpu) "tfrt_test.add"(%x, %x) : 1
+  tfrt.return %ch, %sum : !tfrt.chain, !corert.tensorhandle
+}
+
+// A Switch of the first argument by the second one, an island behind its true output, and a Merge of both branches.
+// CHECK-LABEL: --- Running 'live_and_dead'
+func @live_and_dead() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %three = corert.create_dense_tensor.i32 { shape = [1], value = [3 : i32] }
+  %zero = corert.create_dense_tensor.i32 { shape = [1], value = [0 : i32] }
+  %a:2 = "corert.execute_graph"(%ch0, %three, %three) {islands = [@twice], plan = [3, 2, 0, 0, 0, 2, 2, -1, 0, -1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 4, 0, 0, 0, 2, 2, 0, 0, 1, 0, 0, 1, 0, 1, 1, 2, 0, 0], texts = ["switch", "island", "merge", "fetch"]} : (!tfrt.chain, !corert.tensorhandle, !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle)
+  // CHECK-NEXT: values = [6]
+  %ch1 = "corert.print_tensorhandle"(%a#1, %a#0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %b:2 = "corert.execute_graph"(%ch1, %three, %zero) {islands = [@twice], plan = [3, 2, 0, 0, 0, 2, 2, -1, 0, -1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 4, 0, 0, 0, 2, 2, 0, 0, 1, 0, 0, 1, 0, 1, 1, 2, 0, 0], texts = ["switch", "island", "merge", "fetch"]} : (!tfrt.chain, !corert.tensorhandle, !corert.tensorhandle) -> (!tfrt.chain, !corert.tensorhandle)
+  // CHECK-NEXT: values = [3]
+  %ch2 = "corert.print_tensorhandle"(%b#1, %b#0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}
