@@ -32,6 +32,9 @@ def build(name):
             module.running_var.uniform_(0.5, 1.5)
             module.weight.data.uniform_(0.5, 1.5)
             module.bias.data.normal_(0, 0.1)
+        if isinstance(module, torch.nn.Linear) and not module.weight.any():
+            # Some networks begin with a classifier of zeros.
+            module.weight.data.normal_(0, 0.02)
     return network
 
 

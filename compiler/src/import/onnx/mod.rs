@@ -5,6 +5,8 @@
 //! inlined. What cannot be imported is collected: one run names every such node.
 
 mod describe;
+#[cfg(test)]
+mod hostile_tests;
 mod node;
 mod ops;
 mod proto;
@@ -194,7 +196,8 @@ impl<'g> Importer<'g> {
         if self.diagnostics.has_errors() {
             return Err(self.diagnostics);
         }
-        if let Err(ImportError(message)) = self.import_main(&graph) {
+        let imported = self.import_main(&graph).and_then(|()| self.remove_sequences());
+        if let Err(ImportError(message)) = imported {
             self.error(message);
         }
         if self.diagnostics.has_errors() { Err(self.diagnostics) } else { Ok((self.graph, self.diagnostics)) }

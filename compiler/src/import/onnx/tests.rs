@@ -15,11 +15,11 @@ use super::{
 };
 use crate::{CompileOptions, Evaluator, Graph, compile, import::ImportOptions};
 
-fn host() -> Arc<HostContext> {
+pub(super) fn host() -> Arc<HostContext> {
     HostContext::builder(work_queue::from_str("s").unwrap(), Arc::new(SystemAllocator)).build()
 }
 
-fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
+pub(super) fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     NodeProto {
         name: format!("{op} node"),
         op_type: op.to_owned(),
@@ -42,12 +42,12 @@ fn value(name: &str, dims: &[i64]) -> ValueInfoProto {
     ValueInfoProto { name: name.to_owned(), r#type: Some(TypeProto { value: Some(TypeValue::Tensor(ty)) }) }
 }
 
-fn model(graph: GraphProto) -> ModelProto {
+pub(super) fn model(graph: GraphProto) -> ModelProto {
     let opset = OperatorSetIdProto { domain: String::new(), version: 17 };
     ModelProto { ir_version: 8, opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() }
 }
 
-fn graph_of(nodes: Vec<NodeProto>, initializer: Vec<TensorProto>) -> GraphProto {
+pub(super) fn graph_of(nodes: Vec<NodeProto>, initializer: Vec<TensorProto>) -> GraphProto {
     GraphProto {
         node: nodes,
         initializer,
@@ -72,7 +72,7 @@ fn import(model: &ModelProto) -> Result<Graph, String> {
     import_in(tempfile::tempdir().unwrap().path(), model)
 }
 
-fn floats(name: &str, numbers: &[f32]) -> TensorProto {
+pub(super) fn floats(name: &str, numbers: &[f32]) -> TensorProto {
     TensorProto {
         name: name.to_owned(),
         dims: vec![numbers.len() as i64],
@@ -217,4 +217,43 @@ fn files_that_are_no_models_are_errors() {
         assert!(errors.iter().any(|error| error.message.contains("not an ONNX model")), "{errors:?}");
     }
     assert!(read_file(&folder.path().join("none.onnx"), &ImportOptions::default(), &evaluator).is_err());
+}
+
+#[test]
+fn sequences_are_their_elements() {
+    let nodes = vec![
+        node("SequenceConstruct", &["x", "b"], &["two"]),
+        node("SequenceInsert", &["two", "x", "one"], &["three"]),
+        node("SequenceErase", &["three", "zero"], &["rest"]),
+        node("SequenceAt", &["rest", "zero"], &["first"]),
+        node("SequenceLength", &["rest"], &["count"]),
+        node("Cast", &["count"], &["number"]),
+        node("Add", &["first", "number"], &["y"]),
+    ];
+    let mut nodes = nodes;
+    nodes[5].attribute.push(AttributeProto {
+        name: "to".to_owned(),
+        i: 1,
+        r#type: AttributeType::Int as i32,
+        ..AttributeProto::default()
+    });
+    let integer = |name: &str, value: i64| TensorProto {
+        dims: vec![],
+        data_type: 7,
+        float_data: vec![],
+        int64_data: vec![value],
+        ..floats(name, &[])
+    };
+    let constants = vec![floats("b", &[1.0; 4]), integer("zero", 0), integer("one", 1)];
+    let graph = import(&model(graph_of(nodes, constants))).unwrap();
+    let body = graph.module.function("main").unwrap().body().unwrap();
+    let ops: Vec<_> = graph.module.ops_in(body).map(|(_, op)| op.name.as_str().to_owned()).collect();
+    assert!(ops.iter().all(|op| ["tf.Const", "tf.AddV2", "tfrt.return"].contains(&op.as_str())), "{ops:?}");
+}
+
+#[test]
+fn a_sequence_that_is_a_result_is_an_error() {
+    let nodes = vec![node("SequenceConstruct", &["x"], &["y"])];
+    let errors = import(&model(graph_of(nodes, vec![]))).unwrap_err();
+    assert!(errors.contains("output 'y' is not a tensor"), "{errors}");
 }

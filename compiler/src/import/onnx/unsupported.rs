@@ -75,7 +75,8 @@ impl Importer<'_> {
         self.check_opset();
         self.check_ops(&graph.node, &mut HashSet::new(), 0);
         let mut found = std::mem::take(&mut self.unknown);
-        if let Err(ImportError(message)) = self.import_main(&graph) {
+        let imported = self.import_main(&graph).and_then(|()| self.remove_sequences());
+        if let Err(ImportError(message)) = imported {
             self.error(message);
         }
         let mut nodes = HashMap::new();

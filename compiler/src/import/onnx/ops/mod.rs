@@ -25,6 +25,7 @@ mod recurrent;
 mod reduction;
 mod sampling;
 mod selection;
+mod sequence;
 mod shape;
 mod signal;
 mod strings;
@@ -63,6 +64,7 @@ const FAMILIES: &[Family] = &[
     reduction::OPS,
     sampling::OPS,
     selection::OPS,
+    sequence::OPS,
     shape::OPS,
     signal::OPS,
     strings::OPS,

@@ -1,0 +1,294 @@
+//! Models that nobody should write: nodes of every op with odd inputs and attributes, and files with changed bytes. Each is an
+//! error or an op graph that is well formed; none ends the process or takes long.
+//!
+//! `TFRT_HOSTILE_ROUNDS` makes the tests run longer than the default.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use prost::Message;
+
+use super::{
+    proto::{AttributeProto, AttributeType, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto},
+    read_bytes,
+    schemas::SCHEMAS,
+    tests::{floats, graph_of, host, model, node},
+};
+use crate::{Evaluator, import::ImportOptions, pass::verify_op_graph};
+
+/// An import that takes longer is a finding.
+const MAX_TIME: Duration = Duration::from_secs(20);
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
+
+fn rounds(default: usize) -> usize {
+    std::env::var("TFRT_HOSTILE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(default)
+}
+
+/// Imports a file. Gives whether that is possible, or what is wrong with the importer.
+fn try_import(bytes: &[u8], evaluator: &Evaluator) -> Result<bool, String> {
+    let start = Instant::now();
+    let imported = catch_unwind(AssertUnwindSafe(|| {
+        match read_bytes("in.onnx", bytes, &ImportOptions::default(), evaluator) {
+            Ok((graph, _)) => {
+                verify_op_graph(&graph, evaluator).map(|()| true).map_err(|errors| errors.to_string())
+            }
+            Err(_) => Ok(false),
+        }
+    }));
+    match imported {
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+            Err(format!("it panics: {}", text.unwrap_or_default()))
+        }
+        Ok(Err(errors)) => Err(format!("the graph is wrong: {errors}")),
+        Ok(Ok(_)) if start.elapsed() > MAX_TIME => Err(format!("it takes {:?}", start.elapsed())),
+        Ok(Ok(is_imported)) => Ok(is_imported),
+    }
+}
+
+const NUMBERS: &[i64] =
+    &[i64::MIN, i64::MAX, -(1 << 40), 1 << 40, 1 << 31, -3, -2, -1, 0, 1, 2, 3, 4, 7, 9, 10, 16];
+const NAMES: &[&str] = &[
+    "axis",
+    "axes",
+    "keepdims",
+    "perm",
+    "pads",
+    "kernel_shape",
+    "strides",
+    "dilations",
+    "group",
+    "to",
+    "blocksize",
+    "num_outputs",
+    "split",
+    "new_axis",
+    "hidden_size",
+    "direction",
+    "mode",
+    "dtype",
+    "shape",
+    "value",
+    "k",
+    "largest",
+    "sorted",
+    "batch_dims",
+    "start",
+    "end",
+    "exclusive",
+    "reverse",
+    "ceil_mode",
+    "auto_pad",
+    "output_shape",
+    "output_padding",
+    "output_height",
+    "output_width",
+    "sampling_ratio",
+    "num_heads",
+    "kv_num_heads",
+    "q_num_heads",
+    "block_size",
+    "size",
+    "equation",
+    "epsilon",
+    "alpha",
+    "beta",
+    "bias",
+    "lambd",
+    "depth",
+    "num_scan_inputs",
+    "scan_input_axes",
+    "fmod",
+    "transA",
+    "transB",
+    "starts",
+    "ends",
+    "time_axis",
+    "batch_axis",
+    "p",
+    "allowzero",
+    "coordinate_transformation_mode",
+    "nearest_mode",
+    "onesided",
+    "seed",
+    "sample_size",
+    "layout",
+    "keepdims",
+];
+const TEXTS: &[&str] = &[
+    "",
+    "linear",
+    "constant",
+    "SAME_UPPER",
+    "VALID",
+    "bidirectional",
+    "cubic",
+    "ij,jk->ik",
+    "...i->i",
+    "->",
+    "é",
+    "DCR",
+];
+
+fn attribute(random: &mut Random) -> AttributeProto {
+    let name = random.choose(NAMES).to_owned();
+    let numbers =
+        |random: &mut Random| (0..random.below(7)).map(|_| random.choose(NUMBERS)).collect::<Vec<_>>();
+    let plain = AttributeProto { name, ..AttributeProto::default() };
+    match random.below(5) {
+        0 | 1 => AttributeProto { i: random.choose(NUMBERS), r#type: AttributeType::Int as i32, ..plain },
+        2 => AttributeProto { ints: numbers(random), r#type: AttributeType::Ints as i32, ..plain },
+        3 => {
+            let text = random.choose(TEXTS).as_bytes();
+            AttributeProto { s: text.into(), r#type: AttributeType::String as i32, ..plain }
+        }
+        _ => {
+            let f = random.choose(&[f32::NAN, f32::INFINITY, -1.0, 0.0, 1e30, 0.5]);
+            AttributeProto { f, r#type: AttributeType::Float as i32, ..plain }
+        }
+    }
+}
+
+/// Constants of odd shapes and elements.
+fn constants(random: &mut Random) -> Vec<TensorProto> {
+    let integers = |name: &str, dims: Vec<i64>, count: usize, random: &mut Random| TensorProto {
+        name: name.to_owned(),
+        dims,
+        data_type: 7,
+        int64_data: (0..count).map(|_| random.choose(NUMBERS)).collect(),
+        ..TensorProto::default()
+    };
+    let count = random.below(6);
+    vec![
+        integers("i0", vec![], 1, random),
+        integers("i1", vec![count as i64], count, random),
+        integers("i2", vec![2, 2], 4, random),
+        floats("f1", &[1.0, f32::NAN, -3.0, 1e30]),
+        TensorProto { dims: vec![0, 3], ..floats("f2", &[]) },
+        TensorProto { dims: vec![2, 1, 2, 2], ..floats("f4", &[1.0; 8]) },
+        TensorProto { dims: vec![], ..floats("f0", &[2.0]) },
+    ]
+}
+
+/// A model of a few nodes.
+fn odd_model(op: &str, random: &mut Random) -> ModelProto {
+    let initializer = constants(random);
+    let mut names: Vec<String> = initializer.iter().map(|tensor| tensor.name.clone()).collect();
+    names.extend(["x".to_owned(), "a".to_owned(), String::new()]);
+    // What the odd node takes and gives is fine, so that the model is refused only for the node itself.
+    let first = random.choose(&["Identity", "Shape", "SequenceConstruct", "Relu"]);
+    let mut nodes = vec![node(first, &["x"], &["a"])];
+    let random_node = |op: &str, outputs: &[&str], random: &mut Random| {
+        let inputs: Vec<_> = (0..random.below(6)).map(|_| names[random.below(names.len())].clone()).collect();
+        let attribute = (0..random.below(5)).map(|_| attribute(random)).collect();
+        let body = graph_of(vec![node("Identity", &[random.choose(&["x", "i0", "f4"])], &["y"])], vec![]);
+        let mut made = NodeProto { input: inputs, attribute, ..node(op, &[], outputs) };
+        for name in ["body", "then_branch", "else_branch"] {
+            made.attribute.push(AttributeProto {
+                name: name.to_owned(),
+                g: Some(Box::new(GraphProto { input: vec![], ..body.clone() })),
+                r#type: AttributeType::Graph as i32,
+                ..AttributeProto::default()
+            });
+        }
+        made
+    };
+    nodes.push(random_node(op, &["b", "c"], random));
+    nodes.push(node("Identity", &["x"], &["y"]));
+    let mut made = model(graph_of(nodes, initializer));
+    made.opset_import[0].version = random.choose(&[6, 9, 11, 13, 17, 21, 27]);
+    made
+}
+
+#[test]
+fn nodes_of_every_op_with_odd_inputs_are_errors_or_imported() {
+    let evaluator = Evaluator::new(&host()).unwrap();
+    let (mut findings, mut imported) = (Vec::new(), 0);
+    for round in 0..rounds(2) {
+        for (number, (op, _)) in SCHEMAS.iter().enumerate() {
+            let seed = (round * SCHEMAS.len() + number) as u64;
+            let made = odd_model(op, &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+            match try_import(&made.encode_to_vec(), &evaluator) {
+                Ok(is_imported) => imported += usize::from(is_imported),
+                Err(finding) => findings.push(format!("{op}, seed {seed}: {finding}")),
+            }
+        }
+    }
+    findings.dedup_by_key(|finding| finding.split(", seed").next().unwrap_or_default().to_owned());
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+    assert!(imported > 0, "every model is refused, so that nothing is tested");
+}
+
+#[test]
+fn files_with_changed_bytes_are_errors_or_imported() {
+    let evaluator = Evaluator::new(&host()).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/models");
+    let mut files: Vec<Vec<u8>> = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "onnx") {
+            files.push(std::fs::read(path).unwrap());
+        }
+    }
+    for seed in 0..200 {
+        files.push(odd_model("If", &mut Random(seed)).encode_to_vec());
+    }
+    let mut imported = 0;
+    for round in 0..rounds(2) {
+        for (number, file) in files.iter().enumerate() {
+            let mut random = Random((round * files.len() + number) as u64 + 77);
+            let mut bytes = file.clone();
+            for _ in 0..=random.below(4) {
+                let at = random.below(bytes.len());
+                match random.below(3) {
+                    0 => bytes[at] = random.next() as u8,
+                    1 => bytes.truncate(at.max(1)),
+                    _ => bytes[at] ^= 1 << random.below(8),
+                }
+            }
+            match try_import(&bytes, &evaluator) {
+                Ok(is_imported) => imported += usize::from(is_imported),
+                Err(finding) => panic!("file {number}, round {round}: {finding}"),
+            }
+        }
+    }
+    assert!(imported > 0, "every file is refused, so that nothing is tested");
+}
+
+#[test]
+fn a_function_that_calls_itself_is_an_error() {
+    let call = NodeProto { domain: "my".to_owned(), ..node("Again", &["x"], &["y"]) };
+    let function = FunctionProto {
+        name: "Again".to_owned(),
+        domain: "my".to_owned(),
+        input: vec!["x".to_owned()],
+        output: vec!["y".to_owned()],
+        node: vec![call.clone()],
+        ..FunctionProto::default()
+    };
+    let made = ModelProto { functions: vec![function], ..model(graph_of(vec![call], vec![])) };
+    let evaluator = Evaluator::new(&host()).unwrap();
+    let errors =
+        read_bytes("in.onnx", &made.encode_to_vec(), &ImportOptions::default(), &evaluator).unwrap_err();
+    assert!(errors.to_string().contains("nest deeper than"), "{errors}");
+}
