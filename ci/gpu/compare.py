@@ -153,8 +153,8 @@ class Comparison:
                 # Models are compiled as they are, in f32.
                 if form == "onnx" and (precision == "f16" or batch not in (1, 32)):
                     continue
-                # Its kernels take too long on the CPU device for a rehearsal.
-                if self.arguments.short and form == "eager":
+                # Compiling a model, and ops on the CPU device, take too long for a rehearsal.
+                if self.arguments.short and form != "device":
                     continue
                 name = f"ours, {form}"
                 try:
