@@ -303,7 +303,7 @@ mod tests {
                 "DenseHostTensor dtype = I8, shape = [2, 2], values = [1, 2, 3, 4]",
             ),
             ("2 x 1xi64 =7", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2, 1], values = [7, 7]"),
-            ("2xi64=random(1)", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2], values = [1, 0]"),
+            ("2xi64=random(1)", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2], values = [1, 1]"),
             ("2xi64=7", "!t.tensor", "DenseHostTensor dtype = I64, shape = [2], values = [7, 7]"),
             ("0xi64=[]", "!t.tensor", "DenseHostTensor dtype = I64, shape = [0], values = []"),
             ("i1=1", "!t.tensor", "DenseHostTensor dtype = I1, shape = [], values = [1]"),
