@@ -11,6 +11,7 @@ mod fuse_product;
 pub(crate) mod outline_islands;
 mod prune_graphs;
 mod rewrite;
+mod scalar_loops;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,7 @@ pub const PASSES: &[Pass] = &[
         summary: "Make tf.If and tf.While of the Switches, Merges and frames of graphs",
         run: functionalize::run,
     },
+    Pass { name: "scalar-loops", summary: "Make one op of each loop over scalars", run: scalar_loops::run },
     Pass {
         name: "coarsen-islands",
         summary: "Make one island of islands that always run together",

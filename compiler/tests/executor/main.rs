@@ -5,7 +5,7 @@ mod runner;
 
 use std::time::Duration;
 
-use runner::{BOTH, Path, Runner};
+use runner::{PATHS, Path, Runner};
 
 /// The loop of the dialects' description, made concrete.
 const COUNT_DOWN: &str = r#"
@@ -31,9 +31,9 @@ func @main(%count: tensor<i32>) -> tensor<i32> {
 "#;
 
 #[test]
-fn a_loop_ends_at_zero_on_both_paths() {
+fn a_loop_ends_at_zero_on_all_paths() {
     let runner = Runner::new();
-    for path in BOTH {
+    for path in PATHS {
         for count in [0, 1, 7, 1000] {
             assert_eq!(runner.run(COUNT_DOWN, path, &[count]), Ok(vec![0]), "{path:?} {count}");
         }
@@ -41,10 +41,13 @@ fn a_loop_ends_at_zero_on_both_paths() {
     let (_, names) = runner.compile(COUNT_DOWN, Path::Functional).expect("it compiles");
     assert!(names.iter().any(|name| name == "corert.while"), "{names:?}");
     assert!(!names.iter().any(|name| name == "corert.execute_graph"), "{names:?}");
+    let (_, names) = runner.compile(COUNT_DOWN, Path::Compiled).expect("it compiles");
+    assert!(names.iter().any(|name| name == "corert.executeop"), "{names:?}");
+    assert!(!names.iter().any(|name| name == "corert.while"), "{names:?}");
 }
 
 #[test]
-fn random_programs_give_the_same_on_both_paths() {
+fn random_programs_give_the_same_on_all_paths() {
     let runner = Runner::new();
     let mut random = program::Random(1);
     for round in 0..150 {
@@ -80,7 +83,7 @@ fn graph(nodes: &str, fetch: &str) -> String {
 fn a_dead_fetch_is_an_error_with_a_place() {
     let runner = Runner::new();
     let text = graph("  %s:3 = tf_executor.Switch %a, %p#0 : tensor<i32>", "%s#1 : tensor<i32>");
-    for path in BOTH {
+    for path in PATHS {
         assert_eq!(runner.run(&text, path, &[1, 2]), Ok(vec![1]));
         let error = runner.run(&text, path, &[2, 1]).expect_err("it is dead");
         assert!(error.contains("'tf_executor.fetch' at graph.mlir:5:3: operand 0 is dead"), "{error}");
@@ -98,7 +101,7 @@ fn merges_of_dead_values_are_dead_and_triggers_are_live() {
   %n:3 = tf_executor.Merge %s#0, %m#0 : tensor<i32>
   %trigger = tf_executor.ControlTrigger %m#2
   %e:2 = tf_executor.island(%trigger) wraps "tf.AddV2"(%n#0, %n#1) : (tensor<i32>, tensor<i32>) -> tensor<i32>"#;
-    for path in BOTH {
+    for path in PATHS {
         assert_eq!(runner.run(&graph(nodes, "%e#0 : tensor<i32>"), path, &[3, 4]), Ok(vec![4]), "{path:?}");
         assert_eq!(runner.run(&graph(nodes, "%e#0 : tensor<i32>"), path, &[4, 3]), Ok(vec![4]), "{path:?}");
     }
@@ -129,7 +132,7 @@ fn nodes_run_once_the_last_of_several_branches_chose() {
   %s:4 = tf_executor._SwitchN %a, %i#0 of 3 : tensor<i32>
   %x:2 = tf_executor.island wraps "tf.Neg"(%s#1) : (tensor<i32>) -> tensor<i32>
   %m:3 = tf_executor.Merge %s#0, %x#0 : tensor<i32>"#;
-    for path in BOTH {
+    for path in PATHS {
         assert_eq!(runner.run(&graph(nodes, "%m#0 : tensor<i32>"), path, &[3, 4]), Ok(vec![-3]));
     }
 }
@@ -138,7 +141,7 @@ fn nodes_run_once_the_last_of_several_branches_chose() {
 fn graphs_that_cannot_run_are_errors() {
     let runner = Runner::new();
     let exit = graph("  %e:2 = tf_executor.Exit %a : tensor<i32>", "%e#0 : tensor<i32>");
-    for path in BOTH {
+    for path in PATHS {
         let error = runner.compile(&exit, path).expect_err("it leaves no frame");
         assert!(
             error.contains("graph.mlir:4") && error.contains("in no frame that it could leave"),

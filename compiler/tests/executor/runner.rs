@@ -17,11 +17,15 @@ static READ: Accessor = Accessor::new("test");
 /// How a graph runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
+    /// As a graph.
     Direct,
+    /// As conditionals and loops.
     Functional,
+    /// As conditionals and loops, those over scalars as one op each.
+    Compiled,
 }
 
-pub(crate) const BOTH: [Path; 2] = [Path::Direct, Path::Functional];
+pub(crate) const PATHS: [Path; 3] = [Path::Direct, Path::Functional, Path::Compiled];
 
 pub(crate) struct Runner {
     host: Arc<HostContext>,
@@ -51,7 +55,11 @@ impl Runner {
         let module = parse_module(&Source::new("graph.mlir", text), &self.ops, &ParseOptions::default());
         let module = module.map_err(|errors| errors.to_string())?;
         let mut graph = Graph::from_module(module, &self.evaluator).map_err(|errors| errors.to_string())?;
-        let is_chosen = |pass: &&pass::Pass| path == Path::Functional || pass.name != "functionalize";
+        let is_chosen = |pass: &&pass::Pass| match pass.name {
+            "functionalize" => path != Path::Direct,
+            "scalar-loops" => path == Path::Compiled,
+            _ => true,
+        };
         let passes: Vec<pass::Pass> = pass::PASSES.iter().filter(is_chosen).copied().collect();
         let options = pass::PassOptions { verify_each: true };
         let mut after = |_: &pass::Pass, _: &Graph, _: Duration| ControlFlow::Continue(());
@@ -73,7 +81,7 @@ impl Runner {
     pub(crate) fn run(&self, text: &str, path: Path, inputs: &[i32]) -> Result<Vec<i32>, String> {
         let (bef, names) = self.compile(text, path)?;
         let is_direct = names.iter().any(|name| name == "corert.execute_graph");
-        assert!(path == Path::Functional || is_direct, "{names:?}");
+        assert!(path != Path::Direct || is_direct, "{names:?}");
         self.call(bef, inputs)
     }
 

@@ -35,6 +35,7 @@ mod prepared_convolution;
 mod printf;
 mod random;
 mod reduce;
+pub mod scalar_loop;
 mod scatter;
 mod shape;
 mod slice;
@@ -80,6 +81,7 @@ pub fn register(ops: &mut OpRegistry) {
     pooling::register(ops);
     random::register(ops);
     reduce::register(ops);
+    scalar_loop::register(ops);
     scatter::register(ops);
     shape::register(ops);
     slice::register(ops);

@@ -7,6 +7,8 @@ use tfrt_host::DType::{
 type Types = &'static [DType];
 
 pub(super) const BOOL: Types = &[I1];
+/// What loops over scalars compute with.
+pub(super) const SCALARS: Types = &[I1, I32, I64, F32, F64];
 pub(super) const FLOATS: Types = &[F16, BF16, F32, F64];
 pub(super) const NARROW_FLOATS: Types = &[F16, BF16, F32];
 /// Floating-point and complex numbers.

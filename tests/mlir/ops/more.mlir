@@ -98,3 +98,18 @@ func @folded_mean() -> !tfrt.chain {
   %ch1 = corert.executeop.seq(%gpu, %ch0) "tfrt_test.print"(%host) : 0
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// A loop that adds 5, 4, 3, 2 and 1: it counts the first scalar down and adds it to the second one.
+// CHECK-LABEL: --- Running 'scalar_loop'
+func @scalar_loop() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %count = corert.const_dense_tensor dense<5> : tensor<i32>
+  %sum = corert.const_dense_tensor dense<0> : tensor<i32>
+  %y:2 = corert.executeop(%cpu) "tfrt.ScalarLoop"(%count, %sum) { body = [20 : i64, 6 : i64, 1 : i64, 0 : i64, 0 : i64, 24 : i64, 5 : i64, 0 : i64, 3 : i64, 0 : i64], condition = [36 : i64, 4 : i64, 2 : i64, 0 : i64, 0 : i64], constants = [2 : i64, 0 : i64, 3 : i64, 1 : i64], decides = 4 : i64, next = [5 : i64, 6 : i64], registers = 7 : i64 } : 2
+  // CHECK: dtype = I32, shape = [], values = [0]
+  %ch1 = "corert.print_tensorhandle"(%y#0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  // CHECK: dtype = I32, shape = [], values = [15]
+  %ch2 = "corert.print_tensorhandle"(%y#1, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}
