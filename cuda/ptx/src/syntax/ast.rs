@@ -37,8 +37,7 @@ ids! {
     LabelId;
     /// A `.callprototype`: position in [`Function::prototypes`].
     PrototypeId;
-    /// A `.branchtargets` or `.calltargets`: position in [`Function::branch_tables`] or
-    /// [`Function::call_tables`].
+    /// A position in [`Function::branch_tables`] or [`Function::call_tables`].
     TableId;
     /// A variable: position in [`Module::variables`].
     VariableId;
@@ -147,8 +146,7 @@ pub struct Layout {
     pub element: Type,
     /// The number of components of a vector: 1, 2 or 4.
     pub vector: u32,
-    /// The number of scalars or vectors over all dimensions of the array: 1 if it is not an array,
-    /// 0 if it is [`unsized`](Layout::is_unsized).
+    /// The number of scalars or vectors: 1 without an array, 0 if [`unsized`](Layout::is_unsized).
     pub count: u64,
     /// Whether it is an array.
     pub is_array: bool,
@@ -180,7 +178,7 @@ pub struct Variable<'s> {
 /// The initial value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initializer {
-    /// The bytes, little-endian, up to the last one in the text. The rest is zero.
+    /// The bytes up to the last one in the text. The rest is zero.
     pub bytes: Vec<u8>,
     /// The places where addresses are inserted, in ascending order.
     pub relocations: Vec<Relocation>,
@@ -301,8 +299,7 @@ pub struct Limits {
     pub min_blocks_per_multiprocessor: Option<u32>,
     /// `.maxnreg`.
     pub max_registers: Option<u32>,
-    /// `.reqnctapercluster`: the exact number of blocks of a cluster, or `Some([0; 3])` for
-    /// `.explicitcluster`.
+    /// `.reqnctapercluster`: blocks of a cluster; `Some([0; 3])` for `.explicitcluster`.
     pub required_cluster: Option<[u32; 3]>,
     /// `.maxclusterrank`: the most blocks of a cluster.
     pub max_cluster_rank: Option<u32>,
@@ -311,7 +308,7 @@ pub struct Limits {
 /// A register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register<'s> {
-    /// The name in use, such as `%r5`. Components of a vector register share the vector's name.
+    /// The name, such as `%r5`. Components of a vector register share it.
     pub name: &'s str,
     /// The type.
     pub ty: Type,
@@ -326,7 +323,7 @@ pub struct Label<'s> {
     pub name: &'s str,
     /// The place in the text.
     pub span: Span,
-    /// The instruction after it: a position in [`Function::body`], or its length at the end.
+    /// The next instruction: a position in [`Function::body`], or its length.
     pub target: u32,
 }
 
@@ -370,7 +367,7 @@ pub struct Instruction<'s> {
     pub guard: Option<Guard>,
     /// The first word: `ld`, `setp`, `cp`.
     pub opcode: &'s str,
-    /// The other words in order, without dots: `global`, `v4`, `f32`; also `L1::no_allocate`.
+    /// The other words in order, without dots: `global`, `L1::no_allocate`.
     pub modifiers: Box<[&'s str]>,
     /// The operands in order. A `call` has a single one: [`Operand::Call`].
     pub operands: Box<[Operand]>,
@@ -445,8 +442,7 @@ pub enum Selector {
     Byte(u8),
     /// `.h0`, `.h1`.
     Half(u8),
-    /// `.b7610`, `.h32`, for instructions on four bytes or two halves: the numbers from the last to
-    /// the first.
+    /// `.b7610`, `.h32`: the numbers of bytes or halves from the last to the first.
     Several {
         /// Whether the numbers select bytes.
         bytes: bool,
@@ -492,8 +488,7 @@ pub struct Call {
     pub results: Vec<Operand>,
     /// The callee.
     pub target: CallTarget,
-    /// The arguments: registers, constants, or variables in [`Space::Param`] as
-    /// [`Operand::Symbol`].
+    /// The arguments: registers, constants, or [`Space::Param`] variables as [`Operand::Symbol`].
     pub arguments: Vec<Operand>,
 }
 
@@ -552,8 +547,7 @@ impl Layout {
         self.count * u64::from(self.vector) * u64::from(self.element.bytes())
     }
 
-    /// Returns whether both can declare one variable. They must be equal except for alignment and
-    /// open sizes.
+    /// Returns whether both can declare one variable: equal except for alignment and open sizes.
     pub(super) fn matches(&self, other: &Layout) -> bool {
         let sizes = self.count == other.count || self.is_unsized || other.is_unsized;
         sizes && (self.element, self.vector, self.is_array) == (other.element, other.vector, other.is_array)
@@ -577,7 +571,7 @@ impl Signature<'_> {
 }
 
 impl Parameter<'_> {
-    /// Returns whether it is an array of open size, as for a variable number of arguments.
+    /// Returns whether it is an array of open size.
     pub fn is_unsized(&self) -> bool {
         matches!(self.storage, ParameterStorage::Memory(Layout { is_unsized: true, .. }))
     }
@@ -594,7 +588,7 @@ impl ParameterStorage {
 }
 
 impl Symbol {
-    /// Returns the state space of the named object in its module, or `None` for functions.
+    /// Returns the state space in the module, or `None` for functions.
     pub fn space(self, module: &Module<'_>) -> Option<Space> {
         match self {
             Symbol::Variable(id) => Some(module.variables[id.index()].space),
