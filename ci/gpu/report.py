@@ -164,12 +164,12 @@ def comparison(page, report, model):
         return
     page.title("ResNet-50 beside PyTorch")
     page.text("Images per second; the best mode of each kind, the median of the rounds. Resident: images and scores stay on the device. End to end: from host memory to host memory.")
-    limits = model.ceilings_of(report)
+    limits, extent = model.ceilings_of(report), extent_of(report)
     rows = []
     for c in configurations:
         ours, torch = best(c, "ours", RESIDENT), best(c, "PyTorch", RESIDENT)
         ours_end, torch_end = best(c, "ours", END_TO_END), best(c, "PyTorch", END_TO_END)
-        roof = model.totals(c["precision"], c["batch"], limits)["images_per_s"]
+        roof = model.totals(c["precision"], c["batch"], limits, extent)["images_per_s"]
         rows.append((f"{c['precision']}, batch {c['batch']}", *ours, *torch, ratio(ours[0], torch[0]), roof, ours_end[0], torch_end[0], ratio(ours_end[0], torch_end[0])))
     page.table(["", "ours, resident", "by", "PyTorch, resident", "by", "ours ÷ PyTorch", "roofline", "ours, end to end", "PyTorch, end to end", "ours ÷ PyTorch"], rows)
     for c in configurations:
@@ -180,6 +180,11 @@ def comparison(page, report, model):
             page.text(f"Scores are compared with {facts['reference']}" + (f"; these are off by {facts['reference_off']:.1e} from the shipped ones" if "reference_off" in facts else "") + ".")
         for note in facts.get("notes", []):
             page.text(note)
+
+
+def extent_of(report):
+    """Rows and columns of the images."""
+    return report["parts"].get("inputs", {}).get("extent", 224)
 
 
 RESIDENT, END_TO_END = ("resident", "residents", "graph", "graphs"), ("call", "calls")
@@ -202,7 +207,7 @@ def ratio(a, b):
 def one_configuration(page, c, model, limits, report):
     page.title(f"{c['precision']}, batch {c['batch']}", 3)
     rows, bars = [], []
-    total = model.totals(c["precision"], c["batch"], limits)
+    total = model.totals(c["precision"], c["batch"], limits, extent_of(report))
     for system in c["systems"]:
         for mode, f in system["modes"].items():
             rate = f["images_per_s"]
@@ -232,7 +237,7 @@ def bound(c, total, report):
     call, resident = ours["call"]["p50_us"], ours["residents"]["p50_us"]
     graph = ours.get("graphs", {}).get("p50_us", resident)
     text = f"Of a call of {call:,.0f} µs, {max(call - resident, 0) / call:.0%} are transfers and waiting for one call at a time, "
-    text += f"{max(resident - graph, 0) / call:.0%} launches that a graph saves, and {min(graph, resident) / call:.0%} kernels."
+    text += f"{max(resident - graph, 0) / call:.0%} launches that a graph saves, and {min(graph, resident, call) / call:.0%} kernels."
     for measured in report["parts"].get("profile", {}).get("ours", []):
         if (measured["precision"], measured["batch"]) == (c["precision"], c["batch"]):
             us = sum(row[1] for row in measured["launches"])
@@ -250,7 +255,7 @@ def kernels(page, report, model):
     for measured in facts.get("ours", []):
         page.title(f"Ours, {measured['precision']}, batch {measured['batch']}", 3)
         launches = measured["launches"]
-        predicted = model.predict(measured["precision"], measured["batch"], limits)
+        predicted = model.predict(measured["precision"], measured["batch"], limits, extent_of(report))
         if len(launches) == len(predicted):
             rows = [(step[0], name, us, step[1], f"{step[1] / us:.0%}", moved / us / 1e3, step[3] / us / 1e6) for (name, us, moved), step in zip(launches, predicted)]
             page.table(["step", "kernel", "µs", "roofline, µs", "of the roofline", "GB/s", "TFLOP/s"], rows)
