@@ -164,11 +164,7 @@ pub fn import_model(
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mlir")) {
         return Ok((text::read_file(path, evaluator)?, Diagnostics::new()));
     }
-    let is_tensorflow = path.is_dir()
-        || path.extension().is_some_and(|extension| {
-            extension.eq_ignore_ascii_case("pb") || extension.eq_ignore_ascii_case("pbtxt")
-        });
-    let read = if is_tensorflow { tensorflow::read } else { onnx::read_file };
+    let read = if tensorflow::is_tensorflow(path) { tensorflow::read } else { onnx::read_file };
     read(path, options, evaluator)
 }
 

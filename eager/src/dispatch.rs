@@ -78,8 +78,23 @@ fn handed_over(arguments: &[Cow<'_, TensorHandle>]) -> u64 {
     given_up(arguments, |argument| matches!(argument, Cow::Owned(handle) if handle.tensor().is_unique()))
 }
 
+/// Where the strings among the arguments are: in host memory, which an op on them cannot leave.
+fn place_of_strings(op: &Op, arguments: &[Cow<'_, TensorHandle>]) -> Option<Device> {
+    let is_string = |handle: &&Cow<'_, TensorHandle>| {
+        let tensor = handle.known().and_then(|tensor| tensor.get::<HostTensor>());
+        matches!(tensor, Some(HostTensor::String(_))) && handle.device().queue().is_none()
+    };
+    let strings = arguments.iter().find(is_string).filter(|_| op.runs_on_host())?;
+    Some(strings.device().clone())
+}
+
 /// Calls `op` on `device`.
 pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocation<'_>) -> Results {
+    if device.queue().is_some()
+        && let Some(host) = place_of_strings(op, &invocation.arguments)
+    {
+        return execute(op, &host, invocation);
+    }
     let chain = invocation.chain.take().filter(|_| op.is_side_effecting());
     if chain.as_ref().is_some_and(|chain| chain.status() != Status::Ready) {
         return execute_in_general(op, device, invocation, chain);

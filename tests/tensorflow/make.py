@@ -294,6 +294,54 @@ def linear_algebra(folder):
 
 
 @case
+def complex_numbers(folder):
+    def build(x, y):
+        z = tf.complex(x, y)
+        spectrum = tf.signal.fft(z)
+        half = tf.signal.rfft(x)
+        back = tf.signal.ifft2d(tf.signal.fft2d(z))
+        return {
+            "real": tf.math.real(z * z), "imaginary": tf.math.imag(tf.math.conj(z)), "magnitude": tf.abs(z),
+            "angle": tf.math.angle(z), "spectrum": tf.abs(spectrum), "phase": tf.math.imag(spectrum),
+            "half": tf.math.real(half), "half_imaginary": tf.math.imag(half), "back": tf.math.real(back),
+        }
+
+    graph_case(folder, build, {"x": numbers(3, 8), "y": numbers(3, 8, seed=1)})
+
+
+@case
+def volumes(folder):
+    def build(x, k):
+        return {
+            "same": tf.nn.conv3d(x, k, [1, 1, 2, 1, 1], "SAME"),
+            "valid": tf.nn.conv3d(x, k, [1, 1, 1, 1, 1], "VALID"),
+            "max": tf.nn.max_pool3d(x, 2, 2, "SAME"),
+            "average": tf.nn.avg_pool3d(x, 3, 2, "SAME"),
+        }
+
+    graph_case(folder, build, {"x": numbers(1, 5, 6, 7, 2), "k": numbers(2, 3, 3, 2, 4, seed=1)})
+
+
+@case
+def selections(folder):
+    def build(boxes, scores, n):
+        corners = tf.concat([boxes[:, :2], boxes[:, :2] + tf.abs(boxes[:, 2:])], 1)
+        y, places = tf.unique(n)
+        return {
+            "kept": tf.image.non_max_suppression(corners, scores, 5, 0.3),
+            "above": tf.image.non_max_suppression(corners, scores, 5, 0.3, 0.5),
+            "unique": y, "places": places,
+            "counts": tf.raw_ops.DenseBincount(input=n, size=6, weights=tf.constant([], tf.float32)),
+            "sums": tf.raw_ops.DenseBincount(input=n, size=6, weights=scores[:7]),
+            "buckets": tf.raw_ops.Bucketize(input=boxes, boundaries=[-0.5, 0.0, 0.25]),
+            "determinant": tf.linalg.det(boxes[:4]),
+        }
+
+    n = np.array([3, 1, 3, 5, 1, 1, 0], np.int32)
+    graph_case(folder, build, {"boxes": numbers(12, 4), "scores": numbers(12, seed=1, low=0.0), "n": n})
+
+
+@case
 def control_edges(folder):
     def build(x):
         check = v1.assert_less(x, 10.0, data=["x is too large"])
@@ -336,17 +384,6 @@ def conditional(folder):
         return y
 
     frozen_case(folder, f, {"x": numbers(4, low=0.0)})
-
-
-@case
-def conditional_false(folder):
-    @tf.function
-    def f(x, n):
-        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.exp(x), lambda: x - tf.cast(n, tf.float32)), tf.switch_case(
-            n, [lambda: x, lambda: x * 10.0, lambda: -x]
-        )
-
-    frozen_case(folder, f, {"x": numbers(4, high=0.0), "n": np.array(1, np.int32)})
 
 
 @case
@@ -712,7 +749,15 @@ def keras_transformer_saved(folder):
     keras_saved_case(folder, model, np.random.default_rng(0).integers(0, 50, [2, 12]).astype(np.int32))
 
 
-def application(folder, make, side, saved):
+def picture(side):
+    """The picture of the tests as Keras's ResNet-50 takes it."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../images/shapes.jpg")
+    pixels = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
+    pixels = tf.image.resize(tf.cast(pixels[tf.newaxis], tf.float32), [side, side])
+    return tf.keras.applications.resnet50.preprocess_input(pixels.numpy()).astype(np.float32)
+
+
+def application(folder, make, side, saved, x=None):
     seeded()
     model = make(weights=None, input_shape=(side, side, 3), classes=100)
     # Statistics of a real network differ from those of a new one.
@@ -724,7 +769,7 @@ def application(folder, make, side, saved):
                 generator.uniform(0.5, 1.0, gamma.shape), generator.uniform(-0.1, 0.1, beta.shape),
                 generator.uniform(-0.1, 0.1, mean.shape), generator.uniform(0.5, 1.5, variance.shape),
             ])
-    x = numbers(1, side, side, 3)
+    x = numbers(1, side, side, 3) if x is None else x
     if saved:
         keras_saved_case(folder, model, x)
     else:
@@ -733,7 +778,7 @@ def application(folder, make, side, saved):
 
 @case
 def keras_resnet50_saved(folder):
-    application(folder, tf.keras.applications.ResNet50, 96, True)
+    application(folder, tf.keras.applications.ResNet50, 224, True, picture(224))
 
 
 @case

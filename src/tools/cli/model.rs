@@ -112,10 +112,7 @@ pub(super) fn is_model(path: &Path) -> bool {
 
 /// Whether a file is a GraphDef, whose outputs are the tensors that the caller names.
 fn is_graph(path: &Path) -> bool {
-    let is = |extension: &std::ffi::OsStr| {
-        ["pb", "pbtxt"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-    };
-    path.is_file() && path.extension().is_some_and(is)
+    path.is_file() && tensorflow::is_tensorflow(path)
 }
 
 /// Compiles a model and loads the program. `outputs` are the tensors of a GraphDef that the caller names.

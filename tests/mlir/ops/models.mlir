@@ -46,7 +46,8 @@ func @require_fails() -> !corert.tensorhandle {
   %cpu = corert.get_op_handler %ch0 "cpu"
   %x = corert.const_dense_tensor dense<[1, 2]> : tensor<2xi32>
   %false = corert.const_dense_tensor dense<false> : tensor<i1>
-  // CHECK: assertion failed: x is small
+  // CHECK: 'require_fails' returned <<error: assertion failed: x is small>>
+  // expected-error @+1 {{runtime error: assertion failed: x is small}}
   %y = corert.executeop(%cpu) "tfrt.Require"(%x, %false) { message = "assertion failed: x is small" } : 1
   tfrt.return %y : !corert.tensorhandle
 }

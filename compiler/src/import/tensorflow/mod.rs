@@ -11,6 +11,7 @@
 mod body;
 mod bundle;
 mod control_flow;
+mod describe;
 mod function;
 mod model;
 mod node;
@@ -42,9 +43,9 @@ use self::{
 use super::ImportOptions;
 use crate::{Evaluator, Graph, GraphBuilder};
 
-pub use model::{is_saved_model, read};
+pub use describe::{ModelSummary, SignatureSummary, TensorSummary, describe};
+pub use model::{is_saved_model, is_tensorflow, read};
 pub use ops::names as op_names;
-pub use saved_model::{SavedModelSummary, SignatureSummary, TensorSummary, inspect};
 
 /// How deep calls of functions may nest.
 const MAX_DEPTH: usize = 64;

@@ -26,6 +26,14 @@ pub fn is_saved_model(path: &Path) -> bool {
     path.is_dir() && (path.join("saved_model.pb").exists() || path.join("saved_model.pbtxt").exists())
 }
 
+/// Whether a path is a GraphDef by its name, or a folder, which a SavedModel is.
+pub fn is_tensorflow(path: &Path) -> bool {
+    let is = |extension: &std::ffi::OsStr| {
+        ["pb", "pbtxt"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    };
+    path.is_dir() || path.extension().is_some_and(is)
+}
+
 /// Reads a GraphDef (`.pb` or `.pbtxt`), or a SavedModel's folder.
 ///
 /// # Errors
@@ -285,7 +293,7 @@ pub(super) fn node_of(end: &End) -> Option<usize> {
 }
 
 /// What a node declares of its first output.
-fn declared(node: &NodeDef) -> Result<TensorType, String> {
+pub(super) fn declared(node: &NodeDef) -> Result<TensorType, String> {
     let attr = |name: &str| node.attr.get(name).and_then(|attr| attr.value.as_ref());
     let Some(Attr::Type(number)) = attr("dtype").or_else(|| attr("T")) else {
         return Err("its node has no type".to_owned());

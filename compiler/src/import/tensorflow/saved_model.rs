@@ -15,116 +15,24 @@ use super::{
     model::{End, Preparation, decode, failure, node_of},
     ops, outputs,
     proto::{MetaGraphDef, SavedModel, SignatureDef, TensorInfo},
-    schema, tensor,
+    schema,
 };
-use crate::{Evaluator, Graph, TensorType, import::ImportOptions};
+use crate::{Evaluator, Graph, import::ImportOptions};
 
 /// The signature that is meant if none is named.
 const DEFAULT_SIGNATURE: &str = "serving_default";
 /// The tag of graphs that are for inference.
 const SERVE: &str = "serve";
 /// The signature, and the collections of the first version, that name what is to be run before the first call.
-const INIT_OP: &str = "__saved_model_init_op";
+pub(super) const INIT_OP: &str = "__saved_model_init_op";
 const INIT_COLLECTIONS: [&str; 3] = ["saved_model_main_op", "legacy_init_op", "main_op"];
 
-/// An input, an output or a variable of a SavedModel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorSummary {
-    /// What callers or the model call it.
-    pub name: String,
-    /// Its type; `None` for types that tensors here cannot have.
-    pub ty: Option<TensorType>,
-}
-
-/// A signature of a SavedModel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignatureSummary {
-    /// Its name.
-    pub name: String,
-    /// What it takes, by name.
-    pub inputs: Vec<TensorSummary>,
-    /// What it gives, by name.
-    pub outputs: Vec<TensorSummary>,
-}
-
-/// What a SavedModel holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SavedModelSummary {
-    /// What its graph is for.
-    pub tags: Vec<String>,
-    /// The version of TensorFlow that wrote it.
-    pub tensorflow_version: String,
-    /// Its signatures, sorted by name.
-    pub signatures: Vec<SignatureSummary>,
-    /// Its variables.
-    pub variables: Vec<TensorSummary>,
-    /// The functions of its graph with the number of their nodes, sorted by name.
-    pub functions: Vec<(String, usize)>,
-}
-
-/// Describes a SavedModel.
-///
-/// # Errors
-/// What is wrong with its files.
-pub fn inspect(path: &Path, evaluator: &Evaluator) -> Result<SavedModelSummary, String> {
-    let meta = open(path, &[])?;
-    let info = meta.meta_info_def.clone().unwrap_or_default();
-    let describe =
-        |(name, info): (&String, &TensorInfo)| TensorSummary { name: name.clone(), ty: type_of(info) };
-    let signature = |(name, signature): (&String, &SignatureDef)| SignatureSummary {
-        name: name.clone(),
-        inputs: signature.inputs.iter().map(describe).collect(),
-        outputs: signature.outputs.iter().map(describe).collect(),
-    };
-    let signatures = meta.signature_def.iter().filter(|(name, _)| *name != INIT_OP).map(signature).collect();
-    let objects = meta.object_graph_def.iter().flat_map(|graph| &graph.nodes);
-    let mut variables: Vec<_> = objects
-        .filter_map(|object| object.variable.as_ref())
-        .map(|variable| TensorSummary {
-            name: variable.name.clone(),
-            ty: tensor::dtype(variable.dtype)
-                .ok()
-                .map(|dtype| TensorType { dtype, dims: tensor::dims(variable.shape.as_ref()) }),
-        })
-        .collect();
-    if variables.is_empty() && has_checkpoint(path) {
-        let bundle = Bundle::open(&path.join("variables/variables"), evaluator.allocator())?;
-        variables = bundle
-            .entries()
-            .map(|(name, entry)| TensorSummary {
-                name: name.to_owned(),
-                ty: tensor::dtype(entry.dtype)
-                    .ok()
-                    .map(|dtype| TensorType { dtype, dims: tensor::dims(entry.shape.as_ref()) }),
-            })
-            .collect();
-    }
-    let library = meta.graph_def.and_then(|graph| graph.library).unwrap_or_default();
-    let functions: BTreeMap<String, usize> = library
-        .function
-        .iter()
-        .filter_map(|function| Some((function.signature.as_ref()?.name.clone(), function.node_def.len())))
-        .collect();
-    Ok(SavedModelSummary {
-        tags: info.tags,
-        tensorflow_version: info.tensorflow_version,
-        signatures,
-        variables,
-        functions: functions.into_iter().collect(),
-    })
-}
-
-fn type_of(info: &TensorInfo) -> Option<TensorType> {
-    let dtype = tensor::dtype(info.dtype).ok()?;
-    Some(TensorType { dtype, dims: tensor::dims(info.tensor_shape.as_ref()) })
-}
-
-fn has_checkpoint(path: &Path) -> bool {
+pub(super) fn has_checkpoint(path: &Path) -> bool {
     path.join("variables/variables.index").exists()
 }
 
 /// The graph of a SavedModel that has these tags, or that for inference.
-fn open(path: &Path, tags: &[String]) -> Result<MetaGraphDef, String> {
+pub(super) fn open(path: &Path, tags: &[String]) -> Result<MetaGraphDef, String> {
     let binary = path.join("saved_model.pb");
     let file = if binary.exists() { binary } else { path.join("saved_model.pbtxt") };
     let model: SavedModel = decode(&file, schema::saved_model())?;

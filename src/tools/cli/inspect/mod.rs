@@ -2,6 +2,7 @@
 
 mod model;
 mod program;
+mod tensorflow;
 mod unsupported;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ use crate::{Console, Runtime};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Program or model to inspect: MLIR text, a BEF file or an ONNX file; '-' reads a program from standard input
+    /// Program or model to inspect: MLIR text, a BEF file, an ONNX file, a GraphDef or a SavedModel; '-' reads a program
+    /// from standard input
     #[arg(required_unless_present = "unsupported")]
     program: Option<PathBuf>,
     /// List every node that cannot be imported, of all ONNX models in DIR and below it, or of one file

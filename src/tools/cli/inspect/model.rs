@@ -6,9 +6,13 @@ use serde_json::{Value, json};
 use tfrt_compiler::{
     Evaluator, Graph, Port,
     analysis::Summary,
-    import::onnx::{ModelFile, describe_file},
+    import::{
+        onnx::{ModelFile, describe_file},
+        tensorflow,
+    },
     import_model, pass,
 };
+use tfrt_host::Diagnostic;
 
 use super::{Args, print_graph, with_prefix};
 use crate::{
@@ -33,7 +37,16 @@ pub(super) fn run(args: &Args, path: &Path, runtime: &Runtime, console: &mut Con
     };
     let options = args.compile_options()?;
     let is_text = args.graph.is_none() && !args.json;
+    let tensorflow_model = match tensorflow::is_tensorflow(path) {
+        true => Some(
+            tensorflow::describe(path, &options.import, &evaluator).map_err(Diagnostic::invalid_argument)?,
+        ),
+        false => None,
+    };
     // What the file says is shown even if it cannot be imported.
+    if let Some(model) = tensorflow_model.as_ref().filter(|_| is_text) {
+        console.print(super::tensorflow::to_text(model));
+    }
     if let Some(file) = described.as_ref().filter(|_| is_text) {
         console.print(file_text(file, ONNX));
     }
@@ -57,7 +70,13 @@ pub(super) fn run(args: &Args, path: &Path, runtime: &Runtime, console: &mut Con
     // Parameters are what the model's file holds; passes fold some into others.
     let compiled = Summary::of(&graph);
     if args.json {
-        print_json(console, &to_json(&file, format, &imported, &compiled));
+        let mut json = to_json(&file, format, &imported, &compiled);
+        if let (Some(model), Some(fields)) = (&tensorflow_model, json.as_object_mut())
+            && let Value::Object(more) = super::tensorflow::to_json(model)
+        {
+            fields.extend(more);
+        }
+        print_json(console, &json);
     } else {
         console.print(summary_text(&imported, &compiled));
     }

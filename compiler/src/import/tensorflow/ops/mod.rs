@@ -3,8 +3,11 @@
 
 mod basic;
 mod composed;
+mod selection;
+mod signal;
 mod tables;
 mod variables;
+mod volumes;
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -23,7 +26,16 @@ pub(super) type ImportFn = fn(&mut Node<'_, '_>) -> Imported;
 /// Ops of one family and their importers.
 pub(super) type Family = &'static [(&'static str, ImportFn)];
 
-const FAMILIES: &[Family] = &[basic::OPS, composed::OPS, control_flow::OPS, tables::OPS, variables::OPS];
+const FAMILIES: &[Family] = &[
+    basic::OPS,
+    composed::OPS,
+    control_flow::OPS,
+    selection::OPS,
+    signal::OPS,
+    tables::OPS,
+    variables::OPS,
+    volumes::OPS,
+];
 
 /// The importer of an op that has one here.
 pub(super) fn find(op: &str) -> Option<ImportFn> {

@@ -1,0 +1,103 @@
+//! Ops that choose and count: suppression of boxes, elements without repetition, histograms.
+
+use tfrt_host::DType;
+use tfrt_ir::{Attribute, ValueId};
+
+use super::Family;
+use crate::import::tensorflow::{
+    node::{Imported, Node, ints, type_attribute},
+    proto::Attr,
+};
+
+pub(super) const OPS: Family = &[
+    ("Bincount", |node| count(node, 0, 1, 2)),
+    ("Bucketize", bucketize),
+    ("DenseBincount", |node| count(node, 0, 1, 2)),
+    ("MatrixDeterminant", |node| {
+        let x = node.input(0)?;
+        Ok(vec![node.op("onnx.Det", &[x], &[])?.into()])
+    }),
+    ("NonMaxSuppressionV2", suppress),
+    ("NonMaxSuppressionV3", suppress),
+    ("Unique", unique),
+];
+
+/// The places of the boxes that are kept, best first. ONNX's op takes batches and classes, and tells them, too.
+fn suppress(node: &mut Node<'_, '_>) -> Imported {
+    let (mut boxes, mut scores) = (node.input(0)?, node.input(1)?);
+    let zero = node.builder().add_integer(0)?;
+    boxes = node.op("tf.ExpandDims", &[boxes, zero], &[])?;
+    for _ in 0..2 {
+        scores = node.op("tf.ExpandDims", &[scores, zero], &[])?;
+    }
+    let most = node.input(2)?;
+    let most = node.builder().cast(most, DType::I64)?;
+    let mut operands = vec![boxes, scores, most, node.input(3)?];
+    if node.inputs.len() > 4 {
+        operands.push(node.input(4)?);
+    }
+    let chosen = node.op("onnx.NonMaxSuppression", &operands, &[("center_point_box", Attribute::i64(0))])?;
+    let mut builder = node.builder();
+    let (column, axis) = (builder.add_integer(2)?, builder.add_integer(1)?);
+    let chosen = node.op("tf.GatherV2", &[chosen, column, axis], &[])?;
+    Ok(vec![node.builder().cast(chosen, DType::I32)?.into()])
+}
+
+/// Each element once, in the order in which they come, and for each place the number of its element.
+fn unique(node: &mut Node<'_, '_>) -> Imported {
+    let x = node.input(0)?;
+    let index = node.type_attr("out_idx")?.unwrap_or(DType::I32);
+    let attributes = [("sorted", Attribute::i64(0)), ("result_segment_sizes", ints(&[1, 0, 1, 0]))];
+    let results = node.ops("onnx.Unique", &[x], &attributes, 2)?;
+    let places = node.builder().cast(results[1], index)?;
+    Ok(vec![results[0].into(), places.into()])
+}
+
+/// How often each number comes, or the sum of the weights at its places.
+fn count(node: &mut Node<'_, '_>, numbers: usize, size: usize, weights: usize) -> Imported {
+    let (numbers, size, weights) = (node.input(numbers)?, node.input(size)?, node.input(weights)?);
+    if node.ty(numbers)?.rank() != Some(1) {
+        return Err("only vectors are counted".into());
+    }
+    let has_weights = match node.ty(weights)?.static_dims() {
+        Some(dims) => !dims.contains(&0),
+        None => return Err("the shape of the weights is not known".into()),
+    };
+    let dtype = node.dtype(weights)?;
+    let sums = |node: &mut Node<'_, '_>, weights: ValueId| -> Imported<ValueId> {
+        node.op("tf.UnsortedSegmentSum", &[weights, numbers, size], &[])
+    };
+    let is_binary = node.flag("binary_output")?;
+    if has_weights && !is_binary {
+        return Ok(vec![sums(node, weights)?.into()]);
+    }
+    let ones = node.op("tf.OnesLike", &[numbers], &[])?;
+    let ones = node.builder().cast(ones, dtype)?;
+    let counts = sums(node, ones)?;
+    if !is_binary {
+        return Ok(vec![counts.into()]);
+    }
+    let one = node.builder().add_number(dtype, 1.0)?;
+    Ok(vec![node.op("tf.Minimum", &[counts, one], &[])?.into()])
+}
+
+/// The number of boundaries that are not above each element.
+fn bucketize(node: &mut Node<'_, '_>) -> Imported {
+    let x = node.input(0)?;
+    let boundaries = match node.attr("boundaries") {
+        Some(Attr::List(list)) => list.f.clone(),
+        _ => return Err("attribute 'boundaries' is missing".into()),
+    };
+    let dtype = node.dtype(x)?;
+    let shape = node.op("tf.Shape", &[x], &[])?;
+    let row = node.builder().add_integers(&[1, -1])?;
+    let flat = node.op("tf.Reshape", &[x, row], &[])?;
+    let mut builder = node.builder();
+    // Integers are compared with fractions.
+    let wide = if matches!(dtype, DType::I32 | DType::I64 | DType::F64) { DType::F64 } else { DType::F32 };
+    let flat = builder.cast(flat, wide)?;
+    let sorted = builder.add_elements(&[1, boundaries.len()], &boundaries)?;
+    let sorted = builder.cast(sorted, wide)?;
+    let places = node.op("tf.UpperBound", &[sorted, flat], &[("out_type", type_attribute(DType::I32))])?;
+    Ok(vec![node.op("tf.Reshape", &[places, shape], &[])?.into()])
+}
