@@ -144,7 +144,10 @@ impl<'m> Effects<'m> {
             // Nothing is known of it.
             None => add(EXTERNAL, true),
         }
-        if self.purpose == Purpose::Insert && self.calls_unknown_bodies(op) {
+        if self.purpose == Purpose::Insert
+            && self.calls_unknown_bodies(op)
+            && definition.is_none_or(can_be_ordered)
+        {
             add(EXTERNAL, true);
             let mutable = op.operands.iter().filter(|&&operand| self.has_contents(operand));
             mutable.for_each(|&operand| add(self.class_of(operand), true));
