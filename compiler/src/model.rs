@@ -121,7 +121,7 @@ pub fn compile_observed(
         return Ok(None);
     }
     timing.end(PASSES, &mut start);
-    let lowered = lower::corert::lower(&graph, evaluator.allocator())?;
+    let lowered = lower::corert::lower(&graph, &evaluator)?;
     timing.end(LOWER, &mut start);
     let kernels = kernel_ops()?;
     if verify_each {

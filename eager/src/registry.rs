@@ -276,6 +276,12 @@ impl Op {
         self.device.is_some()
     }
 
+    /// Returns whether it can be computed on devices, and takes this one of `count` arguments from
+    /// device memory then.
+    pub fn takes_from_device(&self, argument: usize, count: usize) -> bool {
+        self.device.is_some_and(|(_, host_arguments)| !host_arguments.must_be_on_host(argument, count))
+    }
+
     /// Returns the metadata function, for ops whose result types and shapes follow from those of
     /// the arguments.
     pub fn metadata(&self) -> Option<MetadataFn> {

@@ -15,7 +15,7 @@ use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
 use super::{SETUP, SIGNATURE};
 use crate::{
-    ConstantId, Graph, MAIN,
+    ConstantId, Evaluator, Graph, MAIN,
     attributes::dense_attribute,
     dialect::{tf, tf_executor::GRAPH},
     import::onnx::RETURN,
@@ -28,6 +28,8 @@ static READ: Accessor = Accessor::new("constants of a program");
 const MAX_INLINE_BYTES: usize = 256;
 /// The name under which functions find the op handler that [`SETUP`] made.
 const HANDLER: &str = "model";
+/// The kernel that calls an op by name.
+const EXECUTE_OP: &str = "corert.executeop";
 
 /// A kernel graph and the tensors that it takes from its weights.
 #[derive(Debug)]
@@ -38,14 +40,15 @@ pub struct Lowered {
     pub weights: Vec<(String, HostTensor)>,
 }
 
-/// Lowers a graph. Weights that are one value everywhere take memory of `allocator`, so that no call has to expand them.
+/// Lowers a graph. Weights that are one value everywhere are expanded in memory of the evaluator, so that no call has to.
 ///
 /// # Errors
 /// Everything that has no counterpart in a kernel graph, each where it stands.
-pub fn lower(graph: &Graph, allocator: &SharedAllocator) -> Result<Lowered, Diagnostics> {
+pub fn lower(graph: &Graph, evaluator: &Evaluator) -> Result<Lowered, Diagnostics> {
     let mut lowering = Lowering {
         graph,
-        allocator,
+        allocator: evaluator.allocator(),
+        uploaded: uploaded(graph, evaluator),
         module: Module::new(),
         weights: Vec::new(),
         used: HashMap::new(),
@@ -73,6 +76,8 @@ fn tensor() -> Type {
 pub(super) struct Lowering<'g> {
     graph: &'g Graph,
     allocator: &'g SharedAllocator,
+    /// The constants that go to the device once, if the model runs on one.
+    uploaded: HashSet<ConstantId>,
     module: Module,
     weights: Vec<(String, HostTensor)>,
     /// The constants that each function uses, those of functions it calls too.
@@ -202,13 +207,18 @@ impl<'g> Lowering<'g> {
         self.append(block, register);
         let mut returned = vec![op_handler];
         for id in constants {
-            let value = self.lower_constant(block, chain, id);
+            let value = self.lower_constant(block, (op_handler, chain), id);
             returned.push(value);
         }
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 
-    fn lower_constant(&mut self, block: BlockId, chain: ValueId, id: ConstantId) -> ValueId {
+    fn lower_constant(
+        &mut self,
+        block: BlockId,
+        (op_handler, chain): (ValueId, ValueId),
+        id: ConstantId,
+    ) -> ValueId {
         let Some(constant) = self.graph.constants.tensor(id) else { return chain };
         if let Some(value) = inline(constant) {
             let state = OpState::new("corert.const_dense_tensor").attr("value", value).results([handle()]);
@@ -233,6 +243,17 @@ impl<'g> Lowering<'g> {
             Err(error) => self.errors.push(Diagnostic::error(Location::Unknown, error.message)),
         }
         let state = OpState::new("corert.ht_to_tensorhandle").operands([weight, chain]).results([handle()]);
+        let tensor = self.append_one(block, state);
+        if !self.uploaded.contains(&id) {
+            return tensor;
+        }
+        // On a device the identity copies the weight there, once and not at each call.
+        let state = OpState::new(EXECUTE_OP)
+            .operands([op_handler, tensor])
+            .attr("op_attrs", Attribute::array([]))
+            .attr("op_func_attrs", Attribute::array([]))
+            .attr("op_name", Attribute::string("tf.Identity"))
+            .results([handle()]);
         self.append_one(block, state)
     }
 
@@ -360,7 +381,7 @@ impl<'g> Lowering<'g> {
             .iter()
             .map(|(name, value)| Attribute::array([Attribute::string(name.as_bytes()), value.clone()]));
         let pairs = Attribute::array(pairs.collect::<Vec<_>>());
-        let state = OpState::new("corert.executeop")
+        let state = OpState::new(EXECUTE_OP)
             .operands([vec![body.handler], operands].concat())
             .attr("op_attrs", pairs)
             .attr("op_func_attrs", Attribute::array([]))
@@ -422,6 +443,24 @@ impl<'g> Lowering<'g> {
             .at(op.location.clone());
         self.append(body.block, state).split_off(1 + constant_count)
     }
+}
+
+/// Returns the constants that only ops which take them from device memory use.
+fn uploaded(graph: &Graph, evaluator: &Evaluator) -> HashSet<ConstantId> {
+    let module = &graph.module;
+    let mut places: HashMap<ConstantId, bool> = HashMap::new();
+    for op in module.walk(module.root()) {
+        let (Some(id), Some(&value)) = (graph.constant_id(op), module.op(op).results.first()) else {
+            continue;
+        };
+        let is_on_device = module.uses_of(value).all(|used| {
+            let user = module.op(used.op);
+            let known = evaluator.op(user.name.as_str());
+            known.is_some_and(|known| known.takes_from_device(used.index, user.operands.len()))
+        });
+        *places.entry(id).or_insert(true) &= is_on_device;
+    }
+    places.into_iter().filter(|&(_, is_on_device)| is_on_device).map(|(id, _)| id).collect()
 }
 
 /// Whether a function is the body of a loop.
