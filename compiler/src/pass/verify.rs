@@ -19,7 +19,7 @@ static OPS: LazyLock<OpRegistry> = LazyLock::new(|| {
     let mut ops = OpRegistry::new();
     // The grammars are constants, and tests read them.
     let _ = ops.add_core_ops();
-    let _ = crate::dialect::register(&mut ops);
+    tf_executor::register(&mut ops);
     ops
 });
 
@@ -70,7 +70,7 @@ fn check(graph: &Graph, id: OpId, op: &Operation, evaluator: &Evaluator) -> Resu
         "tf.If" => check_if(graph, op),
         "tf.While" => check_while(graph, op),
         EXECUTE => Ok(()),
-        // The dialect's own check says whether the call fits its function.
+        // Where a call is written, the dialect says whether it fits its function.
         tf::PARTITIONED_CALL | tf::STATEFUL_PARTITIONED_CALL => Ok(()),
         name if evaluator.op(name).is_some() => check_call(graph, op, evaluator),
         name => Err(format!("'{name}' is not an op of the core runtime")),

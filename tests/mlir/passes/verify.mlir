@@ -27,7 +27,7 @@ func @main() -> tensor<2xf32> {
 // -----
 
 func @main(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{'tf.If' calls 'missing', which is not a function}}
+  // expected-error @+1 {{'tf.If' op 'missing' does not reference a valid function}}
   %y = "tf.If"(%c, %x) {then_branch = @missing, else_branch = @missing} : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
   tfrt.return %y : tensor<2xf32>
 }
