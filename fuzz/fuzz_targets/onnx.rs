@@ -29,5 +29,5 @@ fuzz_target!(|bytes: &[u8]| {
     if let Err(errors) = run {
         panic!("a pass leaves a graph that is wrong: {errors}");
     }
-    let _ = lower::corert::lower(&graph, EVALUATOR.allocator());
+    let _ = lower::corert::lower(&graph, &EVALUATOR);
 });
