@@ -167,7 +167,8 @@ impl<'g> GraphBuilder<'g> {
         let attrs = attributes::to_op_attrs(&attributes, self.evaluator.allocator())?;
         let (types, known) = self.graph.infer(self.evaluator, name, operands, &attrs, result_count)?;
         if let Some(folded) = self.fold(name, operands, &attrs, &types)? {
-            return Ok(folded.into_iter().map(|tensor| self.add_constant("", tensor)).collect());
+            let name = self.constant_name(operands);
+            return Ok(folded.into_iter().map(|tensor| self.add_constant(&name, tensor)).collect());
         }
         if let (Some(known), [ty]) = (&known, &types[..])
             && let Some(tensor) = self.whole(known, ty)?
@@ -203,6 +204,13 @@ impl<'g> GraphBuilder<'g> {
         module.insert_op(self.point, op);
         self.created.push(op);
         module.op(op).results.clone()
+    }
+
+    /// Returns the name of the first constant that has one, for what is computed from them.
+    fn constant_name(&self, values: &[ValueId]) -> String {
+        let ids = values.iter().filter_map(|&value| self.graph.module.defining_op(value));
+        let mut names = ids.filter_map(|op| Some(self.graph.constants.name(self.graph.constant_id(op)?)));
+        names.find(|name| !name.is_empty()).unwrap_or_default().to_owned()
     }
 
     /// The results of an op on constants, if they may be computed now.

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 use tfrt_bef::Inspection;
+use tfrt_compiler::lower::SETUP;
 use tfrt_convert::bef_to_mlir;
 use tfrt_ir::{Attribute, Location, Module};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
@@ -57,7 +58,9 @@ impl Compiled {
         let program = runtime.load(&path.to_string_lossy(), bef.to_vec())?;
         let Some(model) = model::of_program(&program, bef, path, false, runtime)? else { return Ok(None) };
         let mut ops = BTreeMap::new();
-        for op in module.walk(module.root()) {
+        // The setup function calls ops to place the weights, which is no part of the model.
+        let functions = module.functions().filter(|function| function.name() != SETUP);
+        for op in functions.flat_map(|function| module.walk(function.op())) {
             if let Some(name) = module.op(op).attr("op_name").and_then(Attribute::as_str) {
                 *ops.entry(name.to_owned()).or_default() += 1;
             }
