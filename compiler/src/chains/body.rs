@@ -110,7 +110,7 @@ impl BodyTimeline {
         let arguments = &effects.module.block(info.block).arguments;
         let chain = Type::chain();
         let is_chain = |value: ValueId| *effects.module.value_type(value) == chain;
-        // Whoever calls a function that the module does not call gives it chains that everything may have to follow.
+        // A caller outside the module gives the function chains that everything may have to follow.
         let is_entry = !info.is_called && arguments.iter().any(|&argument| is_chain(argument));
         let entry =
             (takes || is_entry).then(|| self.push(Role::Entry, 0, Vec::new(), visible(effects, body), true));

@@ -438,7 +438,7 @@ struct Classes {
 }
 
 impl Classes {
-    /// Returns the classes as bodies see them whoever calls them, and as they are with the calls that there are.
+    /// Returns the classes as bodies see them under any caller, and the classes under the module's own calls.
     fn new(module: &Module, ops: &OpRegistry, bodies: &Bodies) -> (Classes, Classes) {
         let mut sets = UnionFind((0..module.value_id_count()).collect());
         for body in bodies.list() {

@@ -371,7 +371,7 @@ fn sink_slice(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &[result])
 }
 
-/// A resize is told of other axes.
+/// Moves a transpose behind a resize, and permutes the axes that the resize names.
 fn sink_resize(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
     if operation.name != "onnx.Resize" {

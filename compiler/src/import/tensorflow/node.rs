@@ -81,7 +81,7 @@ pub(super) struct Node<'i, 'g> {
 }
 
 impl Node<'_, '_> {
-    /// An input, whatever it is.
+    /// An input of any kind.
     pub(super) fn value(&self, index: usize) -> Imported<&Value> {
         self.inputs.get(index).ok_or_else(|| ImportError(format!("input {index} is missing")))
     }

@@ -314,7 +314,8 @@ impl Fused {
                 Spread::Single => 1,
                 Spread::Cyclic(period) => *period,
                 Spread::Strides(strides) => {
-                    let reach = strides.iter().zip(&self.shape).map(|(stride, dim)| stride * (dim - 1));
+                    let reach =
+                        strides.iter().zip(&self.shape).map(|(stride, dim)| stride * dim.saturating_sub(1));
                     reach.sum::<usize>() + 1
                 }
             };
@@ -443,6 +444,7 @@ mod tests {
             [&[2, 30, 7], &[30, 7], &[1, 1, 1]],
             [&[5, 1], &[1, 4], &[4]],
             [&[600, 3], &[3], &[600, 1]],
+            [&[2, 0, 4], &[2, 1, 4], &[2, 1, 1]],
         ];
         for shapes in cases {
             let fused = Fused::new(program(), shapes).unwrap();
