@@ -2,9 +2,9 @@
 //! frames become `tf.While`.
 //!
 //! Each loop of the form that TensorFlow makes, Enter, Merge, LoopCond, Switch, NextIteration, Exit, becomes one node of the
-//! frame around it ([`loops`]). What is left has no cycles; there each node runs under conditions, the Switches that
-//! its inputs went through ([`conditions`]). The nodes under one condition and its opposite become the branches of a
-//! `tf.If`, whose results are the Merges of both ([`emit`]). Ops keep an order that all data and control edges agree
+//! frame around it (`loops.rs`). What is left has no cycles; there each node runs under conditions, the Switches that
+//! its inputs went through (`conditions.rs`). The nodes under one condition and its opposite become the branches of a
+//! `tf.If`, whose results are the Merges of both (`emit.rs`). Ops keep an order that all data and control edges agree
 //! with.
 //!
 //! A graph that is not made of such loops and conditionals stays as it is; the direct executor runs it.
