@@ -252,12 +252,12 @@ impl<'t, 's> Emitter<'t, 's> {
     }
 
     pub(super) fn place_label(&mut self, label: Label) {
-        self.emit_control(Handlers::same(control_flow::meet), Fields::new(), Control::Label(label));
+        self.emit_control(Handlers::uniform(control_flow::meet), Fields::new(), Control::Label(label));
     }
 
     pub(super) fn jump_if(&mut self, predicate: Predicate, label: Label) {
         let fields = Fields::new().a(predicate.slot).b(predicate.flip);
-        self.emit_control(Handlers::same(control_flow::branch_if), fields, Control::JumpIf(label));
+        self.emit_control(Handlers::uniform(control_flow::branch_if), fields, Control::JumpIf(label));
         let next = self.new_label();
         self.place_label(next);
     }
@@ -272,7 +272,7 @@ impl<'t, 's> Emitter<'t, 's> {
         match ty.bits() {
             1 => {
                 let table = 0b1111_0000;
-                let handlers = Handlers::same(crate::exec::ops::predicate_logic);
+                let handlers = Handlers::uniform(crate::exec::ops::predicate_logic);
                 self.emit(handlers, Fields::new().dst(dst).a(a).b(a).c(a).imm(table));
             }
             64 => {

@@ -75,7 +75,7 @@ pub(super) fn lay_out(
         let meet = meet.map_or(warp::NONE, |label| position[label as usize]);
         match &draft.control {
             Control::Label(label) if !kept[*label as usize] => continue,
-            Control::Label(_) => handlers = Handlers::same(control_flow::meet),
+            Control::Label(_) => handlers = Handlers::uniform(control_flow::meet),
             Control::Jump(label) => fields = fields.imm(position[*label as usize].into()),
             Control::JumpIf(label) => {
                 fields = fields.imm(position[*label as usize].into()).c(meet);

@@ -216,7 +216,7 @@ impl Emitter<'_, '_> {
             Operand::Immediate(Immediate::Integer { bits, .. }) => {
                 let slot = self.temp_predicate();
                 let imm = if *bits != 0 { u64::from(u32::MAX) } else { 0 };
-                let handlers = Handlers::same(crate::exec::ops::predicate_constant);
+                let handlers = Handlers::uniform(crate::exec::ops::predicate_constant);
                 self.emit(handlers, Fields::new().dst(slot).imm(imm));
                 return Ok(Predicate { slot, flip: 0 });
             }

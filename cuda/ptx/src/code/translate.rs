@@ -295,7 +295,7 @@ fn translate_function(
     }
     if index > 0 {
         let fields = Fields::new().a(index);
-        emitter.emit(Handlers::same(special::prologue), fields);
+        emitter.emit(Handlers::uniform(special::prologue), fields);
         if let Err(reason) = super::select::enter(&mut emitter) {
             errors.add(function.span, format!("function {}: {reason}", function.name));
         }

@@ -1,13 +1,13 @@
 //! Loads and stores of a warp.
 //!
-//! Three shapes are fast: lanes in a row, as arrays are read by neighbouring threads; lanes at one
-//! address; and any addresses inside one allocation. All are checked for the whole warp at once,
-//! against the memory the instruction accessed last ([`Site`](super::machine::Site)). Whatever
-//! fails that check, and every access of an instrumented launch, goes lane by lane through
-//! [`Machine::locate`], which knows what is wrong.
+//! Three shapes of addresses are fast: consecutive ones, one address for all lanes, and any
+//! addresses inside one allocation. They are checked for the whole warp at once, against the memory
+//! that the instruction accessed last ([`Site`](super::machine::Site)). An access that fails this
+//! check, and every access of an instrumented launch, goes lane by lane through
+//! [`Machine::locate`], which also reports errors.
 //!
-//! Loads by one register with different offsets follow each other in most inner loops. The first of
-//! them keeps how the addresses lie, so that the others have two of them to check instead of 32.
+//! Most inner loops contain several loads through one register with different offsets. The first of
+//! these records the layout of the addresses, so the others check two addresses instead of 32.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -24,14 +24,14 @@ use super::raw::{self, Word};
 use super::slots::{List, Pred, Reg};
 use super::survey::{HALF, Layout, Pattern, Surveyed};
 
-/// A type in memory, and how it lies in a register.
+/// A type in memory, and its encoding in a register.
 pub(crate) trait Cell {
     type Word: Word;
     type Slot: Slot;
     const BYTES: u64 = size_of::<Self::Word>() as u64;
-    /// Returns the register that holds the word.
+    /// Returns the register value for a word.
     fn widen(word: Self::Word) -> Self::Slot;
-    /// Returns the word in a register.
+    /// Returns the word that a register holds.
     fn narrow(slot: Self::Slot) -> Self::Word;
 }
 
@@ -54,7 +54,7 @@ macro_rules! cells {
     )*};
 }
 cells! {
-    /// An unsigned byte in a 32-bit register.
+    /// An unsigned byte.
     CellU8, u8, u32, |w| w.into();
     /// A signed byte.
     CellS8, u8, u32, |w| w as i8 as u32;
@@ -62,21 +62,21 @@ cells! {
     CellU16, u16, u32, |w| w.into();
     /// A signed half-word.
     CellS16, u16, u32, |w| w as i16 as u32;
-    /// A word.
+    /// A 32-bit word.
     Cell32, u32, u32, |w| w;
-    /// A double word.
+    /// A 64-bit word.
     Cell64, u64, u64, |w| w;
 }
 
-/// Where an instruction accesses memory.
+/// The memory that an instruction accesses.
 pub(crate) trait Region {
-    /// The register that holds addresses.
+    /// The type of the register that holds addresses.
     type Address: Surveyed;
-    /// Whether each lane has its own bytes.
+    /// Whether each lane has its own memory.
     const LOCAL: bool = false;
-    /// Whether other threads of ours may access the bytes, so that updates must be atomic.
+    /// Whether other host threads may access the memory, so that updates must be atomic.
     const CONCURRENT: bool = false;
-    /// Returns the memory that accesses are probably in.
+    /// Returns the memory that the instruction most likely accesses.
     fn view(m: &Machine<'_>, site: u32) -> Site;
 }
 
@@ -120,10 +120,10 @@ impl Region for Local {
     }
 }
 
-/// How many registers of addresses are remembered at a time.
+/// The number of registers whose layouts are recorded at a time.
 pub(crate) const LAYOUTS: usize = 8;
 
-/// A cell and a region: what a load or a store is compiled for.
+/// A cell and a region: the parameters that a load or a store is compiled for.
 pub(crate) trait Shape {
     type Cell: Cell;
     type Region: Region;
@@ -144,12 +144,12 @@ type Store<O> = At<O, u32, Reg<SlotOf<O>>, u32>;
 /// A load or a store of a vector.
 type Vector<O> = At<O, u32, u32, List<SlotOf<O>>>;
 
-/// The addresses of a warp's access, all in bounds and aligned.
+/// The offsets of a warp's access within a view, all in bounds and aligned.
 struct Offsets<S> {
-    /// Relative to the view.
+    /// The offset of each lane, relative to the view.
     of: Line<S>,
     pointer: *mut u8,
-    /// Bytes between the memory of two lanes; 0 if it is the same.
+    /// The distance in bytes between the memory of two lanes; 0 if they share it.
     lane_stride: usize,
 }
 
@@ -157,17 +157,17 @@ impl<S: Slot> Offsets<S> {
     /// Returns the pointer to a lane's bytes.
     ///
     /// # Safety
-    /// The lane is active, and [`offsets`] has made the offsets in the instruction that runs.
+    /// The lane is active, and [`offsets`] returned `self` for the instruction that runs.
     #[inline(always)]
     unsafe fn pointer(&self, lane: usize) -> *mut u8 {
-        // SAFETY: `offsets` compared the offset of each active lane with the size of the view,
-        // whose memory the machine's table of allocations keeps, or the machine itself.
+        // SAFETY: `offsets` compared the offset of each active lane with the size of the view. The
+        // machine, or its table of allocations, keeps the view's memory alive.
         unsafe { self.pointer.add(self.of.0[lane].extend() as usize + lane * self.lane_stride) }
     }
 }
 
-/// Returns the addresses of an access of `bytes` bytes a lane, a power of two, if all are inside
-/// the view.
+/// Returns the offsets of an access if all are inside the view. Each lane accesses `bytes` bytes, a
+/// power of two.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -178,17 +178,16 @@ unsafe fn offsets<O: Shape, Dst, B, C>(
     bytes: u64,
 ) -> Option<Offsets<Address<O>>> {
     let view = O::Region::view(m, i.site);
-    // A view that begins at an odd address would need the addresses themselves for the alignment.
+    // If the view itself is misaligned, the offsets do not tell the alignment of the addresses.
     if view.bytes < bytes || view.base & (bytes - 1) != 0 {
         return None;
     }
     // SAFETY: `a` is a register of the current window, see `Handler`.
     let address = unsafe { m.line(i.a) };
     let shift = Address::<O>::truncate(i.imm.wrapping_sub(view.base));
-    // SAFETY: the register is inside the window, and nothing writes it meanwhile.
+    // SAFETY: the register is inside the window, and nothing writes it during the loop.
     let of = Line::from_fn(|lane| unsafe { (*address).0[lane] }.plus(shift));
-    // In memory from here on: single lanes are looked at, for which the compiler would take the
-    // vectors apart.
+    // Keeps vectors whole: the compiler would take them apart for the lanes read below.
     let of = *std::hint::black_box(&of);
     let lane_stride = if O::Region::LOCAL { m.local_stride as usize } else { 0 };
     let offsets = Offsets { of, pointer: view.pointer, lane_stride };
@@ -197,8 +196,8 @@ unsafe fn offsets<O: Shape, Dst, B, C>(
     let zero = Address::<O>::default();
     if m.mask == FULL {
         let (low, high) = Address::<O>::extremes(&of, last);
-        // An offset above `last` makes the difference negative; one of 2^31 or more (2^63) is above
-        // it itself.
+        // If an offset is above `last`, their difference is negative. An offset of 2^31 (or 2^63)
+        // or more is negative itself.
         return (low & odd == zero && !high.is_negative()).then_some(offsets);
     }
     let mut outside = 0;
@@ -211,8 +210,8 @@ unsafe fn offsets<O: Shape, Dst, B, C>(
     (outside & m.mask == 0).then_some(offsets)
 }
 
-/// Returns where the first lane of each half accesses memory, if no lane's addresses are scattered
-/// and all are inside the view.
+/// Returns the pointers to the first lane's bytes of each half, if no half is scattered and all
+/// bytes are inside the view.
 #[inline(always)]
 fn places<O: Shape, Dst, B, C>(
     m: &Machine<'_>,
@@ -241,7 +240,8 @@ fn places<O: Shape, Dst, B, C>(
     Some(places)
 }
 
-/// Returns the layout of an instruction's addresses, if all lanes are active and share the memory.
+/// Returns the layout of an instruction's addresses, or [`Layout::UNKNOWN`] if lanes are inactive
+/// or do not share the memory.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -250,15 +250,15 @@ unsafe fn layout<O: Shape, Dst, B, C>(m: &Machine<'_>, i: &At<O, Dst, B, C>) -> 
     if m.mask != FULL || O::Region::LOCAL {
         return Layout::UNKNOWN;
     }
-    // SAFETY: `a` is a register of the current window, see `Handler`, and nothing writes it
-    // meanwhile.
+    // SAFETY: `a` is a register of the current window, see `Handler`, and nothing writes it during
+    // the call.
     Layout::of(unsafe { &*m.line(i.a) }, O::Cell::BYTES)
 }
 
-/// Loads for all lanes from rows or single places.
+/// Loads for all lanes, for each half from a row or from a single place.
 ///
 /// # Safety
-/// [`places`] gave the places for this layout, and the instruction's registers are of the current
+/// [`places`] returned `places` for this layout, and the instruction's registers are of the current
 /// window.
 #[inline(always)]
 unsafe fn load_places<O: Shape>(m: &mut Machine<'_>, i: &Load<O>, layout: &Layout, places: [*mut u8; 2]) {
@@ -310,9 +310,9 @@ unsafe fn load_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>)
 }
 handlers!(load_handlers, load_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
-/// Returns a load that keeps the layout of its addresses for loads behind it.
+/// Loads, and records the layout of the addresses for the loads after it.
 #[inline(always)]
-unsafe fn load_keeping_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
+unsafe fn load_and_record_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
     // SAFETY: `places` checked the lanes' addresses, `load_fast` checks them itself; registers are
     // those of the current window, see `Handler`.
     unsafe {
@@ -325,15 +325,15 @@ unsafe fn load_keeping_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &
     }
     Flow::Next
 }
-handlers!(load_keeping_handlers, load_keeping_fast, Shape, Load<O>, instrumented: load_slow::<O>);
+handlers!(load_and_record_handlers, load_and_record_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
-/// Returns a load whose addresses an earlier one has looked at.
+/// Loads through addresses whose layout an earlier load has recorded.
 #[inline(always)]
-unsafe fn load_again_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
+unsafe fn load_recorded_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Load<O>) -> Flow {
     // SAFETY: `places` checked the addresses that the layout describes, `load_fast` checks them
     // itself; registers are those of the current window, see `Handler`. A layout of other addresses
-    // would give wrong values, but no access outside the view: `code::repeat` sees to it that the
-    // register is not written between the loads and that the same lanes are active.
+    // would load wrong values, but from inside the view. `code::repeat` ensures that the register
+    // is not written between the loads and that the same lanes are active.
     unsafe {
         let layout = m.layouts[i.c as usize % LAYOUTS];
         match places::<O, _, _, _>(m, i, &layout) {
@@ -343,7 +343,7 @@ unsafe fn load_again_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Lo
     }
     Flow::Next
 }
-handlers!(load_again_handlers, load_again_fast, Shape, Load<O>, instrumented: load_slow::<O>);
+handlers!(load_recorded_handlers, load_recorded_fast, Shape, Load<O>, instrumented: load_slow::<O>);
 
 #[inline(always)]
 unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Store<O>) -> Flow {
@@ -373,7 +373,7 @@ unsafe fn store_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &Store<O
 }
 handlers!(store_handlers, store_fast, Shape, Store<O>, instrumented: store_slow::<O>);
 
-/// Components of a vector at most.
+/// The greatest number of components of a vector.
 const MAX_COMPONENTS: usize = 8;
 
 #[inline(always)]
@@ -425,7 +425,7 @@ unsafe fn store_vector_fast<O: Shape, const FMA: bool>(m: &mut Machine<'_>, i: &
 }
 handlers!(store_vector_handlers, store_vector_fast, Shape, Vector<O>, instrumented: store_vector_slow::<O>);
 
-/// Returns a lane's access, to be looked up.
+/// Returns the request to look up a lane's access.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -487,7 +487,7 @@ unsafe fn load_vector_slow<O: Shape>(m: &mut Machine<'_>, i: &Vector<O>) -> Flow
     // SAFETY: `locate` checked the address; registers are those of the current window, see
     // `Handler`.
     unsafe {
-        // One of the destinations may hold the addresses, so that all is read first.
+        // One of the destinations may also hold the addresses, so all lanes are read first.
         let mut words = [[WordOf::<O>::default(); LANES]; MAX_COMPONENTS];
         for lane in lanes(m.mask) {
             let bytes = O::Cell::BYTES * count as u64;
@@ -543,26 +543,27 @@ macro_rules! of_cell_and_region {
     )*};
 }
 of_cell_and_region! {
-    /// `ld`: `a` is the address, `imm` added to it, `dst` the destination, `d` the [`AccessSpace`].
+    /// `ld`: `a` is the address, to which `imm` is added, `dst` the destination, `d` the
+    /// [`AccessSpace`].
     load = load_handlers;
-    /// As [`load`], keeping how the addresses lie at `c` of [`Machine::layouts`].
-    load_keeping = load_keeping_handlers;
-    /// As [`load`], by what [`load_keeping`] found at `c` of [`Machine::layouts`] for the same
-    /// addresses.
-    load_again = load_again_handlers;
-    /// `st`: as `ld`, with the value in `b`.
+    /// `ld` as [`load`], which records the layout of its addresses at `c` of [`Machine::layouts`].
+    load_and_record = load_and_record_handlers;
+    /// `ld` as [`load`], with the layout that [`load_and_record`] recorded at `c` of
+    /// [`Machine::layouts`] for the same addresses.
+    load_recorded = load_recorded_handlers;
+    /// `st`: like `ld`, with the value in `b`.
     store = store_handlers;
-    /// `ld.v2`, `ld.v4`: as `ld`, with the destinations in the list `c`.
+    /// `ld.v2`, `ld.v4`: like `ld`, with the destinations in the list `c`.
     load_vector = load_vector_handlers;
-    /// `st.v2`, `st.v4`: as `ld.v2`, with the values in the list.
+    /// `st.v2`, `st.v4`: like `ld.v2`, with the values in the list.
     store_vector = store_vector_handlers;
 }
 
 /// `ld.param` of a kernel at a fixed offset `imm`: the same value in each lane.
 pub(crate) unsafe fn load_param<C: Cell>(m: &mut Machine<'_>, i: &Inst<Reg<C::Slot>>) -> Flow {
-    // SAFETY: `check_parameter` in `code::select::memory` found the access inside the parameters
-    // and aligned, and `Function::param_bank` made all of them; `dst` is a register of the current
-    // window, see `Handler`.
+    // SAFETY: `check_parameter` in `code::select::memory` checked that the access is inside the
+    // parameters and aligned, and `Function::param_bank` allocated all of them. `dst` is a register
+    // of the current window, see `Handler`.
     unsafe {
         let word = C::Word::load(m.params.pointer.add(i.imm as usize));
         m.write(i.dst, &Line::splat(C::widen(word)));
@@ -576,14 +577,14 @@ pub(crate) unsafe fn fence(_: &mut Machine<'_>, _: &Inst) -> Flow {
     Flow::Next
 }
 
-/// After a load that programs may wait with.
+/// Counts a poll, after a load that a program may use in a wait loop.
 pub(crate) unsafe fn watch(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.poll();
     Flow::Next
 }
 
-/// `isspacep.global`, and `isspacep.const` if `imm` is 1, as constants lie among global memory: `a`
-/// is the address, `dst` the predicate.
+/// `isspacep.global`, and `isspacep.const` if `imm` is 1: `a` is the address, `dst` the predicate.
+/// Constants lie in the same address range as global memory.
 pub(crate) unsafe fn is_space(m: &mut Machine<'_>, i: &Inst<Pred, Reg<u64>>) -> Flow {
     // SAFETY: `a` is a register of the current window, see `Handler`.
     let addresses = unsafe { m.read(i.a) };

@@ -1,25 +1,25 @@
-//! The generic address space: which addresses mean which space.
+//! The generic address space, which maps addresses to state spaces.
 //!
-//! Addresses below 2^56 are global memory, as [`super::memory`] hands them out. Above lie windows,
-//! one a space: the offset within the window is the address in the space. Local addresses are the
-//! same number in every thread and mean its own bytes.
+//! Addresses below 2^56 are global memory, as [`super::memory`] allocates it. Above them, each
+//! other space has a window: the offset within the window is the address in the space. A local
+//! address is the same number in every thread and refers to the thread's own memory.
 
 use super::memory::ADDRESS_END;
 
-/// The block's shared memory.
+/// The start of the window of the block's shared memory.
 pub(crate) const SHARED_WINDOW: u64 = ADDRESS_END;
-/// The thread's local memory.
+/// The start of the window of the thread's local memory.
 pub(crate) const LOCAL_WINDOW: u64 = 2 * ADDRESS_END;
-/// The kernel's parameters.
+/// The start of the window of the kernel's parameters.
 pub(crate) const PARAM_WINDOW: u64 = 3 * ADDRESS_END;
-/// Functions, see [`code_address`].
+/// The start of the window of functions, see [`code_address`].
 const CODE_WINDOW: u64 = 4 * ADDRESS_END;
-/// Bytes from the address of one function to that of the next.
+/// The distance between the addresses of two functions, in bytes.
 const CODE_STEP: u64 = 16;
-/// Bytes of a window.
+/// The size of a window, in bytes.
 pub(crate) const WINDOW_BYTES: u64 = 1 << 32;
 
-/// The space an instruction accesses. Written into instructions as a number.
+/// The space that an instruction accesses. Instructions encode it as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum AccessSpace {
@@ -39,7 +39,7 @@ impl AccessSpace {
             .unwrap_or(AccessSpace::Generic)
     }
 
-    /// Returns the name in reports.
+    /// Returns the name of the space for reports.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Generic => "generic",
@@ -51,7 +51,7 @@ impl AccessSpace {
         }
     }
 
-    /// What is added to an address of this space to make it generic.
+    /// Returns the offset that makes an address of this space a generic one.
     pub(crate) fn window(self) -> u64 {
         match self {
             Self::Generic | Self::Global | Self::Const => 0,
@@ -62,18 +62,19 @@ impl AccessSpace {
     }
 }
 
-/// Returns the address of a function by its number.
+/// Returns the address of function `number`.
 pub(crate) fn code_address(number: u32) -> u64 {
     CODE_WINDOW + CODE_STEP * u64::from(number)
 }
 
-/// Returns the number of the function at an address; none if no function can be there.
+/// Returns the number of the function at an address, or `None` if it cannot be the address of a
+/// function.
 pub(crate) fn code_number(address: u64) -> Option<u64> {
     let offset = address.checked_sub(CODE_WINDOW)?;
     offset.is_multiple_of(CODE_STEP).then_some(offset / CODE_STEP)
 }
 
-/// Returns the space a generic address lies in; constants count as global.
+/// Returns the space that a generic address lies in. Constant memory counts as global.
 #[inline(always)]
 pub(crate) fn space_of(address: u64) -> AccessSpace {
     match address / ADDRESS_END {

@@ -1,8 +1,8 @@
 //! Atomic operations: `atom`, `red`.
 //!
-//! On global memory they are atomic between the threads that run blocks, and ordered as strongly as
-//! the host can: every scope and every ordering of PTX is weaker. On shared memory, which one
-//! thread alone touches, they are plain.
+//! On global memory they are atomic between the threads that run blocks, with the strongest
+//! ordering of the host, which covers every scope and ordering of PTX. Shared memory is accessed by
+//! one host thread only, so its updates are plain.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -20,14 +20,14 @@ use super::program::Inst;
 use super::raw::Word;
 use super::slots::Reg;
 
-/// In `aux` of [`Update::apply`]: the generic address is one of shared memory.
+/// A flag in `aux` of [`Update::apply`]: the generic address lies in shared memory.
 pub(crate) const IN_SHARED: u64 = 1 << 32;
 
-/// A read-modify-write.
+/// A read-modify-write operation.
 pub(crate) trait Update {
-    /// What is in memory.
+    /// The type in memory.
     type Word: Word + Into<u64>;
-    /// What is in registers.
+    /// The type in registers.
     type Value: Value;
     fn read(word: Self::Word) -> Self::Value;
     fn write(value: Self::Value) -> Self::Word;
@@ -35,11 +35,11 @@ pub(crate) trait Update {
     fn apply(aux: u64, old: Self::Value, b: Self::Value, c: Self::Value) -> Self::Value;
 }
 
-/// An update and where it takes place.
+/// An update and the region it applies to.
 pub(crate) trait Place {
     type Update: Update;
     type Region: Region<Address = u64>;
-    /// Whether every lane is looked up.
+    /// Whether the address of every lane is looked up.
     const LOOK_UP: bool;
 }
 impl<U: Update, R: Region<Address = u64>> Place for PhantomData<(U, R)> {
@@ -47,7 +47,7 @@ impl<U: Update, R: Region<Address = u64>> Place for PhantomData<(U, R)> {
     type Region = R;
     const LOOK_UP: bool = false;
 }
-/// A place in an instrumented launch.
+/// A place in an instrumented launch, where every address is looked up.
 pub(crate) struct LookedUp<P>(PhantomData<P>);
 impl<P: Place> Place for LookedUp<P> {
     type Update = P::Update;
@@ -59,7 +59,8 @@ type RegOf<P> = Reg<<<<P as Place>::Update as Update>::Value as Value>::Slot>;
 type Atomic<P> = Inst<RegOf<P>, Reg<u64>, RegOf<P>, RegOf<P>>;
 
 impl Machine<'_> {
-    /// Returns the pointer to an access of one lane: inside `view`, or looked up.
+    /// Returns the pointer to the bytes of one lane's access. Looks the address up if it is not
+    /// inside `view`.
     #[inline(always)]
     pub(crate) fn reach(&mut self, view: Site, request: &Request) -> Result<*mut u8, Trap> {
         let offset = request.address.wrapping_sub(view.base);
@@ -72,8 +73,8 @@ impl Machine<'_> {
         self.locate(request)
     }
 
-    /// Returns the pointer to an access of one lane that is to shared memory, by an address of that
-    /// space or a generic one.
+    /// Returns the pointer to the bytes of one lane's access to shared memory, by a shared or a
+    /// generic address.
     #[inline(always)]
     pub(crate) fn reach_shared(&mut self, request: &Request) -> Result<*mut u8, Trap> {
         let generic = request.space != AccessSpace::Shared;
@@ -123,19 +124,20 @@ unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Atomic<
 }
 handlers!(atomic_handlers, run_atomic, Place, Atomic<O>, instrumented: run_looked_up::<O>);
 
-/// As [`run_atomic`], in an instrumented launch.
+/// Runs [`run_atomic`] in an instrumented launch.
 unsafe fn run_looked_up<P: Place>(m: &mut Machine<'_>, i: &Atomic<P>) -> Flow {
-    // SAFETY: the contract of `Handler`, which the caller keeps.
+    // SAFETY: the caller upholds the contract of `Handler`, which `run_atomic` requires.
     unsafe { run_atomic::<LookedUp<P>, false>(m, i) }
 }
 
-/// Updates a word other threads may touch, and gives what it was.
+/// Atomically updates a word that other threads may access, and returns its old value.
 ///
 /// # Safety
-/// The pointer is to a word of program memory that is aligned and stays while the instruction runs.
+/// The pointer refers to an aligned word of program memory that stays valid while the instruction
+/// runs.
 #[inline(always)]
 unsafe fn exchange<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
-    // SAFETY: the caller's promise is what `Word` asks for.
+    // SAFETY: the caller promises a valid, aligned pointer, as `Word` requires.
     unsafe {
         let mut old = W::load(pointer);
         loop {
@@ -147,13 +149,13 @@ unsafe fn exchange<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
     }
 }
 
-/// Updates a word of our own, and gives what it was.
+/// Updates a word that only this thread accesses, and returns its old value.
 ///
 /// # Safety
-/// The pointer is to an aligned word of memory that this thread alone touches.
+/// The pointer refers to an aligned word of memory that only this thread accesses.
 #[inline(always)]
 unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
-    // SAFETY: the caller's promise is what `Word` asks for.
+    // SAFETY: the caller promises a valid, aligned pointer, as `Word` requires.
     unsafe {
         let old = W::load(pointer);
         W::store(pointer, update(old));
@@ -161,8 +163,9 @@ unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
     }
 }
 
-/// `atom`, `red`: `a` is the address, `imm` added to it, `b` and `c` the operands, `dst` the old
-/// value, `d` the space and, above its low half, the operation's constant.
+/// `atom`, `red`: `a` is the address, to which `imm` is added, `b` and `c` are the operands, `dst`
+/// is the old value. `d` holds the space in its low half and the operation's constant in its high
+/// half.
 pub(crate) const fn atomic<U: Update, R: Region<Address = u64>>() -> Handlers {
     atomic_handlers::<PhantomData<(U, R)>>()
 }

@@ -1,9 +1,8 @@
 //! Barriers of a block: `bar`, `barrier`, and `barrier.cluster` for clusters of one block.
 //!
-//! A barrier counts threads. Those that wait are splits, parked here until the count is reached; a
-//! barrier without a count waits for every thread of the block that has not exited. With a count, a
-//! warp that comes as a whole counts as 32 threads even if the block's last warp has fewer, as the
-//! machine does it.
+//! A barrier counts threads. Splits that wait are parked here until the count is reached. A barrier
+//! without a count waits for every thread of the block that has not exited. With a count, a whole
+//! warp counts as 32 threads even if the block's last warp has fewer, as on the hardware.
 
 #![expect(unsafe_code, reason = "instructions read registers")]
 
@@ -14,12 +13,12 @@ use super::program::Inst;
 use super::slots::{Pred, Reg};
 use super::warp::Split;
 
-/// Barriers of a block.
+/// The number of barriers of a block.
 pub(crate) const COUNT: usize = 16;
-/// The barrier of the cluster, behind those of the block.
+/// The index of the cluster's barrier, after those of the block.
 const CLUSTER: usize = COUNT;
 
-/// What threads do at a barrier. Written into instructions as a number.
+/// What threads do at a barrier. Instructions encode it as a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Action {
@@ -33,13 +32,13 @@ pub(crate) enum Action {
 #[derive(Default)]
 struct Barrier {
     arrived: u32,
-    /// Threads that complete it; 0 stands for all.
+    /// The number of threads that complete the barrier; 0 stands for all.
     expected: u32,
-    waiting: Vec<(usize, Split)>,
+    parked: Vec<(usize, Split)>,
     votes: Votes,
 }
 
-/// Threads whose predicate was true, and whose was false.
+/// The numbers of threads whose predicate was true and was false.
 #[derive(Clone, Copy, Default)]
 struct Votes {
     yes: u32,
@@ -50,36 +49,36 @@ struct Votes {
 #[derive(Default)]
 pub(crate) struct Barriers {
     all: [Barrier; COUNT + 1],
-    /// By warp and lane, the votes at the reduction that the lane has passed last; empty before the
-    /// first reduction. A barrier itself may be in its next phase before a thread that has passed
-    /// it goes on.
+    /// The votes at the last reduction that each lane passed, by warp and lane; empty before the
+    /// first reduction. They are kept here because the barrier may already be in its next phase
+    /// when a thread that passed it runs again.
     passed: Vec<[Votes; LANES]>,
-    /// Lanes, by warp, that arrived at the cluster's barrier, which is not complete.
+    /// The lanes of each warp that have arrived at the cluster's incomplete barrier.
     cluster: Vec<u32>,
 }
 
 impl Barriers {
-    /// As at the start of a block.
+    /// Resets all barriers for a new block.
     pub(crate) fn reset(&mut self, warps: usize) {
         for barrier in &mut self.all {
             barrier.arrived = 0;
             barrier.expected = 0;
-            barrier.waiting.clear();
+            barrier.parked.clear();
             barrier.votes = Votes::default();
         }
         self.cluster.clear();
         self.cluster.resize(warps, 0);
     }
 
-    /// Lanes have passed a barrier where threads voted.
-    fn pass(&mut self, warp: usize, mask: u32, votes: Votes) {
+    /// Stores the votes of a completed barrier for the lanes that passed it.
+    fn record_votes(&mut self, warp: usize, mask: u32, votes: Votes) {
         if let Some(passed) = self.passed.get_mut(warp) {
             lanes(mask).for_each(|lane| passed[lane] = votes);
         }
     }
 
-    /// Returns the splits that wait, with the barrier's name.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (String, usize, Split)> {
+    /// Returns the parked splits, each with the barrier's name and its warp.
+    pub(crate) fn parked_splits(&self) -> impl Iterator<Item = (String, usize, Split)> {
         self.all.iter().enumerate().flat_map(|(id, barrier)| {
             let name = if id == CLUSTER { "the cluster's barrier".into() } else { format!("barrier {id}") };
             let missing = if barrier.expected == 0 {
@@ -87,7 +86,7 @@ impl Barriers {
             } else {
                 format!("{name} ({} of {} arrived)", barrier.arrived, barrier.expected)
             };
-            barrier.waiting.iter().map(move |&(warp, split)| (missing.clone(), warp, split))
+            barrier.parked.iter().map(move |&(warp, split)| (missing.clone(), warp, split))
         })
     }
 }
@@ -131,18 +130,18 @@ impl Machine<'_> {
         let waits = action != Action::Arrive;
         if !self.barrier_is_complete(id as usize) {
             if waits {
-                self.barriers.all[id as usize].waiting.push((self.warp, split));
+                self.barriers.all[id as usize].parked.push((self.warp, split));
             }
             return Ok(if waits { Flow::Switch } else { Flow::Next });
         }
-        // Lanes of this warp that came on other paths go on together with these.
+        // Lanes of this warp that arrived on other paths continue together with these.
         let together =
-            waits && self.barriers.all[id as usize].waiting.iter().any(|(warp, _)| *warp == self.warp);
+            waits && self.barriers.all[id as usize].parked.iter().any(|(warp, _)| *warp == self.warp);
         if together {
-            self.barriers.all[id as usize].waiting.push((self.warp, split));
+            self.barriers.all[id as usize].parked.push((self.warp, split));
         }
         let votes = self.complete_barrier(id as usize);
-        self.barriers.pass(self.warp, mask, votes);
+        self.barriers.record_votes(self.warp, mask, votes);
         Ok(if together { Flow::Switch } else { Flow::Next })
     }
 
@@ -152,19 +151,19 @@ impl Machine<'_> {
         barrier.arrived > 0 && barrier.arrived >= expected
     }
 
-    /// Lets those go on that wait. Gives the votes.
+    /// Wakes the splits that wait at a barrier, resets it, and returns its votes.
     fn complete_barrier(&mut self, id: usize) -> Votes {
         let barrier = &mut self.barriers.all[id];
         barrier.arrived = 0;
         barrier.expected = 0;
         let votes = std::mem::take(&mut barrier.votes);
-        let mut waiting = std::mem::take(&mut barrier.waiting);
-        for &(warp, split) in &waiting {
-            self.barriers.pass(warp, split.mask, votes);
+        let mut parked = std::mem::take(&mut barrier.parked);
+        for &(warp, split) in &parked {
+            self.barriers.record_votes(warp, split.mask, votes);
             self.warps[warp].wake(split);
         }
-        waiting.clear();
-        self.barriers.all[id].waiting = waiting;
+        parked.clear();
+        self.barriers.all[id].parked = parked;
         if id == CLUSTER {
             self.barriers.cluster.fill(0);
         }
@@ -174,7 +173,7 @@ impl Machine<'_> {
         votes
     }
 
-    /// Barriers that waited only for threads that have just exited are complete.
+    /// Completes barriers that waited only for threads that have just exited.
     pub(crate) fn barriers_after_exit(&mut self) {
         for id in 0..self.barriers.all.len() {
             if self.barrier_is_complete(id) {
@@ -197,14 +196,14 @@ impl Machine<'_> {
             return Flow::Next;
         }
         let parked = (self.warp, self.split(0));
-        self.barriers.all[CLUSTER].waiting.push(parked);
+        self.barriers.all[CLUSTER].parked.push(parked);
         Flow::Switch
     }
 }
 
 /// `bar.sync`, `bar.arrive`, `bar.red`: `a` is the barrier, `b` the count if `d & 1`, `c` the
-/// predicate if `d & 2`, negated if `d & 4`; `imm` the [`Action`]. The result is read by
-/// [`barrier_count`] and [`barrier_vote`].
+/// predicate if `d & 2`, negated if `d & 4`; `imm` is the [`Action`]. [`barrier_count`] and
+/// [`barrier_vote`] read the result.
 pub(crate) unsafe fn barrier(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>, Reg<u32>, Pred>) -> Flow {
     let lane = m.first_lane();
     // SAFETY: registers are those of the current window, see `Handler`.
@@ -226,7 +225,7 @@ fn passed_votes(m: &Machine<'_>) -> [Votes; LANES] {
     m.barriers.passed.get(m.warp).copied().unwrap_or_default()
 }
 
-/// Returns the result of the `bar.red.popc` that the lanes have just passed, to register `dst`.
+/// Writes the result of the `bar.red.popc` that the lanes have just passed to register `dst`.
 pub(crate) unsafe fn barrier_count(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flow {
     let votes = passed_votes(m);
     // SAFETY: `dst` is a register of the current window, see `Handler`.
@@ -234,7 +233,7 @@ pub(crate) unsafe fn barrier_count(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> F
     Flow::Next
 }
 
-/// Returns the result of the `bar.red.and` or `bar.red.or` that the lanes have just passed, to
+/// Writes the result of the `bar.red.and` or `bar.red.or` that the lanes have just passed to
 /// predicate `dst`; `imm` is the [`Action`].
 pub(crate) unsafe fn barrier_vote(m: &mut Machine<'_>, i: &Inst<Pred>) -> Flow {
     let all = i.imm == Action::And as u64;
@@ -257,7 +256,7 @@ pub(crate) unsafe fn cluster_wait(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.wait_for_cluster()
 }
 
-/// Says which threads of a mask wait, in few words: `threads 0-31 of warp 2`.
+/// Describes the lanes in a mask briefly: `lanes 0-7, 12 of warp 2`.
 pub(crate) fn describe_lanes(warp: usize, mask: u32) -> String {
     if mask == u32::MAX {
         return format!("warp {warp}");

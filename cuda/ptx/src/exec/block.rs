@@ -1,9 +1,9 @@
-//! Runs a block: its warps in turn, on one thread.
+//! Runs a block: its warps take turns on one thread.
 //!
-//! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait for
-//! others at a join are let go; when there are none either, those that are left wait for each
-//! other, and the launch ends with a report of who waits where. `stuck.rs` knows when waiting looks
-//! like work.
+//! A warp runs until its lanes wait or its turn ends. When no warp can run, lanes that wait at a
+//! join for others are released. If there are none, the remaining threads wait for each other, and
+//! the launch ends with a report of which threads wait where. `stuck.rs` detects threads that wait
+//! in a loop.
 
 #![expect(unsafe_code, reason = "runs instructions")]
 
@@ -19,22 +19,22 @@ use super::special;
 use super::survey::Layout;
 use super::warp::{NONE, Warp};
 
-/// Backward branches of a turn.
+/// Backward branches in a turn.
 pub(super) const TURN: i32 = 4096;
-/// How often each warp of a block has its turn before other blocks may, if the program looks as if
-/// it waited for them.
+/// Turns of each warp of a block before other blocks may run, if the program seems to wait for
+/// them.
 const ROUNDS: u64 = 64;
 
-/// How far a block has come.
+/// The state of a block after [`Machine::run_block`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Ended,
-    /// It has been waiting for something, perhaps for another block.
+    /// It seems to wait for something, perhaps for another block.
     Waits,
 }
 
 impl<'l> Machine<'l> {
-    /// Creates a machine for a launch, which has run nothing yet.
+    /// Creates a machine that runs blocks of a launch.
     pub(crate) fn new(launch: &'l Launched<'l>) -> Machine<'l> {
         let warps = launch.block.volume().div_ceil(LANES as u64) as usize;
         let shared_bytes = launch.shared_bytes;
@@ -76,7 +76,7 @@ impl<'l> Machine<'l> {
         machine
     }
 
-    /// What stays the same in all blocks: lane masks, constants, thread positions.
+    /// Sets up what is the same in all blocks: lane masks, constants, thread positions.
     fn prepare_warps(&mut self) {
         let program = self.launch.program;
         let kernel = &program.functions[0];
@@ -90,7 +90,7 @@ impl<'l> Machine<'l> {
             self.select(index);
             self.mask = FULL;
             self.enter_window(0);
-            // SAFETY: the first frame's window is the kernel's: `reset` made it.
+            // SAFETY: `reset` made the window of the first frame for the kernel.
             unsafe { special::fill_constants(self, kernel) };
         }
     }
@@ -102,7 +102,7 @@ impl<'l> Machine<'l> {
         self.frame = NONE;
     }
 
-    /// Prepares to run the block with this number.
+    /// Prepares to run the block numbered `block`.
     pub(crate) fn start_block(&mut self, block: u64) {
         let threads = self.launch.block.volume() as u32;
         self.block = block;
@@ -115,7 +115,7 @@ impl<'l> Machine<'l> {
             self.select(index);
             self.mask = FULL;
             self.enter_window(0);
-            // SAFETY: the first frame's window is the kernel's: `reset` made it.
+            // SAFETY: `reset` made the window of the first frame for the kernel.
             unsafe { special::fill_block(self, kernel) };
         }
         if let Some(instruments) = &mut self.instruments {
@@ -123,7 +123,7 @@ impl<'l> Machine<'l> {
         }
     }
 
-    /// Runs the block for a while; to its end, unless it seems to wait for other blocks.
+    /// Runs the block to its end, or until it seems to wait for other blocks.
     pub(crate) fn run_block(&mut self) -> Result<Progress, Fault> {
         self.run_warps().map_err(|trap| self.fault(&trap))
     }
@@ -142,19 +142,20 @@ impl<'l> Machine<'l> {
                 return Ok(Progress::Ended);
             }
             if round > ROUNDS && self.polls > polls {
-                self.check_waiting()?;
+                self.check_spinning()?;
                 return Ok(Progress::Waits);
             }
             self.check_limits()?;
-            if !ran && !self.release_waiting() {
+            if !ran && !self.release_all_joins() {
                 return Err(self.deadlock(Vec::new()));
             }
         }
         Ok(Progress::Waits)
     }
 
-    /// Lets lanes go on that wait for others of their warp at a join. Gives whether there were any.
-    pub(super) fn release_waiting(&mut self) -> bool {
+    /// Lets lanes that wait at a join continue without the missing ones, in all warps. Returns
+    /// whether any lanes were waiting.
+    pub(super) fn release_all_joins(&mut self) -> bool {
         let mut released = false;
         for index in 0..self.warps.len() {
             self.select(index);
@@ -163,14 +164,14 @@ impl<'l> Machine<'l> {
         released
     }
 
-    /// Runs a warp's splits until none can go on or its turn is over.
+    /// Runs a warp's splits until none is ready or the warp's turn is over.
     fn run_warp(&mut self, index: usize) -> Result<(), Trap> {
         self.select(index);
         self.fuel = TURN;
         while let Some(split) = self.warps[index].ready.pop_front() {
             self.resume(split);
-            // SAFETY: `resume` made the split the current one, which is of the program that this
-            // machine runs; `Launch` linked the code for this processor.
+            // SAFETY: `resume` made the split the current one. It belongs to the program that this
+            // machine runs, whose code `Launch` linked for this processor.
             match unsafe { self.run_split() } {
                 Flow::Next | Flow::Switch => {}
                 Flow::Yield => break,
@@ -184,26 +185,26 @@ impl<'l> Machine<'l> {
         self.trap.take().unwrap_or_else(|| Trap::whole(FaultKind::Trap, "for no known reason"))
     }
 
-    /// Runs the current split until something other than the next instruction is due.
+    /// Runs the current split until the flow is something other than [`Flow::Next`].
     ///
     /// # Safety
     /// The program counter and the window are those of a split of the launch's program.
     unsafe fn run_split(&mut self) -> Flow {
         if self.instruments.is_some() {
-            // SAFETY: the caller's promise is what `run_split_instrumented` asks for.
+            // SAFETY: the caller upholds the contract, which is the same.
             return unsafe { self.run_split_instrumented() };
         }
         let code = self.launch.code;
         let mut executed = 0u64;
         loop {
             // SAFETY: each function's code ends in `ret`, which `code::select::leave` puts there,
-            // and jumps and calls lead to instructions of the program, so that the counter stays
-            // inside.
+            // and jumps and calls lead to instructions of the program, so the counter stays in
+            // bounds.
             let instruction = unsafe { code.get_unchecked(self.pc as usize) };
             self.pc += 1;
             executed += 1;
-            // SAFETY: the instruction is one that `Program::linked` gave for this processor, and
-            // the window is its function's.
+            // SAFETY: `Program::linked` made the instruction for this processor, and the window is
+            // that of its function.
             let flow = unsafe { (instruction.run)(self, instruction) };
             if flow != Flow::Next {
                 self.instructions += executed;
@@ -212,14 +213,16 @@ impl<'l> Machine<'l> {
         }
     }
 
-    /// As [`Machine::run_split`], reporting each instruction.
+    /// Runs the current split like [`Machine::run_split`], and reports each instruction to the
+    /// instruments.
     ///
     /// # Safety
     /// As for [`Machine::run_split`].
     #[cold]
     unsafe fn run_split_instrumented(&mut self) -> Flow {
         loop {
-            // SAFETY: the current split is the caller's, or where an instruction of it led.
+            // SAFETY: the current split is the caller's, or the one that its last instruction
+            // continued with.
             let flow = unsafe { self.step() };
             if flow != Flow::Next {
                 return flow;
@@ -233,13 +236,13 @@ impl<'l> Machine<'l> {
     /// As for [`Machine::run_split`].
     pub(super) unsafe fn step(&mut self) -> Flow {
         let (pc, warp, mask) = (self.pc, self.warp, self.mask);
-        // SAFETY: each function's code ends in `ret`, and jumps lead to instructions of the
-        // program: see `run_split`.
+        // SAFETY: each function's code ends in `ret`, which `code::select::leave` puts there, and
+        // jumps and calls lead to instructions of the program, so the counter stays in bounds.
         let instruction = unsafe { self.launch.code.get_unchecked(pc as usize) };
         self.pc += 1;
         self.instructions += 1;
-        // SAFETY: the instruction is one that `Program::linked` gave for this processor, and the
-        // window is its function's.
+        // SAFETY: `Program::linked` made the instruction for this processor, and the window is that
+        // of its function.
         let flow = unsafe { (instruction.run)(self, instruction) };
         let diverged = flow == Flow::Next && self.mask != mask && self.mask & !mask == 0;
         if let Some(instruments) = &mut self.instruments
@@ -260,16 +263,16 @@ impl<'l> Machine<'l> {
         Ok(())
     }
 
-    /// Returns the report of a block in which all that is left waits: `lines` say who asks memory
-    /// barriers.
+    /// Returns the report of a block whose remaining threads all wait. `lines` describe the threads
+    /// that poll memory barriers.
     pub(super) fn deadlock(&self, mut lines: Vec<String>) -> Trap {
         let program = self.launch.program;
-        for (name, warp, split) in self.barriers.waiting() {
+        for (name, warp, split) in self.barriers.parked_splits() {
             let place = program.place(split.pc.saturating_sub(1));
             lines.push(format!("{} at {name}, {place}", describe_lanes(warp, split.mask)));
         }
         for (index, warp) in self.warps.iter().enumerate() {
-            for waiting in &warp.syncing {
+            for waiting in &warp.sync_waits {
                 let missing = waiting.members & warp.live() & !waiting.split.mask;
                 let place = program.place(waiting.split.pc);
                 let (lanes, missing) =
@@ -287,7 +290,7 @@ impl<'l> Machine<'l> {
         Trap::whole(FaultKind::BarrierDeadlock, detail)
     }
 
-    /// Returns the fault with all that is known of where it happened.
+    /// Returns the fault with everything known about where it happened.
     pub(super) fn fault(&self, trap: &Trap) -> Fault {
         let mut fault = Fault::new(trap.kind.clone(), &self.launch.program.name, trap.detail.clone());
         fault.address = trap.address;

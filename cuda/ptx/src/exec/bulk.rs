@@ -1,7 +1,7 @@
-//! Copies of ranges, `cp.async.bulk`, and ranges of zeros, `st.bulk`.
+//! Bulk copies, `cp.async.bulk`, and bulk stores of zeros, `st.bulk`.
 //!
-//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups
-//! of copies are always complete. What a barrier is told of it is an instruction of its own.
+//! A copy takes place immediately, which is one of the orders that PTX allows, so groups of copies
+//! are always complete. A separate instruction counts the copied bytes at a barrier.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -15,12 +15,12 @@ use super::program::Inst;
 use super::raw;
 use super::slots::Reg;
 
-/// Bytes that are copied at a time; sizes and addresses are multiples of it.
+/// Bytes that are copied at a time. Sizes and addresses must be multiples of it.
 pub(crate) const PIECE: u64 = 16;
 
-/// `cp.async.bulk`: `a` is the address of the target and `b` that of the source, `c` the number of
-/// bytes; `d` has the spaces, the source's in its second byte; `imm` has the two offsets in 32 bits
-/// each.
+/// `cp.async.bulk`: `a` is the address of the target, `b` that of the source, `c` the number of
+/// bytes. `d` holds the target's space in its first byte and the source's in its second. `imm`
+/// holds the two offsets, 32 bits each.
 pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>, Reg<u32>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let (to, from, counts) = unsafe { (m.read(i.a), m.read(i.b), m.read(i.c)) };
@@ -38,12 +38,12 @@ pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>,
             let source =
                 piece(m, i.site, lane, (i.d >> 8) as u8, (from.wrapping_add(at), PIECE), AccessKind::Read);
             let target = source.and_then(|source| {
-                // SAFETY: `piece` checked that all its bytes are there.
+                // SAFETY: `piece` checked that all bytes of the piece are in bounds.
                 unsafe { raw::copy_out(source, &mut buffer) };
                 piece(m, i.site, lane, i.d as u8, (to.wrapping_add(at), PIECE), AccessKind::Write)
             });
             match target {
-                // SAFETY: `piece` checked that all its bytes are there.
+                // SAFETY: `piece` checked that all bytes of the piece are in bounds.
                 Ok(target) => unsafe { raw::copy_in(target, &buffer) },
                 Err(trap) => return m.fail(trap),
             }
@@ -52,13 +52,13 @@ pub(crate) unsafe fn copy(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>,
     Flow::Next
 }
 
-/// Bytes that are set to zero at a time; sizes and addresses are multiples of it.
+/// Bytes that are cleared at a time. Sizes and addresses must be multiples of it.
 const ZEROS: u64 = 8;
-/// Bytes that one instruction sets to zero at most, as the manual has it.
+/// The greatest number of bytes that one instruction may clear, according to the PTX manual.
 const MAX_ZEROS: u64 = 1 << 24;
 
-/// `st.bulk`: `a` is the address and `c` the number of bytes, in 64 bits; `d` has the space, `imm`
-/// the offset.
+/// `st.bulk`: `a` is the address, `c` the number of bytes as a 64-bit register, `d` the space,
+/// `imm` the offset.
 pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<u64>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let (to, counts) = unsafe { (m.read(i.a), m.read(i.c)) };
@@ -76,7 +76,7 @@ pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<
         }
         for at in (0..bytes).step_by(ZEROS as usize) {
             match piece(m, i.site, lane, i.d as u8, (to.wrapping_add(at), ZEROS), AccessKind::Write) {
-                // SAFETY: `piece` checked that all its bytes are there.
+                // SAFETY: `piece` checked that all bytes of the piece are in bounds.
                 Ok(target) => unsafe { raw::copy_in(target, &[0; ZEROS as usize]) },
                 Err(trap) => return m.fail(trap),
             }
@@ -85,7 +85,7 @@ pub(crate) unsafe fn fill(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, u32, Reg<
     Flow::Next
 }
 
-/// Returns the bytes of a piece at an address.
+/// Checks an access to a piece and returns the pointer to it.
 fn piece(
     m: &mut Machine<'_>,
     site: u32,

@@ -1,10 +1,10 @@
 //! Instructions in which lanes of a warp see each other's values: shuffles, votes, matches,
 //! reductions.
 //!
-//! A `.sync` instruction names the lanes that take part. When all are here, it takes place at once:
+//! A `.sync` instruction names its member lanes. If all of them are active, it executes at once:
 //! each lane *publishes* its value, then each takes its result. Otherwise the split waits until the
-//! missing lanes have come to a `.sync` instruction of their own, be it this one or another on a
-//! different path; then all publish, and all take their results.
+//! missing lanes reach a `.sync` instruction, the same one or another on a different path. Then all
+//! members publish, and all take their results.
 
 #![expect(unsafe_code, reason = "instructions read and write registers")]
 
@@ -12,17 +12,17 @@ use super::lanes::{LANES, Line, Slot, lanes};
 use super::machine::{Flow, Machine, Phase};
 use super::program::Inst;
 use super::slots::{List, Pred, Reg};
-use super::warp::{Split, Syncing};
+use super::warp::{Split, SyncWait};
 use crate::arith::single::{self, Extremum};
 
-/// In `d`: the instruction is a `.sync` one, with the lanes that take part in register `c`.
+/// A flag in `d`: the instruction is a `.sync` one, with its member lanes in register `c`.
 pub(crate) const SYNC: u32 = 1;
-/// In `d`: the predicate operand is negated.
+/// A flag in `d`: the predicate operand is negated.
 pub(crate) const NEGATED: u32 = 2;
 
 impl Machine<'_> {
-    /// Returns the lanes that take part, by lane: those in the register, if `flags` has [`SYNC`],
-    /// else the active ones.
+    /// Returns, for each lane, the mask of the member lanes: the value of the register if `flags`
+    /// has [`SYNC`], else the active lanes.
     ///
     /// # Safety
     /// The register is one of the current window.
@@ -30,12 +30,13 @@ impl Machine<'_> {
         if flags & SYNC == 0 {
             return Line::splat(self.mask);
         }
-        // SAFETY: the caller's promise is what `read` asks for.
+        // SAFETY: the caller promises that the register is one of the current window.
         unsafe { self.read(register) }
     }
 
-    /// Returns whether the instruction can take place now; if not, the split waits.
-    fn all_here(&mut self, members: &Line<u32>) -> bool {
+    /// Returns whether the instruction can execute now. If not, parks the split until the missing
+    /// lanes arrive.
+    fn try_gather(&mut self, members: &Line<u32>) -> bool {
         if self.phase != Phase::Whole {
             return true;
         }
@@ -49,15 +50,15 @@ impl Machine<'_> {
             return true;
         }
         let split = self.split(1);
-        self.current().syncing.push(Syncing { split, members: needed });
-        self.retry_syncing();
+        self.current().sync_waits.push(SyncWait { split, members: needed });
+        self.retry_sync_waits();
         false
     }
 
-    /// Lets waiting lanes go on whose partners are all waiting too.
-    pub(crate) fn retry_syncing(&mut self) {
+    /// Completes every group of waiting splits whose members are all waiting.
+    pub(crate) fn retry_sync_waits(&mut self) {
         let mut start = 0;
-        while start < self.current().syncing.len() {
+        while start < self.current().sync_waits.len() {
             let group = self.group_of(start);
             match group {
                 Some(group) => {
@@ -69,16 +70,16 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns the splits that wait together with the one at `start`, if none is missing; removed
-    /// from those that wait.
+    /// Removes and returns the splits that wait together with the one at `start`, or returns `None`
+    /// if a member is missing.
     fn group_of(&mut self, start: usize) -> Option<Vec<Split>> {
         let warp = self.current();
         let live = warp.live();
-        let first = warp.syncing[start];
+        let first = warp.sync_waits[start];
         let (mut here, mut needed) = (first.split.mask, first.members & live);
         loop {
             let before = here;
-            for other in &warp.syncing {
+            for other in &warp.sync_waits {
                 if other.split.mask & needed != 0 {
                     here |= other.split.mask;
                     needed |= other.members & live;
@@ -92,7 +93,7 @@ impl Machine<'_> {
             return None;
         }
         let mut group = Vec::new();
-        warp.syncing.retain(|other| {
+        warp.sync_waits.retain(|other| {
             let inside = other.split.mask & here != 0;
             if inside {
                 group.push(other.split);
@@ -105,8 +106,8 @@ impl Machine<'_> {
     fn complete_group(&mut self, group: &[Split]) {
         let place = |split: &Split| (split.pc, split.join, split.frame);
         if group.iter().all(|split| place(split) == place(&group[0])) {
-            // One instruction: its lanes are together again, and it takes place as soon as they
-            // run.
+            // All wait at one instruction. `wake` merges them into one split, which executes it
+            // when it runs.
             for &split in group {
                 self.current().wake(split);
             }
@@ -119,7 +120,7 @@ impl Machine<'_> {
             for &split in group {
                 self.resume(Split { pc: split.pc + 1, ..split });
                 let instruction = self.launch.code[split.pc as usize];
-                // SAFETY: the instruction is one of the program that runs, and `resume` made the
+                // SAFETY: the instruction belongs to the running program, and `resume` made the
                 // split's window the current one.
                 unsafe { (instruction.run)(self, &instruction) };
             }
@@ -131,7 +132,7 @@ impl Machine<'_> {
         self.resume(saved.0);
     }
 
-    /// Shows values of the active lanes.
+    /// Publishes values of the active lanes to the other members.
     fn publish(&mut self, values: impl Fn(usize) -> u64, predicates: u32) {
         let mask = self.mask;
         let exchange = &mut self.exchange;
@@ -150,19 +151,19 @@ impl Machine<'_> {
 pub(crate) unsafe fn warp_barrier(m: &mut Machine<'_>, i: &Inst<u32, u32, u32, Reg<u32>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let members = unsafe { m.members(i.d, i.c) };
-    if m.all_here(&members) { Flow::Next } else { Flow::Switch }
+    if m.try_gather(&members) { Flow::Next } else { Flow::Switch }
 }
 
 type Shuffle = Inst<Reg<u32>, Reg<u32>, Reg<u32>, List<u32>, u32, Pred>;
 
-/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode; the
-/// list `c` has the clamp and the lanes that take part.
+/// `shfl`: `a` is the value, `b` the lane or distance, `site` the predicate, `imm` the mode. The
+/// list `c` holds the clamp and the member lanes.
 pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
     let &[clamp, members] = m.launch.program.lists.get(i.c) else { return Flow::Next };
     // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
         let members = m.members(i.d, members);
-        if !m.all_here(&members) {
+        if !m.try_gather(&members) {
             return Flow::Switch;
         }
         if m.phase != Phase::Finish {
@@ -188,8 +189,8 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
             };
             valid |= u32::from(inside) << lane;
             let target = if inside { target as usize % LANES } else { lane };
-            // What a lane that takes no part holds is anybody's guess: the lane keeps its own
-            // value.
+            // The value of a lane that does not take part is unspecified. The reading lane keeps
+            // its own.
             if from >> target & 1 != 0 { source.0[target] as u32 } else { own.0[lane] }
         });
         m.write(i.dst, &result);
@@ -198,8 +199,8 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
     Flow::Next
 }
 
-/// Returns the members of a `vote` and their votes, by lane; none if lanes have to wait, or for the
-/// other half of the instruction.
+/// Returns the members of a `vote` and the ballot, by lane. Returns an error with the flow to take
+/// if lanes have to wait or only the publishing half runs.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -207,9 +208,9 @@ unsafe fn votes<Dst>(
     m: &mut Machine<'_>,
     i: &Inst<Dst, Pred, u32, Reg<u32>>,
 ) -> Result<(Line<u32>, Line<u32>), Flow> {
-    // SAFETY: the caller's promise is what `members` and `predicate` ask for.
+    // SAFETY: the caller promises that the instruction's registers are of the current window.
     let (members, value) = unsafe { (m.members(i.d, i.c), m.predicate(i.a)) };
-    if !m.all_here(&members) {
+    if !m.try_gather(&members) {
         return Err(Flow::Switch);
     }
     if m.phase != Phase::Finish {
@@ -265,7 +266,7 @@ pub(crate) unsafe fn match_lanes<S: Slot>(
     // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
         let members = m.members(i.d, i.c);
-        if !m.all_here(&members) {
+        if !m.try_gather(&members) {
             return Flow::Switch;
         }
         if m.phase != Phase::Finish {
@@ -297,7 +298,7 @@ pub(crate) unsafe fn match_lanes<S: Slot>(
     Flow::Next
 }
 
-/// What `redux` computes. Written into instructions as a number.
+/// The operation of a `redux`. Instructions encode it as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Reduction {
@@ -313,13 +314,14 @@ pub(crate) enum Reduction {
     MaxFloat,
 }
 
-/// Beside a [`Reduction`] of floating-point numbers: of their magnitudes.
+/// A flag beside a floating-point [`Reduction`]: it reduces magnitudes.
 pub(crate) const MAGNITUDES: u64 = 1 << 8;
-/// Beside a [`Reduction`] of floating-point numbers: a NaN among them is the result.
+/// A flag beside a floating-point [`Reduction`]: the result is NaN if any element is.
 pub(crate) const PROPAGATE_NAN: u64 = 1 << 9;
 
-/// Returns the lesser or the greater of two `f32`. Of one and the same it is that number as results
-/// have it: magnitudes without sign, NaN canonical.
+/// Returns the minimum or maximum of two `f32`, according to the flags in `imm`. Called with the
+/// same number twice, it brings that number into the form of a result: without sign for magnitudes,
+/// NaN as the canonical NaN.
 fn extreme_float(imm: u64) -> fn(u32, u32) -> u32 {
     fn of<const MAX: bool, const ABS: bool, const NAN: bool>(a: u32, b: u32) -> u32 {
         let [a, b] = [a, b].map(|x| f32::from_bits(if ABS { x & 0x7fff_ffff } else { x }));
@@ -344,7 +346,7 @@ pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>, u3
     // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
         let members = m.members(i.d, i.c);
-        if !m.all_here(&members) {
+        if !m.try_gather(&members) {
             return Flow::Switch;
         }
         if m.phase != Phase::Finish {
@@ -365,7 +367,8 @@ pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>, u3
             n if n == Reduction::Xor as u64 => |a: u32, b: u32| a ^ b,
             floats => extreme_float(floats),
         };
-        // The first number of floating-point ones may not be a result as it is; with itself it is.
+        // A floating-point element may have to change even if it is the only one. Combining it with
+        // itself does that.
         let first = |a: u32| if i.imm & 0xff >= Reduction::MinFloat as u64 { combine(a, a) } else { a };
         let exchange = &m.exchange;
         let mut known = (0, 0);
@@ -382,13 +385,13 @@ pub(crate) unsafe fn reduce(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>, u3
     Flow::Next
 }
 
-/// `elect.sync`: the lowest lane that takes part; `site` is the predicate that says whether it is
-/// this one.
+/// `elect.sync`: `dst` is the lowest member lane; `site` is the predicate that tells whether it is
+/// this lane.
 pub(crate) unsafe fn elect(m: &mut Machine<'_>, i: &Inst<Reg<u32>, u32, u32, Reg<u32>, u32, Pred>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
         let members = m.members(i.d, i.c);
-        if !m.all_here(&members) {
+        if !m.try_gather(&members) {
             return Flow::Switch;
         }
         if m.phase != Phase::Finish {
@@ -414,8 +417,8 @@ pub(crate) unsafe fn active_mask(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flo
     Flow::Next
 }
 
-/// Returns whether all lanes of the warp that have not exited are here, for instructions that need
-/// the whole warp; if not, the split waits for the others.
-pub(crate) fn whole_warp(m: &mut Machine<'_>) -> bool {
-    m.all_here(&Line::splat(u32::MAX))
+/// Returns whether all lanes of the warp that have not exited are active, for instructions that
+/// need the whole warp. If not, parks the split until the others arrive.
+pub(crate) fn try_gather_warp(m: &mut Machine<'_>) -> bool {
+    m.try_gather(&Line::splat(u32::MAX))
 }

@@ -1,4 +1,4 @@
-//! The handlers of instructions that change the program counter: branches, calls, returns and guards.
+//! Handlers of instructions that change the program counter: branches, calls, returns and guards.
 
 #![expect(unsafe_code, reason = "handlers read registers of the current window")]
 
@@ -23,7 +23,7 @@ fn burn(m: &mut Machine<'_>) -> Flow {
     if m.fuel <= 0 { m.yield_turn() } else { Flow::Next }
 }
 
-/// `@p bra`: `a` is the predicate, `b` whether it is negated (all ones), `c` where paths meet.
+/// `@p bra`: `a` is the predicate, `b` all ones if it is negated, else 0, `c` where the paths meet.
 pub(crate) unsafe fn branch_if(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow {
     // SAFETY: `a` is a predicate of the current window, see `Handler`.
     let taken = (unsafe { m.predicate(i.a) } ^ i.b) & m.mask;
@@ -40,8 +40,8 @@ pub(crate) unsafe fn branch_if(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow
     if target <= next && flow == Flow::Next { burn(m) } else { flow }
 }
 
-/// `brx.idx`: `a` is the index, `b` where its targets begin in the program's, `d` their number, `c`
-/// where paths meet.
+/// `brx.idx`: `a` is the index, `b` where its targets begin in the program's list, `d` their count,
+/// `c` where the paths meet.
 pub(crate) unsafe fn branch_indexed(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>>) -> Flow {
     // SAFETY: `a` is a register of the current window, see `Handler`.
     let index = unsafe { m.read(i.a) };
@@ -61,13 +61,13 @@ pub(crate) unsafe fn branch_indexed(m: &mut Machine<'_>, i: &Inst<u32, Reg<u32>>
         m.pc = target;
         Flow::Next
     } else {
-        m.part(i.c);
+        m.enter_join(i.c);
         m.take_paths(&paths, i.c)
     };
     if flow == Flow::Next { burn(m) } else { flow }
 }
 
-/// Returns a place where paths meet.
+/// Marks a point where paths meet: lanes may have to wait here for others.
 pub(crate) unsafe fn meet(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.meet()
 }
@@ -92,7 +92,7 @@ pub(crate) unsafe fn call_indirect(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>)
     };
     let same = lanes(m.mask).filter(|&l| address.0[l] == target).fold(0, |mask, l| mask | 1 << l);
     if same != m.mask {
-        m.part(i.c);
+        m.enter_join(i.c);
         let others = Split { mask: m.mask & !same, ..m.split(1) };
         m.current().ready.push_back(others);
         m.mask = same;
@@ -110,8 +110,8 @@ pub(crate) unsafe fn exit(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.exit()
 }
 
-/// Returns an instruction under a predicate: `a` is the predicate, `b` whether it is negated (all
-/// ones). The next instruction follows.
+/// Runs the next instruction under a predicate: `a` is the predicate, `b` all ones if it is
+/// negated, else 0.
 pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow {
     let mask = m.mask;
     // SAFETY: `a` is a predicate of the current window, see `Handler`.
@@ -123,8 +123,8 @@ pub(crate) unsafe fn guard(m: &mut Machine<'_>, i: &Inst<u32, Pred>) -> Flow {
     }
     m.mask = active;
     let next = &m.launch.code[next];
-    // SAFETY: the instruction behind a guard is one of the same function, so that the window is its
-    // own.
+    // SAFETY: the instruction after a guard belongs to the same function, so the current window is
+    // its own.
     let flow = unsafe { (next.run)(m, next) };
     m.mask = mask;
     flow

@@ -23,17 +23,17 @@ impl Dim3 {
     /// Returns the number of positions.
     #[must_use]
     pub fn volume(self) -> u64 {
-        // Saturates instead of wrapping: a launch of so many blocks is refused anyway.
+        // Saturates instead of wrapping, because a launch of that size is rejected anyway.
         u64::from(self.x).saturating_mul(self.y.into()).saturating_mul(self.z.into())
     }
 
-    /// Returns the position with this index, `x` varying fastest. No dimension may be 0.
+    /// Returns the position with this index, where `x` varies fastest. No dimension may be 0.
     pub(crate) fn position(self, index: u64) -> Dim3 {
         let (x, y) = (u64::from(self.x), u64::from(self.y));
         Dim3::new((index % x) as u32, (index / x % y) as u32, (index / x / y) as u32)
     }
 
-    /// Returns the three numbers.
+    /// Returns the three components.
     pub(crate) fn axes(self) -> [u32; 3] {
         [self.x, self.y, self.z]
     }

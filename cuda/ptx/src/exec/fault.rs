@@ -13,7 +13,8 @@ pub enum FaultKind {
     OutOfBounds,
     /// An access at an address that is not a multiple of its size.
     Misaligned,
-    /// An access to another state space than the instruction names, or a write to read-only memory.
+    /// An access to a state space other than the one that the instruction names, or a write to
+    /// read-only memory.
     WrongSpace,
     /// An access to memory that was freed.
     UseAfterFree,
@@ -50,7 +51,7 @@ pub enum FaultKind {
     InstructionLimit,
     /// The launch was cancelled.
     Cancelled,
-    /// The launch was not done at its deadline.
+    /// The launch did not finish before its deadline.
     DeadlineExceeded,
 }
 
@@ -184,7 +185,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A fault as the instruction knows it; the launch adds kernel, place and thread.
+/// A fault as an instruction reports it. The launch adds the kernel, the place and the thread.
 #[derive(Debug)]
 pub(crate) struct Trap(Box<TrapParts>);
 
@@ -212,7 +213,7 @@ impl Trap {
         Trap(Box::new(TrapParts { kind, detail, lane: Some(lane), address: None, nearest: None }))
     }
 
-    /// Returns a fault that no single thread is to blame for.
+    /// Returns a fault that belongs to no single thread.
     pub(crate) fn whole(kind: FaultKind, detail: impl Into<String>) -> Trap {
         Trap(Box::new(TrapParts { kind, detail: detail.into(), lane: None, address: None, nearest: None }))
     }

@@ -17,8 +17,8 @@ use super::parallel::ParallelFor;
 use super::printf::Sink;
 use super::program::{Inst, Program};
 
-/// The number of blocks that a worker interleaves. The blocks of a launch with at most this many may wait for each other,
-/// even if it runs on one thread.
+/// The number of blocks that a worker interleaves. The blocks of a launch with at most this many
+/// may wait for each other, even on one thread.
 pub const MAX_BLOCKS_BEGUN: usize = 4096;
 
 /// The arguments of a launch, in the order of the kernel's parameters.
@@ -71,25 +71,27 @@ impl Params {
     }
 }
 
-/// A launch that runs: what all its workers share.
+/// A running launch: the state that its workers share.
 pub(crate) struct Launched<'l> {
     pub(crate) program: &'l Program,
     pub(crate) code: &'l [Inst],
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
-    /// Bytes of shared memory of a block, with those that the system reserves and the program uses.
+    /// Bytes of shared memory of a block, including those that the system reserves if the program
+    /// uses them.
     pub(crate) shared_bytes: u64,
     pub(crate) dynamic_shared_bytes: u64,
-    /// The address of the memory by which the blocks of a cooperative launch meet; 0 in other launches.
+    /// The address of the memory through which the blocks of a cooperative launch synchronize; 0 in
+    /// other launches.
     pub(crate) workspace: u64,
     pub(crate) param_bytes: u64,
-    /// In words, for their alignment.
+    /// The parameters, in 16-byte words for their alignment.
     pub(crate) params: Vec<u128>,
     pub(crate) memory: &'l Memory,
     pub(crate) table: Arc<Table>,
     pub(crate) switches: Switches,
     pub(crate) races: Option<GlobalRaces>,
-    /// What workers that are done have counted.
+    /// The counts of finished workers.
     pub(crate) statistics: Mutex<Statistics>,
     pub(crate) sink: Option<&'l Sink<'l>>,
     pub(crate) cancel: Option<&'l AtomicBool>,
@@ -97,22 +99,22 @@ pub(crate) struct Launched<'l> {
     pub(crate) instruction_limit: Option<u64>,
     pub(crate) instructions: AtomicU64,
     pub(crate) started: Instant,
-    /// Of the workers that are done.
+    /// The footprints of finished workers.
     pub(crate) footprints: Mutex<Vec<Footprint>>,
 }
 
 impl Launched<'_> {
-    /// Threads of a block, were its last warp whole.
+    /// Returns the number of threads of a block, with its last warp rounded up to a whole one.
     pub(crate) fn padded_threads(&self) -> u32 {
         (self.block.volume() as u32).next_multiple_of(LANES as u32)
     }
 
-    /// Bytes of shared memory of a block, without those that the system reserves.
+    /// Returns the bytes of shared memory of a block, without those that the system reserves.
     pub(crate) fn user_shared_bytes(&self) -> u64 {
         self.shared_bytes - u64::from(self.program.reserved_shared_bytes)
     }
 
-    /// Is an error if the caller has cancelled the launch, or its time is over.
+    /// Fails if the caller has cancelled the launch or its deadline has passed.
     pub(crate) fn check_time(&self) -> Result<(), Trap> {
         if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Err(Trap::whole(FaultKind::Cancelled, "by the caller"));
@@ -124,7 +126,7 @@ impl Launched<'_> {
         Ok(())
     }
 
-    /// Adds to the instructions executed, and gives how many there are.
+    /// Adds to the count of executed instructions and returns the new count.
     pub(crate) fn count_instructions(&self, more: u64) -> u64 {
         self.instructions.fetch_add(more, Ordering::Relaxed) + more
     }
@@ -133,7 +135,7 @@ impl Launched<'_> {
         self.switches.any().then(|| Box::new(Instruments::new(self)))
     }
 
-    /// A worker is done.
+    /// Adds the counts and the footprint of a finished worker.
     fn collect(&self, machine: Machine<'_>) {
         self.count_instructions(machine.instructions);
         if let Some(instruments) = machine.instruments {
@@ -146,7 +148,7 @@ impl Launched<'_> {
 
     pub(crate) fn run(&self, parallel: &dyn ParallelFor, threads: usize) -> Result<(), Fault> {
         let blocks = self.grid.volume();
-        // Where races are looked for, blocks run one after another: reports are the same each time.
+        // When races are checked, blocks run one after another so that reports are reproducible.
         let workers =
             if blocks == 1 || self.switches.races { 1 } else { parallel.parallelism().min(threads) };
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX)).max(1);
@@ -162,11 +164,12 @@ impl Launched<'_> {
         }
     }
 
-    /// Runs blocks until there are none, or one has failed. Of several faults, the one of the lowest block
-    /// is kept.
+    /// Runs blocks until all are taken or one has failed. Of several faults, the one of the lowest
+    /// block is kept.
     ///
-    /// Blocks run one after the other, unless one seems to wait for another: then a further one is begun,
-    /// and those that have begun take turns. So programs that wait for all blocks of a grid come to an end.
+    /// Blocks run one after another unless one seems to wait for another. Then this worker starts a
+    /// further one, and the blocks it has started take turns. This lets programs that wait for all
+    /// blocks of a grid finish.
     fn work(&self, blocks: u64, next: &AtomicU64, fault: &Mutex<Option<(u64, Fault)>>) {
         let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&block| block < blocks);
         let mut idle: Vec<Box<Machine<'_>>> = Vec::new();
@@ -179,7 +182,7 @@ impl Launched<'_> {
                 running.push_front(machine);
             }
             let Some(mut machine) = running.pop_front() else { break };
-            // Short blocks never ask themselves.
+            // Checks the time here because short blocks never do.
             let result = match self.check_time() {
                 Ok(()) => machine.run_block(),
                 Err(trap) => Err(machine.fault(&trap)),

@@ -1,15 +1,15 @@
-//! Registers of a warp: one value a lane, side by side, so that a loop over the lanes is vector
-//! code.
+//! Registers of a warp. The values of the lanes lie side by side, so a loop over the lanes compiles
+//! to vector code.
 //!
 //! A register of up to 32 bits is a [`Line`] of `u32`, one of 64 bits a `Line` of `u64`. Narrower
-//! values sit in the low bits, and the bits above mean nothing: whoever reads truncates. A
-//! predicate is one bit a lane, in a `u32`.
+//! values occupy the low bits; the bits above are unspecified, so every reader truncates. A
+//! predicate is a `u32` with one bit for each lane.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
 use super::slots::Width;
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 pub(crate) const LANES: usize = 32;
 /// The mask of all lanes.
 pub(crate) const FULL: u32 = u32::MAX;
@@ -20,13 +20,13 @@ pub(crate) const FULL: u32 = u32::MAX;
 pub(crate) struct Line<S>(pub(crate) [S; LANES]);
 
 impl<S: Slot> Line<S> {
-    /// Each lane has `value`.
+    /// Creates a line with `value` in each lane.
     #[inline(always)]
     pub(crate) fn splat(value: S) -> Self {
         Line([value; LANES])
     }
 
-    /// Each lane has what `f` gives for it.
+    /// Creates a line with `f(lane)` in each lane.
     #[inline(always)]
     pub(crate) fn from_fn(mut f: impl FnMut(usize) -> S) -> Self {
         let mut line = Line([S::default(); LANES]);
@@ -39,22 +39,22 @@ impl<S: Slot> Line<S> {
     }
 }
 
-/// What registers are made of: `u32` or `u64`.
+/// The element type of registers: `u32` or `u64`.
 pub(crate) trait Slot:
     Copy + Default + Ord + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + 'static
 {
     /// The width of the register.
     const WIDTH: Width;
-    /// Returns the sum, modulo the size.
+    /// Returns the wrapping sum.
     fn plus(self, other: Self) -> Self;
-    /// Returns the difference, modulo the size.
+    /// Returns the wrapping difference.
     #[cfg(not(target_arch = "x86_64"))]
     fn minus(self, other: Self) -> Self;
     /// Returns whether the highest bit is set.
     fn is_negative(self) -> bool;
     /// Returns the low bits of a 64-bit value.
     fn truncate(value: u64) -> Self;
-    /// Zero-extended.
+    /// Returns the value, zero-extended.
     fn extend(self) -> u64;
 }
 
@@ -108,13 +108,13 @@ impl Slot for u64 {
     }
 }
 
-/// A type that instructions compute with, and how it lies in a register.
+/// A type that instructions compute with, and its encoding in a register.
 pub(crate) trait Value: Copy {
-    /// The register.
+    /// The element type of the register.
     type Slot: Slot;
-    /// Returns the value in a register.
+    /// Decodes a value from a register.
     fn unpack(slot: Self::Slot) -> Self;
-    /// Returns the register that holds the value.
+    /// Encodes the value for a register.
     fn pack(self) -> Self::Slot;
 }
 

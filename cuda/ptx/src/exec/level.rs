@@ -1,9 +1,9 @@
-//! Which vector instructions there are, and the copies of the interpreter that use them.
+//! Sets of vector instructions, and the variants of handlers compiled for them.
 //!
-//! Handlers are written once, as inlined generic functions; the macro `handlers!` makes a copy of
-//! each for every [`Level`] and picks none: a program holds all copies until it is linked for the
-//! processor it runs on. The copies are one source compiled for other vector instructions, so that
-//! they compute the same.
+//! A handler is written once, as an inlined generic function. The macro `handlers!` compiles a
+//! variant for every [`Level`]. A program refers to all variants until it is linked for the
+//! processor it runs on. All variants compute the same results, as they differ only in the
+//! instructions that the compiler may use.
 
 #![expect(unsafe_code, reason = "handlers of typed instructions become handlers of untyped ones")]
 
@@ -11,20 +11,20 @@ use super::machine::{Flow, Handler, Machine};
 use super::program::Inst;
 use super::slots::{FIELDS, FieldType, Use};
 
-/// A set of instructions handlers are compiled for.
+/// A set of instructions that handlers are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Level {
-    /// What every processor of the architecture has.
+    /// The instructions that every processor of the architecture has.
     Baseline,
     /// AVX2 with FMA, BMI and F16C.
     Avx2,
-    /// AVX-512 with its byte, word and 128-bit forms.
+    /// AVX-512 with its byte, word and 128-bit extensions.
     Avx512,
 }
 
 impl Level {
-    /// Returns the best one here.
+    /// Returns the best level that this processor supports.
     pub(crate) fn current() -> Level {
         #[cfg(test)]
         if let Some(level) = tests::FORCED.get() {
@@ -33,7 +33,7 @@ impl Level {
         *Self::available().last().unwrap_or(&Level::Baseline)
     }
 
-    /// Those that this processor can run, the best one last.
+    /// Returns the levels that this processor supports, the best one last.
     fn available() -> &'static [Level] {
         const ALL: [Level; 3] = [Level::Baseline, Level::Avx2, Level::Avx512];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -61,23 +61,24 @@ impl Level {
     }
 }
 
-/// A handler as it is written: a function on an instruction whose fields have types.
+/// A handler as it is written: a function of an instruction with typed fields.
 pub(crate) type Body<Dst, A, B, C, D, Site> =
     unsafe fn(&mut Machine<'_>, &Inst<Dst, A, B, C, D, Site>) -> Flow;
 
-/// The copies of one handler, and what it does with the fields of its instructions.
+/// The variants of one handler, and how it uses the fields of its instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handlers {
-    /// By [`Level`].
+    /// The variants for plain launches, by [`Level`].
     plain: [Handler; 3],
-    /// As `plain`, for launches with [`super::instrument::Instruments`].
+    /// The variants for launches with [`super::instrument::Instruments`], by [`Level`].
     instrumented: [Handler; 3],
     uses: [Use; FIELDS],
 }
 
 impl Handlers {
-    /// Returns a handler with nothing to gain from vector instructions.
-    pub(crate) const fn same<Dst, A, B, C, D, Site>(body: Body<Dst, A, B, C, D, Site>) -> Handlers
+    /// Creates the handlers for a body that does not gain from vector instructions: all variants
+    /// are the same.
+    pub(crate) const fn uniform<Dst, A, B, C, D, Site>(body: Body<Dst, A, B, C, D, Site>) -> Handlers
     where
         Dst: FieldType,
         A: FieldType,
@@ -89,7 +90,8 @@ impl Handlers {
         Handlers::new([body; 3], [body; 3])
     }
 
-    /// Returns the copies of a handler by [`Level`], for plain and for instrumented launches.
+    /// Creates the handlers from their variants by [`Level`], for plain and for instrumented
+    /// launches.
     pub(crate) const fn new<Dst, A, B, C, D, Site>(
         plain: [Body<Dst, A, B, C, D, Site>; 3],
         instrumented: [Body<Dst, A, B, C, D, Site>; 3],
@@ -103,8 +105,9 @@ impl Handlers {
         Site: FieldType,
     {
         const fn erase<Dst, A, B, C, D, Site>(body: Body<Dst, A, B, C, D, Site>) -> Handler {
-            // SAFETY: the types differ in what a thin reference points to alone, so that calls
-            // agree. `Handler` asks its caller for fields of these types, which `uses` keeps.
+            // SAFETY: the two function types differ only in the pointee of a thin reference, so
+            // they have the same ABI. `Handler` requires its caller to pass an instruction with
+            // fields of these types, which `uses` records.
             unsafe { std::mem::transmute::<Body<Dst, A, B, C, D, Site>, Handler>(body) }
         }
         let [p0, p1, p2] = plain;
@@ -116,21 +119,21 @@ impl Handlers {
         }
     }
 
-    /// What the handler does with `dst`, `a`, `b`, `c`, `d` and `site`.
+    /// Returns how the handler uses `dst`, `a`, `b`, `c`, `d` and `site`.
     pub(crate) fn uses(&self) -> &[Use; FIELDS] {
         &self.uses
     }
 
-    /// Returns the copy for a level.
+    /// Returns the variant for a level.
     pub(crate) fn pick(&self, level: Level, instrumented: bool) -> Handler {
         let copies = if instrumented { &self.instrumented } else { &self.plain };
         copies[level as usize]
     }
 }
 
-/// Makes `fn name<O: Bound>() -> Handlers` from the generic inlined function `body::<O, FMA>` on
-/// instructions of a type, where `FMA` says whether fused multiplication is one instruction. In
-/// instrumented launches `slow` takes its place.
+/// Defines `fn name<O: Bound>() -> Handlers` from the inlined generic function `body::<O, FMA>`,
+/// which takes an instruction of type `inst`. `FMA` says whether a fused multiply-add is one
+/// instruction. Instrumented launches call `slow` instead, if it is given.
 macro_rules! handlers {
     ($(#[$meta:meta])* $name:ident, $body:ident, $bound:path, $inst:ty $(, instrumented: $slow:expr)?) => {
         $(#[$meta])*
@@ -138,19 +141,19 @@ macro_rules! handlers {
             use $crate::exec::level::{Body, Handlers};
             use $crate::exec::machine::{Flow, Machine};
             unsafe fn baseline<O: $bound>(m: &mut Machine<'_>, i: &$inst) -> Flow {
-                // SAFETY: the contract of `Handler`, which the caller keeps.
+                // SAFETY: the caller upholds the contract of `Handler`.
                 unsafe { $body::<O, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>(m, i) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
             unsafe fn avx2<O: $bound>(m: &mut Machine<'_>, i: &$inst) -> Flow {
-                // SAFETY: the contract of `Handler`, which the caller keeps.
+                // SAFETY: the caller upholds the contract of `Handler`.
                 unsafe { $body::<O, true>(m, i) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
             unsafe fn avx512<O: $bound>(m: &mut Machine<'_>, i: &$inst) -> Flow {
-                // SAFETY: the contract of `Handler`, which the caller keeps.
+                // SAFETY: the caller upholds the contract of `Handler`.
                 unsafe { $body::<O, true>(m, i) }
             }
             #[cfg(target_arch = "x86_64")]
@@ -173,11 +176,11 @@ mod tests {
     use crate::{Launch, Memory, Module, Params};
 
     thread_local! {
-        /// The level that launches of this thread take instead of the best one.
+        /// The level that launches of this thread use instead of the best one.
         pub(super) static FORCED: Cell<Option<Level>> = const { Cell::new(None) };
     }
 
-    /// Results of a kernel that has many mathematical functions, on one level.
+    /// Returns the results of a kernel with many mathematical functions at a level.
     fn results(level: Level) -> Vec<u8> {
         const N: u32 = 1000;
         let text = include_str!("../../tests/corpus/ptx/elementwise.compute_80.ptx");

@@ -1,5 +1,5 @@
-//! From an address to bytes: the look-up behind every access that is not inside the memory its
-//! instruction accessed last, and the checks of a faulty one.
+//! Finds the storage of an address: the slow path of every access outside the memory that its
+//! instruction accessed last, and the report of a faulty access.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::lanes::LANES;
 use super::machine::{Machine, Site};
 use super::memory::Allocation;
 
-/// What one lane wants to access.
+/// An access of one lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Request {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
-    /// The space the instruction names.
+    /// The space that the instruction names.
     pub(crate) space: AccessSpace,
     pub(crate) kind: AccessKind,
     pub(crate) lane: usize,
@@ -24,8 +24,8 @@ pub(crate) struct Request {
 }
 
 impl Machine<'_> {
-    /// Checks an access of one lane, and gives the pointer to its bytes, which is good until the
-    /// next access is looked up.
+    /// Checks an access of one lane and returns the pointer to its bytes. The pointer is valid
+    /// until the next access is looked up.
     #[cold]
     #[inline(never)]
     pub(crate) fn locate(&mut self, request: &Request) -> Result<*mut u8, Trap> {
@@ -71,7 +71,7 @@ impl Machine<'_> {
         Ok(pointer)
     }
 
-    /// Returns an access to a window of fixed size.
+    /// Checks an access to a window of fixed size.
     fn window(&self, request: &Request, view: Site, space: AccessSpace) -> Result<*mut u8, Trap> {
         let offset = request.address.wrapping_sub(view.base);
         if offset < view.limit(request.bytes) {
@@ -92,13 +92,13 @@ impl Machine<'_> {
         Err(Trap::new(kind, request.lane, detail).at(request.address).near(near))
     }
 
-    /// Returns an access to global or constant memory.
+    /// Checks an access to global or constant memory.
     fn global(&mut self, request: &Request) -> Result<*mut u8, Trap> {
         let Request { address, bytes, lane, kind, site, .. } = *request;
         let mut allocation = self.find(address);
         if allocation.is_none() {
-            // The program may have allocated meanwhile.
-            self.look_again();
+            // The program may have allocated memory since the last look-up.
+            self.refresh_table();
             allocation = self.find(address);
         }
         let pointer = allocation.as_ref().and_then(|allocation| allocation.pointer_to(address, bytes));
@@ -117,10 +117,9 @@ impl Machine<'_> {
             .near(Some(allocation.describe(address))))
     }
 
-    /// Takes the allocations that there are now for those there were, of which some may have been
-    /// freed: their storage goes with the last table that has them, so that no site may remember
-    /// it.
-    pub(crate) fn look_again(&mut self) {
+    /// Replaces the table of allocations by the current one. All sites are cleared, because
+    /// dropping the old table may free storage that they refer to.
+    pub(crate) fn refresh_table(&mut self) {
         let now = self.launch.memory.snapshot();
         if !Arc::ptr_eq(&now, &self.table) {
             self.sites.fill(Site::EMPTY);

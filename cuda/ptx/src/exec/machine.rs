@@ -1,7 +1,8 @@
-//! The state of one worker while it runs a block: what instructions see and change.
+//! The state of one worker while it runs a block: everything that instructions read and write.
 //!
-//! The fields at the top of [`Machine`] are those of the *split* that runs: lanes of one warp at
-//! one program counter. `warp.rs` says how splits part and meet, `block.rs` which warp runs next.
+//! The fields at the top of [`Machine`] describe the running *split*: lanes of one warp at one
+//! program counter. `warp.rs` defines how splits diverge and reconverge, `block.rs` which warp runs
+//! next.
 
 #![expect(unsafe_code, reason = "registers are reached by checked offsets into raw storage")]
 
@@ -20,35 +21,35 @@ use super::slots::{Pred, Reg};
 use super::survey::Layout;
 use super::warp::Warp;
 
-/// What the interpreter does after an instruction.
+/// The action of the interpreter after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Flow {
-    /// Goes on at the program counter.
+    /// Continues at the program counter.
     Next,
-    /// Runs another split: this one ended, waits, or was put back among those that can run.
+    /// Runs another split: this one ended, waits, or was queued again.
     Switch,
-    /// Lets another warp run; this split can go on later.
+    /// Lets another warp run. This split remains ready.
     Yield,
-    /// Ends the launch; [`Machine::trap`] says why.
+    /// Ends the launch with [`Machine::trap`].
     Fault,
 }
 
 /// The code of an instruction.
 ///
 /// # Safety
-/// The instruction is one that [`Program::linked`](super::program::Program::linked) made of the
-/// program that the machine runs, for a [`Level`](super::level::Level) that the processor has, so
-/// that its fields are those that the handler takes. The machine's window is that of a frame of the
-/// function the instruction is in.
+/// [`Program::linked`](super::program::Program::linked) returned the instruction for the program
+/// that the machine runs and for a [`Level`](super::level::Level) that the processor supports, so
+/// its fields have the types that the handler expects. The machine's window is that of a frame of
+/// the function that contains the instruction.
 pub(crate) type Handler = unsafe fn(&mut Machine<'_>, &Inst) -> Flow;
 
-/// Memory that an instruction accessed last: accesses inside it need no look-up.
+/// The memory that an instruction accessed last. Accesses inside it need no look-up.
 #[derive(Clone, Copy)]
 pub(crate) struct Site {
     /// The first address.
     pub(crate) base: u64,
-    /// Bytes; 0 if nothing is remembered.
+    /// The size in bytes; 0 if nothing is remembered.
     pub(crate) bytes: u64,
     pub(crate) pointer: *mut u8,
 }
@@ -56,30 +57,30 @@ pub(crate) struct Site {
 impl Site {
     pub(crate) const EMPTY: Site = Site { base: 0, bytes: 0, pointer: std::ptr::null_mut() };
 
-    /// Offsets below it leave room for an access of `size` bytes.
+    /// Returns the limit below which an offset leaves room for an access of `size` bytes.
     #[inline(always)]
     pub(crate) fn limit(&self, size: u64) -> u64 {
         (self.bytes + 1).saturating_sub(size)
     }
 }
 
-/// The values lanes show each other in a collective instruction.
+/// The values that lanes publish to each other in a collective instruction.
 #[derive(Clone)]
 pub(crate) struct Exchange {
     pub(crate) values: Line<u64>,
     pub(crate) predicates: u32,
-    /// The lanes that take part.
+    /// The lanes that have published.
     pub(crate) lanes: u32,
 }
 
-/// Which half of a collective instruction runs.
+/// The part of a collective instruction that runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Both: all lanes are here.
+    /// Both parts: all members are active.
     Whole,
-    /// Values are shown.
+    /// Lanes publish their values.
     Publish,
-    /// Results are taken.
+    /// Lanes take their results.
     Finish,
 }
 
@@ -87,59 +88,60 @@ pub(crate) enum Phase {
 pub(crate) struct Machine<'l> {
     /// The register window of the split's frame.
     pub(crate) registers: *mut u8,
-    /// The program counter: the instruction after the one that runs.
+    /// The program counter, which is that of the instruction after the running one.
     pub(crate) pc: u32,
-    /// The lanes for which the instruction takes place.
+    /// The active lanes.
     pub(crate) mask: u32,
-    /// Where the split meets others: an index into [`Warp::joins`].
+    /// The join of the split: an index into [`Warp::joins`].
     pub(crate) join: u32,
-    /// An index into [`Warp::frames`].
+    /// The frame of the split: an index into [`Warp::frames`].
     pub(crate) frame: u32,
-    /// Backward branches left until other splits and warps have their turn.
+    /// The number of backward branches before the turn ends.
     pub(crate) fuel: i32,
-    /// The warp that runs: an index into `warps`.
+    /// The current warp: an index into `warps`.
     pub(crate) warp: usize,
-    /// Local memory of the warp: that of lane `n` begins `n * local_stride` bytes in.
+    /// The local memory of the warp. That of lane `n` begins at byte `n * local_stride`.
     pub(crate) local: *mut u8,
     pub(crate) local_stride: u64,
     pub(crate) shared: Site,
     pub(crate) params: Site,
     pub(crate) sites: Vec<Site>,
-    /// How addresses lie that straight code uses more than once, see
-    /// [`super::access::load_keeping`].
+    /// Layouts of addresses that several loads of a basic block use, see
+    /// [`super::access::load_and_record`].
     pub(crate) layouts: [Layout; LAYOUTS],
     pub(crate) launch: &'l Launched<'l>,
     pub(crate) warps: Vec<Warp>,
     pub(crate) barriers: Barriers,
     pub(crate) exchange: Box<Exchange>,
     pub(crate) phase: Phase,
-    /// The allocations as of the launch, or as of the last look-up that failed.
+    /// The allocations as of the start of the launch, or of the last failed look-up.
     pub(crate) table: Arc<Table>,
     pub(crate) instruments: Option<Box<Instruments<'l>>>,
     pub(crate) trap: Option<Trap>,
-    /// The block that runs, as a number.
+    /// The number of the running block.
     pub(crate) block: u64,
     /// Threads of the block that have not exited.
     pub(crate) live_threads: u32,
     pub(crate) instructions: u64,
-    /// Instructions that programs wait with.
+    /// The number of executed instructions that a program may use in a wait loop.
     pub(crate) polls: u64,
     pub(crate) started: Instant,
-    /// Storage behind `shared`: lines, for their alignment. Never touched but through `shared`.
+    /// The storage behind `shared`, in lines for their alignment. It is only accessed through
+    /// `shared`.
     pub(crate) _shared_storage: Vec<Line<u32>>,
 }
 
 impl Machine<'_> {
-    /// Returns the lanes of a register.
+    /// Returns the pointer to a register's line.
     ///
     /// # Safety
-    /// The register is one of the running program, in the function whose window is the current one;
-    /// a handler has such registers from its instruction alone, see [`Handler`].
+    /// The register belongs to the function whose window is the current one. A handler takes such
+    /// registers only from its instruction, see [`Handler`].
     #[inline(always)]
     pub(crate) unsafe fn line<S: Slot>(&self, register: Reg<S>) -> *mut Line<S> {
         // SAFETY: `Window::add` made room for the register in the function's window, which begins
-        // at `registers` and is aligned as a line, and gave it an offset that is a multiple of a
-        // line's size.
+        // at `registers` and has the alignment of a line. It gave the register an offset that is a
+        // multiple of a line's size.
         unsafe { self.registers.add(register.offset()).cast() }
     }
 
@@ -149,7 +151,7 @@ impl Machine<'_> {
     /// As for [`Machine::line`].
     #[inline(always)]
     pub(crate) unsafe fn read<S: Slot>(&self, register: Reg<S>) -> Line<S> {
-        // SAFETY: `line` gives a place inside the window; windows are always initialized.
+        // SAFETY: `line` returns a pointer into the window, which is always initialized.
         unsafe { *self.line(register) }
     }
 
@@ -159,7 +161,7 @@ impl Machine<'_> {
     /// As for [`Machine::line`].
     #[inline(always)]
     pub(crate) unsafe fn write<S: Slot>(&mut self, register: Reg<S>, value: &Line<S>) {
-        // SAFETY: `line` gives a place inside the window, to which nothing else refers while an
+        // SAFETY: `line` returns a pointer into the window, which nothing else refers to while an
         // instruction runs.
         unsafe {
             let to = self.line(register);
@@ -198,7 +200,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Ends the launch.
+    /// Stores the trap, which ends the launch.
     #[cold]
     pub(crate) fn fail(&mut self, trap: Trap) -> Flow {
         self.trap = Some(trap);
@@ -211,7 +213,7 @@ impl Machine<'_> {
         &mut self.warps[self.warp]
     }
 
-    /// Returns the number of a lane's thread within the block.
+    /// Returns the index of a lane's thread within the block.
     pub(crate) fn thread(&self, lane: usize) -> u64 {
         (self.warp * super::lanes::LANES + lane) as u64
     }

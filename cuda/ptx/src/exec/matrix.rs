@@ -15,7 +15,7 @@ use super::slots::{List, Mismatch, Reg, RegisterSlot, all_typed};
 use super::warpgroup::GroupProduct;
 use crate::arith::matrix::{Fragment, Multiply, Register, load_tile, store_tile, transpose_tile};
 
-/// Registers of 32 or of 64 bits, one behind the other.
+/// A sequence of registers of 32 or of 64 bits.
 #[derive(Clone, Debug)]
 pub(crate) enum Registers {
     Narrow(Vec<Reg<u32>>),
@@ -23,7 +23,7 @@ pub(crate) enum Registers {
 }
 
 impl Registers {
-    /// Registers that hold elements of a given width in bits.
+    /// Creates the sequence for elements of a given width in bits.
     pub(crate) fn for_elements(bits: usize, slots: &[RegisterSlot]) -> Result<Registers, Mismatch> {
         if bits == 64 {
             all_typed(slots).map(Registers::Double)
@@ -33,7 +33,7 @@ impl Registers {
     }
 }
 
-/// The registers of a multiplication, of each matrix one behind the other.
+/// The registers of the matrices of a multiplication.
 #[derive(Clone, Debug)]
 pub(crate) struct Operands<S> {
     a: Vec<Reg<S>>,
@@ -51,9 +51,9 @@ impl<S: Slot> Operands<S> {
 /// A matrix multiplication.
 #[derive(Clone, Debug)]
 pub(crate) enum Product {
-    /// Of elements in registers of 32 bits.
+    /// A product of elements in registers of 32 bits.
     Narrow(Multiply, Operands<u32>),
-    /// Of `f64`.
+    /// A product of `f64`.
     Double(Multiply, Operands<u64>),
 }
 
@@ -68,18 +68,18 @@ impl Product {
     }
 }
 
-/// `wmma.load`, `wmma.store`: the matrix in memory and the registers.
+/// The matrix in memory and the registers of a `wmma.load` or `wmma.store`.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfer {
     pub(crate) fragment: Fragment,
     pub(crate) registers: Registers,
     pub(crate) row_major: bool,
     pub(crate) space: AccessSpace,
-    /// The register with the distance of rows or columns, in elements.
+    /// The register with the distance between rows or columns, in elements.
     pub(crate) stride: Option<Reg<u32>>,
 }
 
-/// Matrix instructions of a program.
+/// The operands of the matrix instructions of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matrices {
     pub(crate) products: Vec<Product>,
@@ -89,14 +89,14 @@ pub(crate) struct Matrices {
 
 /// `mma`, `wmma.mma`: `imm` is the [`Product`].
 pub(crate) unsafe fn multiply(m: &mut Machine<'_>, i: &Inst) -> Flow {
-    if m.mask != FULL && !collective::whole_warp(m) {
+    if m.mask != FULL && !collective::try_gather_warp(m) {
         return Flow::Switch;
     }
     match &m.launch.program.matrices.products[i.imm as usize] {
-        // SAFETY: the product is the instruction's, so that its registers are of the current
+        // SAFETY: the product belongs to the instruction, so its registers are of the current
         // window, see `Handler`.
         Product::Narrow(form, operands) => unsafe { multiply_narrow(m, form, operands) },
-        // SAFETY: the product is the instruction's, so that its registers are of the current
+        // SAFETY: the product belongs to the instruction, so its registers are of the current
         // window, see `Handler`.
         Product::Double(form, operands) => unsafe { multiply_double(m, form, operands) },
     }
@@ -106,7 +106,7 @@ pub(crate) unsafe fn multiply(m: &mut Machine<'_>, i: &Inst) -> Flow {
 /// # Safety
 /// The registers are of the current window.
 unsafe fn multiply_double(m: &mut Machine<'_>, form: &Multiply, operands: &Operands<u64>) {
-    // SAFETY: the caller's promise is what `read` and `write` ask for.
+    // SAFETY: the caller promises that the registers are of the current window.
     unsafe {
         let read = |registers: &[Reg<u64>]| -> Vec<[f64; LANES]> {
             registers.iter().map(|&register| m.read(register).0.map(f64::from_bits)).collect()
@@ -126,7 +126,7 @@ unsafe fn multiply_narrow(m: &mut Machine<'_>, form: &Multiply, operands: &Opera
     const MAX_REGISTERS: usize = 16;
     let (mut a, mut b) = ([[0; LANES]; MAX_REGISTERS], [[0; LANES]; MAX_REGISTERS]);
     let (mut c, mut d) = ([[0; LANES]; MAX_REGISTERS], [[0; LANES]; MAX_REGISTERS]);
-    // SAFETY: the caller's promise is what `read` and `write` ask for.
+    // SAFETY: the caller promises that the registers are of the current window.
     unsafe {
         let read = |registers: &[Reg<u32>], to: &mut [Register]| {
             for (&register, to) in registers.iter().zip(to) {
@@ -147,7 +147,7 @@ unsafe fn multiply_narrow(m: &mut Machine<'_>, form: &Multiply, operands: &Opera
 /// `wmma.load`, `wmma.store` (if `d` is 1): `imm` is the [`Transfer`], `a` the address, `c` its
 /// offset.
 pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
-    if m.mask != FULL && !collective::whole_warp(m) {
+    if m.mask != FULL && !collective::try_gather_warp(m) {
         return Flow::Switch;
     }
     let transfer = &m.launch.program.matrices.transfers[i.imm as usize];
@@ -210,12 +210,12 @@ pub(crate) unsafe fn transfer(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> F
     Flow::Next
 }
 
-/// What a lane has in one of some registers.
+/// Returns the value of a lane in register `at` of a sequence.
 ///
 /// # Safety
 /// The registers are of the current window.
 unsafe fn element(m: &Machine<'_>, registers: &Registers, at: usize, lane: usize) -> u64 {
-    // SAFETY: the caller's promise is what `line` asks for.
+    // SAFETY: the caller promises that the registers are of the current window.
     unsafe {
         match registers {
             Registers::Narrow(registers) => (*m.line(registers[at])).0[lane].into(),
@@ -224,12 +224,12 @@ unsafe fn element(m: &Machine<'_>, registers: &Registers, at: usize, lane: usize
     }
 }
 
-/// Loads an element of a given width in bits, or the byte that contains it.
+/// Loads an element of `bits` bits, or the byte that contains it.
 ///
 /// # Safety
-/// The pointer is to that many bytes of program memory, and aligned to them.
+/// The pointer is valid for a load of that size from program memory, and aligned to it.
 unsafe fn load_element(pointer: *const u8, bits: usize) -> u64 {
-    // SAFETY: the caller's promise is what `Word` asks for.
+    // SAFETY: the caller promises a valid, aligned pointer.
     unsafe {
         match bits {
             64 => u64::load(pointer),
@@ -240,12 +240,12 @@ unsafe fn load_element(pointer: *const u8, bits: usize) -> u64 {
     }
 }
 
-/// Stores an element of a given width in bits.
+/// Stores an element of `bits` bits.
 ///
 /// # Safety
-/// The pointer is to that many bytes of program memory, and aligned to them.
+/// The pointer is valid for a store of that size to program memory, and aligned to it.
 unsafe fn store_element(pointer: *mut u8, bits: usize, value: u64) {
-    // SAFETY: the caller's promise is what `Word` asks for.
+    // SAFETY: the caller promises a valid, aligned pointer.
     unsafe {
         match bits {
             64 => u64::store(pointer, value),
@@ -256,13 +256,13 @@ unsafe fn store_element(pointer: *mut u8, bits: usize, value: u64) {
     }
 }
 
-/// In `d` of [`load_tiles`] and [`store_tiles`]: tiles are transposed.
+/// A flag in `d` of [`load_tiles`] and [`store_tiles`]: the tiles are transposed.
 pub(crate) const TRANSPOSED: u32 = 8;
 
-/// An instruction on tiles: `a` is an address, `c` the registers of the tiles.
+/// An instruction on tiles: `a` is the address, `c` the list of the tiles' registers.
 type Tiles = Inst<u32, Reg<u64>, u32, List<u32>>;
 
-/// Returns the row of eight halves that a lane's address names.
+/// Returns the pointer to the row of eight 16-bit elements at a lane's address.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
@@ -273,15 +273,15 @@ unsafe fn row(
     kind: AccessKind,
 ) -> Result<*mut u8, super::fault::Trap> {
     let space = AccessSpace::from_number((i.d >> 8) as u8);
-    // SAFETY: the caller's promise is what `line` asks for.
+    // SAFETY: the caller promises that the instruction's registers are of the current window.
     let address = unsafe { (*m.line(i.a)).0[lane] }.wrapping_add(i.imm);
     m.reach_shared(&Request { address, bytes: 16, space, kind, lane, site: i.site })
 }
 
-/// `ldmatrix`: `a` is the address of a row in each lane, `imm` added to it, `c` lists the
+/// `ldmatrix`: `a` is the address of a row in each lane, to which `imm` is added. `c` lists the
 /// destinations, four at most.
 pub(crate) unsafe fn load_tiles(m: &mut Machine<'_>, i: &Tiles) -> Flow {
-    if m.mask != FULL && !collective::whole_warp(m) {
+    if m.mask != FULL && !collective::try_gather_warp(m) {
         return Flow::Switch;
     }
     let registers = m.launch.program.lists.get(i.c);
@@ -308,9 +308,9 @@ pub(crate) unsafe fn load_tiles(m: &mut Machine<'_>, i: &Tiles) -> Flow {
     Flow::Next
 }
 
-/// `stmatrix`: as [`load_tiles`], with the sources in the list.
+/// `stmatrix`: like [`load_tiles`], with the sources in the list.
 pub(crate) unsafe fn store_tiles(m: &mut Machine<'_>, i: &Tiles) -> Flow {
-    if m.mask != FULL && !collective::whole_warp(m) {
+    if m.mask != FULL && !collective::try_gather_warp(m) {
         return Flow::Switch;
     }
     let registers = m.launch.program.lists.get(i.c);
@@ -335,7 +335,7 @@ pub(crate) unsafe fn store_tiles(m: &mut Machine<'_>, i: &Tiles) -> Flow {
 
 /// `movmatrix`.
 pub(crate) unsafe fn transpose(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u32>>) -> Flow {
-    if m.mask != FULL && !collective::whole_warp(m) {
+    if m.mask != FULL && !collective::try_gather_warp(m) {
         return Flow::Switch;
     }
     // SAFETY: registers are those of the current window, see `Handler`.

@@ -1,14 +1,15 @@
-//! Device memory: the allocations a launch may touch.
+//! Device memory: the allocations that a launch may access.
 //!
-//! Addresses are our own: handed out once in the life of the process, spaced so that an overrun
-//! never reaches a neighbour, and never zero. A [`Memory`] maps them to storage. A launch works on
-//! a snapshot of the table, which keeps every allocation there was when it began alive until it
-//! ends; whoever runs a block keeps those of the last table it looked at, and forgets where others
-//! were. So a `free` during a launch is a mistake of the program and never one of ours.
+//! Device addresses are not host addresses. Each is used once in the life of the process. Gaps
+//! between allocations keep an overrun from reaching a neighbour, and no address is zero. A
+//! [`Memory`] maps addresses to storage. A launch works on a snapshot of the table, which keeps
+//! every allocation alive that existed when the launch began. A worker may replace its snapshot by
+//! a newer one, and then forgets the storage it found through the old one. So a `free` during a
+//! launch is at worst an error of the program, and never undefined behaviour here.
 //!
-//! Bytes are reached through [`Memory::read`], [`Memory::write`] and running kernels alone. Kernels
-//! of parallel blocks may race on them: every access from a kernel is an atomic or volatile one
-//! (see `exec/raw.rs`), so a race gives some value and no undefined behaviour.
+//! Only [`Memory::read`], [`Memory::write`] and their relatives and running kernels access the
+//! bytes. Kernels of parallel blocks may race on them. Every access from a kernel is atomic or
+//! volatile (see `exec/raw.rs`), so a race yields an unspecified value and no undefined behaviour.
 //!
 //! This module never dereferences a device address itself and never hands out a reference to device
 //! bytes.
@@ -24,15 +25,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::instrument::{Unwatched, Written};
 use super::raw;
 
-/// The first address ever handed out. High enough that small integers are never addresses.
+/// The first address of all. It is so high that small integers are never addresses.
 const FIRST_ADDRESS: u64 = 0x10_0000_0000;
-/// Addresses at and above belong to the windows of `exec/address.rs`.
+/// The end of global memory. The addresses from here on belong to the windows of `exec/address.rs`.
 pub(crate) const ADDRESS_END: u64 = 1 << 56;
-/// Unused addresses between two allocations.
+/// Unused bytes between two allocations.
 const GUARD_BYTES: u64 = 1 << 16;
-/// Alignment of every allocation.
+/// The alignment of every allocation.
 const ALIGNMENT: u64 = 256;
-/// Frees remembered for reports of use after free.
+/// The number of frees that are remembered for reports of use after free.
 const MAX_FREED: usize = 4096;
 
 static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
@@ -85,10 +86,10 @@ impl fmt::Display for MemoryError {
 
 impl std::error::Error for MemoryError {}
 
-/// Who frees the bytes of an allocation.
+/// The storage of an allocation, and who frees it.
 enum Storage {
     Owned(Layout),
-    /// The caller's, which this keeps.
+    /// The caller's storage, which this handle keeps alive.
     Shared(#[expect(dead_code, reason = "kept, and never looked at")] Owner),
     Empty,
 }
@@ -107,16 +108,16 @@ pub(crate) struct Allocation {
     written: Written,
 }
 
-// SAFETY: `pointer` is to bytes that `Allocation::new` allocated, or that the caller of
-// `Memory::register` promised to keep and to share. They are reached by the functions of `raw`
-// alone, which may race, so that an allocation may be used and dropped on any thread.
+// SAFETY: `pointer` refers to bytes that `Allocation::new` allocated, or that the caller of
+// `Memory::register` promised to keep alive and to share. Only the functions of `raw` access them,
+// and those may race, so an allocation may be used and dropped on any thread.
 unsafe impl Send for Allocation {}
 // SAFETY: all fields but the bytes behind `pointer` are immutable or synchronized, and the
 // functions of `raw` may reach the bytes from several threads.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// New storage of `bytes` zero bytes at a new address.
+    /// Allocates `bytes` zero bytes at a new address.
     pub(crate) fn new(bytes: u64, read_only: bool, label: impl Into<Arc<str>>) -> Result<Self, MemoryError> {
         let out_of_memory = MemoryError::OutOfMemory { bytes };
         let span = bytes.checked_next_multiple_of(ALIGNMENT).and_then(|b| b.checked_add(GUARD_BYTES));
@@ -146,12 +147,12 @@ impl Allocation {
         if allocation.base.saturating_add(span) >= ADDRESS_END { Err(out_of_memory) } else { Ok(allocation) }
     }
 
-    /// One past the last address.
+    /// Returns the address after the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.bytes
     }
 
-    /// Returns where `address` lies relative to this allocation, in words.
+    /// Describes where `address` lies relative to this allocation.
     pub(crate) fn describe(&self, address: u64) -> String {
         let Self { base, bytes, label, .. } = self;
         let what = format!("{label} of {bytes} bytes at {base:#x}");
@@ -164,7 +165,7 @@ impl Allocation {
         }
     }
 
-    /// Returns the pointer to `bytes` bytes at `address`, if all are inside.
+    /// Returns the pointer to `bytes` bytes at `address`, if all are inside the allocation.
     pub(crate) fn pointer_to(&self, address: u64, bytes: u64) -> Option<*mut u8> {
         let offset = address.checked_sub(self.base)?;
         // `offset <= self.bytes` fits a usize because the storage does.
@@ -176,13 +177,13 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if let Storage::Owned(layout) = self.storage {
-            // SAFETY: allocated with this layout in `new`, freed here alone.
+            // SAFETY: `new` allocated the storage with this layout, and nothing else frees it.
             unsafe { std::alloc::dealloc(self.pointer, layout) }
         }
     }
 }
 
-/// What is remembered of a freed allocation.
+/// A freed allocation, for reports of use after free.
 #[derive(Clone)]
 pub(crate) struct Freed {
     base: u64,
@@ -190,7 +191,7 @@ pub(crate) struct Freed {
     label: Arc<str>,
 }
 
-/// The allocations of a memory at one time.
+/// The allocations of a memory at one point in time.
 #[derive(Clone, Default)]
 pub(crate) struct Table {
     /// Sorted by address, disjoint.
@@ -206,7 +207,7 @@ impl Table {
         (address - candidate.base < candidate.bytes.max(1)).then_some(candidate)
     }
 
-    /// Returns the freed allocation that held `address`, in words.
+    /// Describes the freed allocation that held `address`.
     pub(crate) fn find_freed(&self, address: u64) -> Option<String> {
         let held = |f: &&Freed| address >= f.base && address - f.base < f.bytes;
         self.freed.iter().rev().find(held).map(|f| {
@@ -220,7 +221,7 @@ impl Table {
         })
     }
 
-    /// Returns the allocation closest to `address`, with the distance.
+    /// Returns the allocation closest to `address`, and its distance in bytes.
     pub(crate) fn nearest(&self, address: u64) -> Option<(u64, &Allocation)> {
         let after = self.live.partition_point(|a| a.base <= address);
         let before = after.checked_sub(1).and_then(|i| self.live.get(i));
@@ -294,8 +295,8 @@ impl Memory {
         Ok(address)
     }
 
-    /// Frees the allocation that starts at `address`. Launches that run already may continue to use
-    /// it; an access by a later launch is a fault.
+    /// Frees the allocation that starts at `address`. Launches that are already running may
+    /// continue to access it; an access by a later launch is a fault.
     ///
     /// # Errors
     /// [`MemoryError::NotAllocated`].
@@ -322,9 +323,9 @@ impl Memory {
     /// [`MemoryError::BadRegistration`].
     ///
     /// # Safety
-    /// `pointer` must be valid for reads and writes of `bytes` bytes as long as `owner` is kept.
-    /// While a launch runs, others may touch the bytes by this memory's methods and by atomic
-    /// accesses only.
+    /// `pointer` must be valid for reads and writes of `bytes` bytes as long as `owner` is alive.
+    /// While a launch runs, the bytes may be accessed only through this memory's methods and by
+    /// atomic accesses.
     pub unsafe fn register(
         &self,
         address: u64,
@@ -363,12 +364,12 @@ impl Memory {
         })
     }
 
-    /// Takes allocations out that [`Memory::attach`] made part of this memory.
+    /// Removes allocations that [`Memory::attach`] added.
     pub(crate) fn detach(&self, allocations: &[Arc<Allocation>]) {
         self.update(|table| allocations.iter().for_each(|allocation| drop(table.remove(allocation.base))));
     }
 
-    /// Makes allocations that others own part of this memory, as a module's variables.
+    /// Adds allocations that others own, such as the variables of a module.
     pub(crate) fn attach(&self, allocations: &[Arc<Allocation>]) {
         let table = self.snapshot();
         if allocations.iter().all(|allocation| table.find(allocation.base).is_some()) {
@@ -389,7 +390,7 @@ impl Memory {
     /// # Errors
     /// [`MemoryError::OutOfBounds`].
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        // SAFETY: `bytes` is borrowed for the call, so that it can be read and nobody writes it.
+        // SAFETY: `bytes` is borrowed for the call, so it is valid for reads and nothing writes it.
         unsafe { self.write_from(address, bytes.as_ptr(), bytes.len()) }
     }
 
@@ -415,13 +416,13 @@ impl Memory {
         Ok(())
     }
 
-    /// A launch begins that does not say what it writes.
+    /// Notes the start of a launch that does not report what it writes.
     pub(crate) fn launch_unwatched(&self) {
         self.unwatched.add();
     }
 
-    /// Records an access of an observed kernel. Returns whether all bytes have been written, if it
-    /// reads them.
+    /// Records an access of an observed kernel. If it is a read, returns whether all its bytes have
+    /// been written.
     pub(crate) fn kernel_accesses(
         &self,
         allocation: &Allocation,
@@ -437,8 +438,8 @@ impl Memory {
     /// # Errors
     /// [`MemoryError::OutOfBounds`].
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
-        // SAFETY: `bytes` is borrowed mutably for the call, so that it can be written and nobody
-        // else uses it.
+        // SAFETY: `bytes` is borrowed mutably for the call, so it is valid for writes and nothing
+        // else accesses it.
         unsafe { self.read_to(address, bytes.as_mut_ptr(), bytes.len()) }
     }
 
@@ -494,7 +495,7 @@ impl Memory {
         Ok(Held { pointer, allocation: table.find(address).cloned() })
     }
 
-    /// Returns the present allocations.
+    /// Returns the current allocations.
     pub(crate) fn snapshot(&self) -> Arc<Table> {
         Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -508,7 +509,7 @@ impl Memory {
 /// A handle that keeps a range of device memory alive.
 pub struct Held {
     pointer: *mut u8,
-    /// None for an empty range that is nowhere.
+    /// `None` for an empty range outside all allocations.
     allocation: Option<Arc<Allocation>>,
 }
 

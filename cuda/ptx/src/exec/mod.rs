@@ -1,24 +1,24 @@
-//! Runs the compact form: warps, blocks, grids, and the memory they may touch.
+//! Runs the compact form of a program: warps, blocks, grids, and the memory they access.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `grid` | launches that run: arguments, and blocks spread over threads |
-//! | `block`, `stuck` | the warps of a block in turn; deadlocks |
-//! | `warp`, `stack` | how lanes part and meet: splits, joins, calls; room on the stack |
+//! | `grid` | a running launch: arguments, and blocks spread over threads |
+//! | `block`, `stuck` | scheduling of the warps of a block; deadlocks |
+//! | `warp`, `stack` | divergence and reconvergence of lanes: splits, joins, calls; stack allocation |
 //! | `barrier` | barriers of a block |
-//! | `program`, `slots` | the compact form that `code` makes; registers and their widths |
-//! | `machine` | what an instruction sees: registers, mask, memory |
+//! | `program`, `slots` | the compact form that `code` produces; registers and their widths |
+//! | `machine` | the state that instructions read and write: registers, mask, memory |
 //! | `ops` | instructions that compute lane by lane |
 //! | `access`, `survey`, `atomic`, `wide`, `locate`, `raw` | loads, stores, atomics; finding and checking addresses |
 //! | `collective`, `matrix`, `warpgroup` | instructions in which lanes see each other's values |
-//! | `transfer`, `bulk` | copies on the side, and the barriers that wait for them |
+//! | `transfer`, `bulk` | asynchronous copies, and the barriers that wait for them |
 //! | `memory`, `address` | allocations, and the address space |
-//! | `level` | copies of handlers for each set of vector instructions |
+//! | `level` | compiled variants of handlers for each set of vector instructions |
 //! | `special`, `printf` | special registers, output |
-//! | `instrument` | checks and statistics, when asked for |
+//! | `instrument` | optional checks and statistics |
 //!
-//! Nothing here looks at PTX text or its tree; `code` has settled what
-//! each instruction is.
+//! Nothing here reads PTX text or its syntax tree: `code` has already selected the handler of each
+//! instruction.
 
 pub(crate) mod access;
 pub(crate) mod address;

@@ -1,8 +1,8 @@
-//! Instructions that compute: each lane's result depends on the lane's own registers alone.
+//! Instructions that compute: each lane's result depends only on the lane's own registers.
 //!
-//! An operation is a type with a function on scalars; the handlers here apply it to all lanes, active or not
-//! (no operation can fail), and keep the results of the active ones. So the loop has no branch, and becomes
-//! vector code wherever the function allows it.
+//! An operation is a type with a function on scalars. The handlers here apply it to all lanes,
+//! active or not (no operation can fail), and keep the results of the active ones. The loop
+//! therefore has no branch and compiles to vector code wherever the function allows it.
 
 #![expect(unsafe_code, reason = "instructions read and write registers")]
 
@@ -12,8 +12,8 @@ use super::machine::{Flow, Machine};
 use super::program::Inst;
 use super::slots::{Pred, Reg};
 
-/// An operation on one value. `aux` is a constant of the instruction, `FMA` says whether fused
-/// multiplication is one instruction.
+/// An operation on one value. `aux` is a constant of the instruction, `FMA` says whether a fused
+/// multiply-add is one instruction.
 pub(crate) trait Op1 {
     type A: Value;
     type R: Value;
@@ -53,7 +53,7 @@ pub(crate) trait Compare {
     fn apply(aux: u64, a: Self::A, b: Self::A) -> bool;
 }
 
-/// An operation on two values and a carry, which gives a carry too.
+/// An operation on two or three values and a carry, which also returns a carry.
 pub(crate) trait Carry {
     type A: Value;
     fn apply(aux: u64, a: Self::A, b: Self::A, c: Self::A, carry: bool) -> (Self::A, bool);
@@ -95,7 +95,7 @@ unsafe fn run1<O: Op1, const FMA: bool>(m: &mut Machine<'_>, i: &Unary<O>) -> Fl
     Flow::Next
 }
 handlers!(
-    /// Handlers of an operation on `a`.
+    /// Returns the handlers of an operation on `a`.
     unary_handlers, run1, Op1, Unary<O>
 );
 
@@ -112,7 +112,7 @@ unsafe fn run2<O: Op2, const FMA: bool>(m: &mut Machine<'_>, i: &Binary<O>) -> F
     Flow::Next
 }
 handlers!(
-    /// Handlers of an operation on `a` and `b`.
+    /// Returns the handlers of an operation on `a` and `b`.
     binary_handlers, run2, Op2, Binary<O>
 );
 
@@ -131,7 +131,7 @@ unsafe fn run3<O: Op3, const FMA: bool>(m: &mut Machine<'_>, i: &Ternary<O>) -> 
     Flow::Next
 }
 handlers!(
-    /// Handlers of an operation on `a`, `b` and `c`.
+    /// Returns the handlers of an operation on `a`, `b` and `c`.
     ternary_handlers, run3, Op3, Ternary<O>
 );
 
@@ -151,15 +151,16 @@ unsafe fn run4<O: Op4, const FMA: bool>(m: &mut Machine<'_>, i: &Quaternary<O>) 
     Flow::Next
 }
 handlers!(
-    /// Handlers of an operation on `a`, `b`, `c` and `d`.
+    /// Returns the handlers of an operation on `a`, `b`, `c` and `d`.
     quaternary_handlers, run4, Op4, Quaternary<O>
 );
 
-/// One bit a lane.
+/// Evaluates `f` for each lane and returns the results as bits.
 #[inline(always)]
 fn bits(f: impl Fn(usize) -> bool) -> u32 {
-    // Two steps, the first through memory, and eight results side by side in the second: as one loop with
-    // one result, the compiler takes it apart lane by lane.
+    // Works in two steps: the first goes through memory, and the second computes eight partial
+    // results side by side. The compiler would take a single loop with one result apart, lane by
+    // lane.
     let truths = Line::from_fn(|lane| if f(lane) { u32::MAX } else { 0 });
     let truths = std::hint::black_box(&truths);
     let mut bits = [0u32; 8];
@@ -182,7 +183,7 @@ unsafe fn run_compare<O: Compare, const FMA: bool>(m: &mut Machine<'_>, i: &Comp
     Flow::Next
 }
 handlers!(
-    /// Handlers of a comparison of `a` and `b` to predicate `dst`.
+    /// Returns the handlers of a comparison of `a` and `b` to predicate `dst`.
     comparison, run_compare, Compare, Comparing<O>
 );
 
@@ -208,12 +209,12 @@ unsafe fn run_carry<O: Carry, const FMA: bool>(m: &mut Machine<'_>, i: &Carrying
     Flow::Next
 }
 handlers!(
-    /// Handlers of an operation on `a`, `b`, `c` and the carry `d`, which it writes if `imm` has
-    /// [`CARRY_OUT`].
+    /// Returns the handlers of an operation on `a`, `b`, `c` and the carry `d`, which it writes if
+    /// `imm` has [`CARRY_OUT`].
     carrying, run_carry, Carry, Carrying<O>
 );
 
-/// In `imm` of a [`Carry`]: the carry is written.
+/// A flag in `imm` of a [`Carry`]: the carry is written.
 pub(crate) const CARRY_OUT: u64 = 1 << 63;
 
 #[inline(always)]
@@ -229,7 +230,8 @@ unsafe fn run_select<O: Slot, const FMA: bool>(m: &mut Machine<'_>, i: &Selectin
     Flow::Next
 }
 handlers!(
-    /// Handlers of a choice between `a` and `b` by predicate `c`, negated if `d` is all ones.
+    /// Returns the handlers of a choice between `a` and `b` by predicate `c`, negated if `d` is all
+    /// ones.
     selection, run_select, Slot, Selecting<O>
 );
 
@@ -243,7 +245,7 @@ unsafe fn run_copy<O: Slot, const FMA: bool>(m: &mut Machine<'_>, i: &Copying<O>
     Flow::Next
 }
 handlers!(
-    /// Handlers of a copy of `a`.
+    /// Returns the handlers of a copy of `a`.
     copying, run_copy, Slot, Copying<O>
 );
 
@@ -267,12 +269,13 @@ pub(crate) unsafe fn predicate_logic(m: &mut Machine<'_>, i: &Inst<Pred, Pred, P
 
 /// Sets predicate `dst` to the bits `imm`.
 pub(crate) unsafe fn predicate_constant(m: &mut Machine<'_>, i: &Inst<Pred>) -> Flow {
-    // SAFETY: the field of the instruction is a register of the current window, see `Handler`.
+    // SAFETY: `dst` is a predicate of the current window, see `Handler`.
     unsafe { m.write_predicate(i.dst, i.imm as u32) };
     Flow::Next
 }
 
-/// An [`Op1`] from a closure: `unary!(u32 => u64, |a| a.into())`, `unary!(u32 => u32, |a; aux| …)`.
+/// Makes an [`Op1`] from a closure: `unary!(u32 => u64, |a| a.into())`, `unary!(u32 => u32, |a;
+/// aux| …)`.
 macro_rules! unary {
     ($a:ty => $r:ty, |$x:ident| $body:expr) => { $crate::exec::ops::unary!($a => $r, |$x; _aux| $body) };
     ($a:ty => $r:ty, |$x:ident; $aux:ident| $body:expr) => {{
@@ -290,7 +293,7 @@ macro_rules! unary {
 }
 pub(crate) use unary;
 
-/// An [`Op2`] from a closure: `binary!((u32, u32) => u32, |a, b| a & b)`.
+/// Makes an [`Op2`] from a closure: `binary!((u32, u32) => u32, |a, b| a & b)`.
 macro_rules! binary {
     (($a:ty, $b:ty) => $r:ty, |$x:ident, $y:ident| $body:expr) => { $crate::exec::ops::binary!(($a, $b) => $r, |$x, $y; _aux| $body) };
     (($a:ty, $b:ty) => $r:ty, |$x:ident, $y:ident; $aux:ident| $body:expr) => {{
@@ -309,7 +312,7 @@ macro_rules! binary {
 }
 pub(crate) use binary;
 
-/// An [`Op3`] from a closure.
+/// Makes an [`Op3`] from a closure.
 macro_rules! ternary {
     (($a:ty, $b:ty, $c:ty) => $r:ty, |$x:ident, $y:ident, $z:ident| $body:expr) => {
         $crate::exec::ops::ternary!(($a, $b, $c) => $r, |$x, $y, $z; _aux| $body)
@@ -331,7 +334,7 @@ macro_rules! ternary {
 }
 pub(crate) use ternary;
 
-/// An [`Op4`] from a closure.
+/// Makes an [`Op4`] from a closure.
 macro_rules! quaternary {
     (($a:ty, $b:ty, $c:ty, $d:ty) => $r:ty, |$x:ident, $y:ident, $z:ident, $w:ident; $aux:ident| $body:expr) => {{
         struct O;
@@ -351,7 +354,7 @@ macro_rules! quaternary {
 }
 pub(crate) use quaternary;
 
-/// A [`Compare`] from a closure.
+/// Makes a [`Compare`] from a closure.
 macro_rules! compare {
     ($a:ty, |$x:ident, $y:ident| $body:expr) => { $crate::exec::ops::compare!($a, |$x, $y; _aux| $body) };
     ($a:ty, |$x:ident, $y:ident; $aux:ident| $body:expr) => {{

@@ -1,4 +1,4 @@
-//! Where blocks run in parallel: a caller's threads, or a small pool of our own.
+//! Threads that run blocks in parallel: the caller's, or a small pool of this crate.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,10 +7,12 @@ use std::thread;
 
 /// The caller's threads, for running blocks.
 pub trait ParallelFor: Sync {
-    /// Returns the number of bodies that can run at the same time, including one on the calling thread.
+    /// Returns the number of bodies that can run at the same time, including one on the calling
+    /// thread.
     fn parallelism(&self) -> usize;
 
-    /// Calls `body` with each number below `tasks`, in any order and on any threads, and waits for all calls.
+    /// Calls `body` with each number below `tasks`, in any order and on any threads, and waits for
+    /// all calls.
     fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync));
 }
 
@@ -28,7 +30,7 @@ impl ParallelFor for Sequential {
     }
 }
 
-/// Runs blocks on a pool of this crate's own: one thread for each core, started when first needed and kept.
+/// Runs blocks on this crate's pool: one thread for each core, started at the first use and kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnThreads;
 
@@ -47,13 +49,13 @@ impl ParallelFor for OwnThreads {
     }
 }
 
-/// A call of [`ParallelFor::run`] that threads may help with.
+/// A call of [`ParallelFor::run`] that helper threads may join.
 struct Job {
-    /// The body, whose lifetime has been erased: see [`Pool::run`].
+    /// The body, whose lifetime has been erased, see [`Pool::run`].
     body: BodyPointer,
     tasks: usize,
     next: AtomicUsize,
-    /// Helpers inside the job, and whether any may still join.
+    /// The number of helpers inside the job, and whether more may join.
     state: Mutex<JobState>,
     left: Condvar,
 }
@@ -67,10 +69,10 @@ struct JobState {
 struct BodyPointer(*const (dyn Fn(usize) + Sync));
 
 #[expect(unsafe_code, reason = "a borrowed closure is lent to threads that are waited for")]
-// SAFETY: the closure behind it is `Sync`, so that it may be called on any thread.
+// SAFETY: the closure behind the pointer is `Sync`, so any thread may call it.
 unsafe impl Send for BodyPointer {}
 #[expect(unsafe_code, reason = "a borrowed closure is lent to threads that are waited for")]
-// SAFETY: the closure behind it is `Sync`, so that it may be shared between threads.
+// SAFETY: the closure behind the pointer is `Sync`, so threads may share it.
 unsafe impl Sync for BodyPointer {}
 
 struct Pool {
@@ -90,12 +92,13 @@ impl Pool {
     }
 
     fn run(&self, tasks: usize, body: &(dyn Fn(usize) + Sync)) {
-        // The lifetime is erased here and restored by waiting: `body` is called between `Job::enter` and
-        // `Job::leave` alone, and this function returns only when the job is closed and no helper is inside.
+        // `body` is only called between `Job::enter` and `Job::leave`. This function returns only
+        // when the job is closed and no helper is inside, so the erased lifetime is never exceeded.
         let pointer = std::ptr::from_ref(body);
         #[expect(unsafe_code, reason = "erases a lifetime")]
-        // SAFETY: the two types differ in the lifetime of the closure alone. The pointer is used by threads inside the job, and
-        // `Closing` keeps this function, which borrows the closure, from returning while one is.
+        // SAFETY: the two types differ only in the lifetime of the closure. Only threads inside the
+        // job use the pointer, and `Closing` keeps this function, which borrows the closure, from
+        // returning while one is inside.
         let pointer: *const (dyn Fn(usize) + Sync + 'static) = unsafe { std::mem::transmute(pointer) };
         let job = Arc::new(Job {
             body: BodyPointer(pointer),
@@ -141,7 +144,8 @@ impl Job {
                 return;
             }
             #[expect(unsafe_code, reason = "calls a body whose lifetime was erased")]
-            // SAFETY: the job is open or this thread is inside, so `Pool::run`, which borrows the body, has not returned.
+            // SAFETY: the job is open or this thread is inside it, so `Pool::run`, which borrows
+            // the body, has not returned.
             let body = unsafe { &*self.body.0 };
             body(task);
         }
@@ -163,7 +167,7 @@ impl Job {
     }
 }
 
-/// A helper thread: looks for jobs for ever.
+/// Runs a helper thread, which joins jobs forever.
 fn help(jobs: &(Mutex<Vec<Arc<Job>>>, Condvar)) {
     struct Inside<'a>(&'a Job);
     impl Drop for Inside<'_> {

@@ -1,4 +1,4 @@
-//! `printf` of programs: the format of C, its arguments from device memory.
+//! `printf` for programs: C's format, with arguments from device memory.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,12 @@ use std::fmt::Write as _;
 /// once.
 pub type Sink<'s> = dyn Fn(&str) + Sync + 's;
 
-/// Longest field a conversion is padded to, and most digits.
+/// The greatest width and precision of a conversion.
 const MAX_FIELD: usize = 4096;
 
-/// Reads arguments one after the other, as CUDA passes them: in memory, each at its natural
-/// alignment.
+/// A reader of arguments, which CUDA passes in memory, each at its natural alignment.
 pub(crate) trait Arguments {
-    /// The next argument, of 4 or 8 bytes.
+    /// The error of a read.
     type Error;
     fn next(&mut self, bytes: u64) -> Result<u64, Self::Error>;
     /// Returns the string at an address.
@@ -31,7 +30,7 @@ struct Spec {
     precision: Option<usize>,
     /// Whether an integer has 64 bits.
     long: bool,
-    /// Bits of an integer below 32: `h`, `hh`.
+    /// The width of an integer below 32 bits: `h`, `hh`.
     short: Option<u32>,
 }
 
@@ -48,7 +47,7 @@ pub(crate) fn format<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<S
     Ok(out)
 }
 
-/// One conversion, behind its `%`. Gives what follows it.
+/// Formats one conversion and returns the rest of the format. `rest` starts after the `%`.
 fn convert<'f, A: Arguments>(
     mut rest: &'f [u8],
     arguments: &mut A,
@@ -124,7 +123,8 @@ fn convert<'f, A: Arguments>(
     Ok(tail)
 }
 
-/// Returns a width or a precision: digits, or `*` for an argument.
+/// Reads a width or a precision, which is digits or `*` for an argument, and returns it with the
+/// rest of the format.
 fn number<'f, A: Arguments>(
     mut rest: &'f [u8],
     arguments: &mut A,
@@ -141,7 +141,7 @@ fn number<'f, A: Arguments>(
 }
 
 impl Spec {
-    /// Pads a field; zeros go between sign (or `0x`) and digits.
+    /// Pads a field. Zeros go between the sign or `0x` and the digits.
     fn pad(&self, text: String, numeric: bool) -> String {
         let missing = self.width.saturating_sub(text.chars().count());
         if self.left {
@@ -220,7 +220,7 @@ impl Spec {
         format!("{value:.precision$}{point}")
     }
 
-    /// `%g`: fixed or exponential, whichever suits, without zeros at the end.
+    /// Formats `%g`: fixed or exponential notation, whichever suits, without trailing zeros.
     fn shortest(&self, value: f64) -> String {
         let precision = self.precision.unwrap_or(6).max(1);
         let rounded = exponential(value, precision - 1, true);
@@ -239,7 +239,7 @@ impl Spec {
         }
     }
 
-    /// `%a`.
+    /// Formats `%a`.
     fn hexadecimal(&self, value: f64) -> String {
         let bits = value.to_bits();
         let (exponent, mut fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));

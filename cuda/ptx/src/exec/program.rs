@@ -1,4 +1,4 @@
-//! A program in its compact form, as `code` makes it: what the rest of `exec` runs.
+//! A program in its compact form, which `code` produces and the rest of `exec` runs.
 
 #![expect(unsafe_code, reason = "gives fields of instructions their types")]
 
@@ -13,10 +13,10 @@ use super::slots::{FIELDS, FieldType, Fields, Lists, Mismatch, Pred, Reg};
 use super::video::Form;
 use crate::syntax::types::SpecialRegister;
 
-/// An instruction, ready to run: its handler, the handler's operands, a constant. The types of the
-/// fields are those the handler gives them ([`FieldType`]); a list of instructions has numbers
-/// instead. `imm` is a constant or the offset of an address, `site` what memory the instruction
-/// accessed last.
+/// An instruction, ready to run: its handler, the handler's operands and a constant. A handler sees
+/// the fields with their types ([`FieldType`]); a list of instructions stores them as numbers.
+/// `imm` is a constant or the offset of an address, `site` the index of the instruction's
+/// [`Site`](super::machine::Site).
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Inst<Dst = u32, A = u32, B = u32, C = u32, D = u32, Site = u32> {
@@ -31,7 +31,7 @@ pub(crate) struct Inst<Dst = u32, A = u32, B = u32, C = u32, D = u32, Site = u32
 }
 
 impl Inst {
-    /// Returns the instruction as its handler sees it.
+    /// Returns the instruction with typed fields, as its handler sees it.
     ///
     /// # Safety
     /// The instruction's handler has fields of these types.
@@ -44,15 +44,15 @@ impl Inst {
         D: FieldType,
         Site: FieldType,
     {
-        // SAFETY: the layout of an `Inst` is that of C, and each `FieldType` is a transparent
-        // `u32`. By the caller's promise `Unlinked::new` has checked that the numbers are those of
-        // registers as the types say.
+        // SAFETY: `Inst` is `repr(C)`, and each `FieldType` is a transparent `u32`. The caller
+        // promises that the handler has fields of these types, and `Unlinked::new` checked the
+        // numbers against them.
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 }
 
-/// An instruction whose handler has not been picked for a processor. Its fields are those its
-/// handlers take.
+/// An instruction whose handler has not been picked for a processor. Its fields are those that its
+/// handlers expect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unlinked {
     handlers: Handlers,
@@ -61,7 +61,7 @@ pub(crate) struct Unlinked {
 }
 
 impl Unlinked {
-    /// Puts handlers and fields together. It is an error if a field is not what the handlers take.
+    /// Combines handlers and fields. Fails if a field is not of the kind that the handlers expect.
     pub(crate) fn new(handlers: Handlers, fields: Fields) -> Result<Unlinked, Mismatch> {
         let (numbers, imm) = fields.resolve(handlers.uses())?;
         Ok(Unlinked { handlers, numbers, imm })
@@ -73,12 +73,12 @@ impl Unlinked {
     }
 }
 
-/// A register that is filled before a function runs, and with what.
+/// A register that is filled before a function runs, and its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Filled {
     Constant32(Reg<u32>, u32),
     Constant64(Reg<u64>, u64),
-    /// Where the frame's local memory begins.
+    /// The start of the frame's local memory.
     LocalBase(Reg<u64>),
     Special32(Reg<u32>, SpecialRegister),
     Special64(Reg<u64>, SpecialRegister),
@@ -86,7 +86,7 @@ pub(crate) enum Filled {
 }
 
 impl Filled {
-    /// Returns the special register that the register is filled with, if it is.
+    /// Returns the special register that the register is filled with, if any.
     pub(crate) fn special(self) -> Option<SpecialRegister> {
         match self {
             Filled::Special32(_, special)
@@ -100,34 +100,34 @@ impl Filled {
 /// A function of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionCode {
-    /// The position in [`Program::functions`]; 0 is the kernel.
+    /// The index in [`Program::functions`]; 0 is the kernel.
     pub(crate) index: u32,
-    /// The first instruction.
+    /// The index of the first instruction.
     pub(crate) start: u32,
-    /// Bytes of a register window.
+    /// The size of a register window, in bytes.
     pub(crate) window_bytes: u32,
-    /// Bytes of local memory of a frame: parameters, results, variables.
+    /// The size of a frame's local memory, in bytes: parameters, results, variables.
     pub(crate) local_bytes: u32,
-    /// Offset and size of each parameter and result in the frame's local memory.
+    /// The offset and size of each parameter and result in the frame's local memory.
     pub(crate) parameters: Vec<(u32, u32)>,
     pub(crate) returns: Vec<(u32, u32)>,
-    /// Registers to fill; the last `per_block` of them before every block.
+    /// The registers to fill. The last `per_block` of them are filled before every block.
     pub(crate) filled: Vec<Filled>,
     pub(crate) per_block: usize,
-    /// 32-bit registers that the text declares and the code uses.
+    /// The number of 32-bit registers that the text declares and the code uses.
     pub(crate) registers: u32,
 }
 
-/// A call: offset and size of what is passed, in the caller's local memory.
+/// A call. Arguments and results are given by offset and size in the caller's local memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallSite {
     pub(crate) arguments: Vec<(u32, u32)>,
     pub(crate) results: Vec<(u32, u32)>,
-    /// The functions that may be called, if the call names them.
+    /// The functions that may be called, if the call lists them.
     pub(crate) targets: Option<Vec<u32>>,
 }
 
-/// Where an instruction comes from.
+/// The line of text that an instruction comes from.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) name: Box<str>,
@@ -135,17 +135,17 @@ pub(crate) struct Origin {
     pub(crate) source: Option<(Arc<str>, u32)>,
 }
 
-/// A kernel and all it may call.
+/// A kernel and everything it may call.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) functions: Vec<FunctionCode>,
     pub(crate) call_sites: Vec<CallSite>,
-    /// Lists of registers that do not fit an instruction, as vectors.
+    /// Lists of registers that do not fit into an instruction, such as vectors.
     pub(crate) lists: Lists,
-    /// The jump tables: positions of instructions.
+    /// The jump tables, as indices of instructions.
     pub(crate) targets: Vec<u32>,
-    /// How many instructions have a [`Site`](super::machine::Site).
+    /// The number of instructions that have a [`Site`](super::machine::Site).
     pub(crate) sites: u32,
     /// Bytes of local memory of a thread.
     pub(crate) local_stride: u32,
@@ -158,10 +158,11 @@ pub(crate) struct Program {
     pub(crate) matrices: Matrices,
     pub(crate) videos: Vec<Form>,
     pub(crate) code: Vec<Unlinked>,
-    /// For each instruction, its position in `origins`.
+    /// For each instruction, the index of its origin in `origins`.
     pub(crate) origin_of: Vec<u32>,
     pub(crate) origins: Vec<Origin>,
-    /// The functions that can be called by address: from the module's number to the position here.
+    /// The functions that can be called by address: maps the module's number to the index in
+    /// `functions`.
     pub(crate) by_address: HashMap<u32, u32>,
     linked: [OnceLock<Box<[Inst]>>; 6],
 }
@@ -184,12 +185,12 @@ impl Program {
         self.origin_of.get(pc as usize).and_then(|&origin| self.origins.get(origin as usize))
     }
 
-    /// Returns the name of the instruction of the text, with its modifiers.
+    /// Returns the name of an instruction in the text, with its modifiers.
     pub(crate) fn name_of(&self, pc: u32) -> &str {
         self.origin(pc).map_or("", |origin| &origin.name)
     }
 
-    /// Returns where an instruction comes from.
+    /// Returns the place that an instruction comes from.
     pub(crate) fn place(&self, pc: u32) -> Place {
         self.origin(pc).map_or_else(Place::default, |origin| Place {
             instruction: origin.name.to_string(),
@@ -198,8 +199,7 @@ impl Program {
         })
     }
 
-    /// Returns the function with this number in the module, if it can be called from this call
-    /// site.
+    /// Returns the index of function `id` of the module, if this call site may call it.
     pub(crate) fn callable(&self, id: u64, site: u32) -> Option<u32> {
         let callee = *self.by_address.get(&u32::try_from(id).ok()?)?;
         let site = &self.call_sites[site as usize];

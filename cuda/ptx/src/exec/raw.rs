@@ -1,10 +1,10 @@
-//! Accesses to bytes that other threads may touch at the same time.
+//! Accesses to bytes that other threads may access at the same time.
 //!
-//! Interpreted programs may race on global memory: a program's mistake must stay a wrong value there and
-//! never become undefined behaviour here. Scalars are relaxed atomics. Rows of a warp's neighbouring lanes
-//! are copied by volatile 16-byte loads and stores, which the compiler may neither split into assumptions
-//! nor remove; the processor gives each byte some value that was stored. Miri, which models the language and
-//! no processor, gets atomics there too.
+//! Interpreted programs may race on global memory. An error of a program may yield a wrong value,
+//! but never undefined behaviour here. Scalar accesses are relaxed atomics. Rows of neighbouring
+//! lanes are copied by volatile 16-byte loads and stores, which the compiler neither removes nor
+//! bases assumptions on; the processor gives each byte some value that was stored. Miri models the
+//! language and no processor, so it gets atomics there too.
 //!
 //! Nothing here checks a bound or an alignment: callers did.
 
@@ -12,19 +12,20 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// An integer that memory is read and written by.
+/// An integer that memory is accessed in units of.
 pub(crate) trait Word: Copy + Default + 'static {
-    /// Reads one, at its natural alignment.
+    /// Loads a value.
     ///
     /// # Safety
-    /// `at` is valid for reads of the size and aligned to it.
+    /// `at` is valid for reads of the integer's size and aligned to it.
     unsafe fn load(at: *const u8) -> Self;
-    /// Writes one, at its natural alignment.
+    /// Stores a value.
     ///
     /// # Safety
-    /// `at` is valid for writes of the size and aligned to it.
+    /// `at` is valid for writes of the integer's size and aligned to it.
     unsafe fn store(at: *mut u8, value: Self);
-    /// Replaces `current` by `new`, or gives the value that was there instead.
+    /// Replaces `current` by `new` and returns `current`, or returns the different value found as
+    /// an error.
     ///
     /// # Safety
     /// As for `load` and `store`.
@@ -36,18 +37,21 @@ macro_rules! word {
         impl Word for $integer {
             #[inline(always)]
             unsafe fn load(at: *const u8) -> Self {
-                // SAFETY: the caller promises that `at` is valid and aligned. Other threads reach program memory by the functions of
-                // this file alone, whose accesses are atomic or volatile.
+                // SAFETY: the caller promises that `at` is valid and aligned. Other threads access
+                // program memory only through the functions of this file, whose accesses are atomic
+                // or volatile.
                 unsafe { <$atomic>::from_ptr(at.cast_mut().cast()) }.load(Ordering::Relaxed)
             }
             #[inline(always)]
             unsafe fn store(at: *mut u8, value: Self) {
-                // SAFETY: the caller promises that `at` is valid and aligned; others reach it by the functions of this file alone.
+                // SAFETY: the caller promises that `at` is valid and aligned. Other threads access
+                // it only through the functions of this file.
                 unsafe { <$atomic>::from_ptr(at.cast()) }.store(value, Ordering::Relaxed);
             }
             #[inline(always)]
             unsafe fn compare_exchange(at: *mut u8, current: Self, new: Self) -> Result<Self, Self> {
-                // SAFETY: the caller promises that `at` is valid and aligned; others reach it by the functions of this file alone.
+                // SAFETY: the caller promises that `at` is valid and aligned. Other threads access
+                // it only through the functions of this file.
                 let atomic = unsafe { <$atomic>::from_ptr(at.cast()) };
                 atomic.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
             }
@@ -56,18 +60,18 @@ macro_rules! word {
 }
 word! { u8, AtomicU8; u16, AtomicU16; u32, AtomicU32; u64, AtomicU64; }
 
-/// Copies `bytes` bytes, a multiple of 16, from shared memory to memory of our own.
+/// Copies `bytes` bytes, a multiple of 16, from shared to private memory.
 ///
 /// # Safety
-/// `from` is valid for reads and `to` for writes of `bytes` bytes; `from` is aligned to 4 bytes; `to` is not
-/// shared.
+/// `from` is valid for reads and `to` for writes of `bytes` bytes. `from` is aligned to 4 bytes. No
+/// other thread accesses `to`.
 #[inline(always)]
 pub(crate) unsafe fn load_row(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(16) {
         use std::arch::x86_64::__m128i;
-        // SAFETY: the caller promises that both ranges are valid, and `bytes` is a multiple of 16; the packed wrapper needs no
-        // alignment.
+        // SAFETY: the caller promises that both ranges are valid, and `bytes` is a multiple of 16.
+        // The packed wrapper needs no alignment.
         unsafe {
             let value = from.add(at).cast::<Unaligned<__m128i>>().read_volatile();
             to.add(at).cast::<Unaligned<__m128i>>().write(value);
@@ -80,17 +84,18 @@ pub(crate) unsafe fn load_row(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies `bytes` bytes, a multiple of 16, from memory of our own to shared memory.
+/// Copies `bytes` bytes, a multiple of 16, from private to shared memory.
 ///
 /// # Safety
-/// As for [`load_row`], the other way round.
+/// `from` is valid for reads and `to` for writes of `bytes` bytes. `to` is aligned to 4 bytes. No
+/// other thread writes `from`.
 #[inline(always)]
 pub(crate) unsafe fn store_row(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(16) {
         use std::arch::x86_64::__m128i;
-        // SAFETY: the caller promises that both ranges are valid, and `bytes` is a multiple of 16; the packed wrapper needs no
-        // alignment.
+        // SAFETY: the caller promises that both ranges are valid, and `bytes` is a multiple of 16.
+        // The packed wrapper needs no alignment.
         unsafe {
             let value = from.add(at).cast::<Unaligned<__m128i>>().read();
             to.add(at).cast::<Unaligned<__m128i>>().write_volatile(value);
@@ -103,22 +108,22 @@ pub(crate) unsafe fn store_row(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// A value at any address.
+/// A value without alignment.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Unaligned<T>(T);
 
-/// Copies a range out of shared memory by the widest words its alignment allows.
+/// Copies a range from shared to private memory, by the widest words that its alignment allows.
 ///
 /// # Safety
-/// `from` is valid for reads and `to` for writes of `bytes` bytes; `to` is not shared.
+/// `from` is valid for reads and `to` for writes of `bytes` bytes. No other thread accesses `to`.
 #[inline(always)]
 unsafe fn copy_out_words(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        // SAFETY: `at` is below `bytes` by at least a word's size, so that the word is inside both ranges; it is read at its natural
-        // alignment.
+        // SAFETY: at least a word's size is left between `at` and `bytes`, so the word is inside
+        // both ranges. It is loaded at its natural alignment.
         unsafe {
             let source = from.add(at);
             if source.addr() % 8 == 0 && bytes - at >= 8 {
@@ -135,16 +140,16 @@ unsafe fn copy_out_words(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies a range into shared memory by the widest words its alignment allows.
+/// Copies a range from private to shared memory, by the widest words that its alignment allows.
 ///
 /// # Safety
-/// `from` is valid for reads and `to` for writes of `bytes` bytes; `from` is not shared.
+/// `from` is valid for reads and `to` for writes of `bytes` bytes. No other thread writes `from`.
 #[inline(always)]
 unsafe fn copy_in_words(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        // SAFETY: `at` is below `bytes` by at least a word's size, so that the word is inside both ranges; it is written at its
-        // natural alignment.
+        // SAFETY: at least a word's size is left between `at` and `bytes`, so the word is inside
+        // both ranges. It is stored at its natural alignment.
         unsafe {
             let target = to.add(at);
             if target.addr() % 8 == 0 && bytes - at >= 8 {
@@ -161,19 +166,19 @@ unsafe fn copy_in_words(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies a few `bytes` into shared memory.
+/// Copies a few bytes into shared memory.
 ///
 /// # Safety
-/// `to` is valid for writes of the length.
+/// `to` is valid for writes of `bytes.len()` bytes.
 pub(crate) unsafe fn copy_in(to: *mut u8, bytes: &[u8]) {
     // SAFETY: the caller promises that `to` is valid, and `bytes` is borrowed.
     unsafe { copy_in_words(bytes.as_ptr(), to, bytes.len()) }
 }
 
-/// Copies a few bytes of shared memory out to `bytes`.
+/// Copies a few bytes out of shared memory.
 ///
 /// # Safety
-/// `from` is valid for reads of the length.
+/// `from` is valid for reads of `bytes.len()` bytes.
 pub(crate) unsafe fn copy_out(from: *const u8, bytes: &mut [u8]) {
     // SAFETY: the caller promises that `from` is valid, and `bytes` is borrowed mutably.
     unsafe { copy_out_words(from, bytes.as_mut_ptr(), bytes.len()) }
@@ -184,32 +189,33 @@ pub(crate) unsafe fn copy_out(from: *const u8, bytes: &mut [u8]) {
 /// # Safety
 /// `from` is valid for reads and `to` for writes of `bytes` bytes.
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // Where the target begins within the source, from the end, in parts that do not overlap.
+    // If the target begins inside the source, copies parts that do not overlap, the last one first.
     let distance = to.addr().wrapping_sub(from.addr());
     let (mut left, part) = (bytes, if distance == 0 { bytes } else { distance.min(bytes) });
     while left > 0 {
         let more = part.min(left);
         left -= more;
-        // SAFETY: `left + more` is at most `bytes`, so that the part is inside both ranges.
+        // SAFETY: `left + more` is at most `bytes`, so the part is inside both ranges.
         unsafe { copy_forward(from.add(left), to.add(left), more) };
     }
 }
 
-/// Copies from the first byte to the last.
+/// Copies forward, from the first byte to the last.
 ///
 /// # Safety
 /// `from` is valid for reads and `to` for writes of `bytes` bytes.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller promises that both ranges are valid. The instruction moves bytes in their order, and what it does is not a plain access
-    // of the language's, so that it may race: each byte read is some byte that was stored.
+    // SAFETY: the caller promises that both ranges are valid. The instruction moves bytes in order.
+    // It is no access of the language, so it may race: each byte read is some byte that was stored.
     unsafe {
         std::arch::asm!("rep movsb", inout("rcx") bytes => _, inout("rsi") from => _, inout("rdi") to => _,
                         options(nostack, preserves_flags));
     }
 }
 
-/// Copies from the first byte to the last, by the widest words that the alignment of both allows.
+/// Copies forward, from the first byte to the last, by the widest words that the alignment of both
+/// ranges allows.
 ///
 /// # Safety
 /// `from` is valid for reads and `to` for writes of `bytes` bytes.
@@ -217,8 +223,8 @@ unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
 unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
     let mut at = 0;
     while at < bytes {
-        // SAFETY: `at` is below `bytes` by at least a word's size, so that the word is inside both ranges; it is accessed at its
-        // natural alignment.
+        // SAFETY: at least a word's size is left between `at` and `bytes`, so the word is inside
+        // both ranges. It is accessed at its natural alignment.
         unsafe {
             let (source, target) = (from.add(at), to.add(at));
             if (source.addr() | target.addr()) % 8 == 0 && bytes - at >= 8 {
@@ -232,17 +238,17 @@ unsafe fn copy_forward(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Writes copies of a pattern to `bytes` bytes of shared memory.
+/// Fills `bytes` bytes of shared memory with copies of a pattern.
 ///
 /// # Safety
-/// `to` is valid for writes of `bytes` bytes, a multiple of the pattern's.
+/// `to` is valid for writes of `bytes` bytes, a multiple of the pattern's length.
 pub(crate) unsafe fn fill(to: *mut u8, pattern: &[u8], bytes: usize) {
     let first = pattern.len().min(bytes);
     if first == 0 {
         return;
     }
-    // SAFETY: `done + more` is at most `bytes`, so that all is inside the range that the caller promises. What is behind the first pattern is copied from it: forward, so that each byte that is
-    // read was written before.
+    // SAFETY: `done + more` is at most `bytes`, so every copy is inside the range that the caller
+    // promises. The copies read only the bytes before `done`, which are already written.
     unsafe {
         copy_forward(pattern.as_ptr(), to, first);
         let mut done = first;

@@ -1,11 +1,11 @@
 //! Registers of a window, their widths, and the fields of instructions that name them.
 //!
-//! [`Window::add`] alone makes a [`RegisterSlot`], which knows its width. A handler is a function
-//! on an [`Inst`](super::program::Inst) whose fields have types: [`Reg`], [`Pred`] and [`WideReg`]
-//! are registers, [`List`] is a list of them, `u32` is a number.
-//! [`Handlers`](super::level::Handlers) derives from these types what the handler [uses](Use), and
-//! [`Unlinked::new`](super::program::Unlinked::new) accepts no fields that disagree. So a handler
-//! never sees a register of another width than the one it reads or writes.
+//! Only [`Window::add`] creates a [`RegisterSlot`], which knows its width. A handler is a function
+//! of an [`Inst`](super::program::Inst) with typed fields: [`Reg`], [`Pred`] and [`WideReg`] are
+//! registers, [`List`] is a list of registers, `u32` is a number.
+//! [`Handlers`](super::level::Handlers) derives from these types how the handler [uses](Use) its
+//! fields, and [`Unlinked::new`](super::program::Unlinked::new) rejects fields that disagree. So a
+//! handler never sees a register of another width than the one it reads or writes.
 
 #![expect(unsafe_code, reason = "lists of registers are stored as numbers")]
 
@@ -14,21 +14,21 @@ use std::marker::PhantomData;
 
 use super::lanes::{Line, Slot};
 
-/// The bits that a register has for each lane.
+/// The number of bits that a register has for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Width {
     /// One bit: a predicate.
     Predicate,
-    /// 32 bits; narrower values are in the low ones.
+    /// 32 bits; narrower values are in the low bits.
     Narrow,
     /// 64 bits.
     Double,
-    /// 128 bits, in two registers of 64.
+    /// 128 bits, in two registers of 64 bits.
     Wide,
 }
 
 impl Width {
-    /// Returns the width of a register for values of a given width in bits.
+    /// Returns the width of a register for values of `bits` bits.
     pub(crate) fn of_bits(bits: u32) -> Width {
         match bits {
             0 | 1 => Width::Predicate,
@@ -50,7 +50,7 @@ impl fmt::Display for Width {
     }
 }
 
-/// A register's place in its window, and its width.
+/// A register: its offset in the window, and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RegisterSlot {
     offset: u32,
@@ -72,7 +72,7 @@ impl RegisterSlot {
         self.expect(Width::Predicate).map(Pred)
     }
 
-    /// Returns the low and the high 64 bits of a register of 128 bits.
+    /// Returns the registers of the low and the high 64 bits of a register of 128 bits.
     pub(crate) fn halves(self) -> Result<[RegisterSlot; 2], Mismatch> {
         let wide = WideReg(self.expect(Width::Wide)?);
         Ok([wide.low(), wide.high()].map(|half| RegisterSlot { offset: half.offset, width: Width::Double }))
@@ -86,12 +86,12 @@ impl RegisterSlot {
     }
 }
 
-/// Registers as ones of slot type `S`.
+/// Returns registers as ones of slot type `S`.
 pub(crate) fn all_typed<S: Slot>(slots: &[RegisterSlot]) -> Result<Vec<Reg<S>>, Mismatch> {
     slots.iter().map(|slot| slot.typed()).collect()
 }
 
-/// Fields that do not fit a handler.
+/// The error of fields that do not fit a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch(String);
 
@@ -107,16 +107,16 @@ impl From<Mismatch> for String {
     }
 }
 
-/// Bytes of a register of 32 bits.
+/// The size of a register of 32 bits, in bytes.
 const LINE: u32 = size_of::<Line<u32>>() as u32;
 const _: () =
     assert!(size_of::<Line<u64>>() == 2 * LINE as usize && align_of::<Line<u64>>() <= LINE as usize);
 
-/// The registers of a function: where each is, in bytes from the start of the window.
+/// The layout of a function's register window.
 #[derive(Debug)]
 pub(crate) struct Window {
     bytes: u32,
-    /// The line that takes predicates, and the bytes of it that are taken.
+    /// The offset of the line that new predicates go to, and the number of its bytes in use.
     predicates: (u32, u32),
 }
 
@@ -126,7 +126,7 @@ impl Window {
         Window { bytes: 0, predicates: (0, LINE) }
     }
 
-    /// Makes room for a register.
+    /// Allocates a register.
     pub(crate) fn add(&mut self, width: Width) -> RegisterSlot {
         let lines = match width {
             Width::Predicate => {
@@ -150,32 +150,33 @@ impl Window {
         at
     }
 
-    /// Bytes of all registers.
+    /// Returns the size of the window, in bytes.
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes
     }
 }
 
-/// What a handler does with a field of an instruction.
+/// How a handler uses a field of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// It takes a number, or nothing.
+    /// As a number, or not at all.
     Number,
-    /// It reads or writes a register of this width.
+    /// As a register of this width, which it reads or writes.
     Register(Width),
-    /// It reads or writes a list of registers of this width.
+    /// As a list of registers of this width, which it reads or writes.
     List(Width),
 }
 
 /// The type of a field of an [`Inst`](super::program::Inst).
 ///
 /// # Safety
-/// The type is a transparent wrapper of `u32`, and `USE` says what a handler does with it.
+/// The type is a transparent wrapper of `u32`, and `USE` says how handlers use a field of this
+/// type.
 pub(crate) unsafe trait FieldType: Copy {
     const USE: Use;
 }
 
-// SAFETY: it is `u32`, and a number.
+// SAFETY: the type is `u32` itself, which handlers use as a number.
 unsafe impl FieldType for u32 {
     const USE: Use = Use::Number;
 }
@@ -212,7 +213,8 @@ impl<S> Reg<S> {
     }
 }
 
-// SAFETY: transparent; handlers reach a `Reg<S>` as a `Line<S>`.
+// SAFETY: the type is a transparent `u32`, and handlers access a `Reg<S>` as a `Line<S>`, which
+// `USE` says.
 unsafe impl<S: Slot> FieldType for Reg<S> {
     const USE: Use = Use::Register(S::WIDTH);
 }
@@ -229,7 +231,8 @@ impl Pred {
     }
 }
 
-// SAFETY: transparent; handlers reach a `Pred` as a bit for each lane.
+// SAFETY: the type is a transparent `u32`, and handlers access a `Pred` as one bit for each lane,
+// which `USE` says.
 unsafe impl FieldType for Pred {
     const USE: Use = Use::Register(Width::Predicate);
 }
@@ -253,12 +256,13 @@ impl WideReg {
     }
 }
 
-// SAFETY: transparent; handlers reach the two halves, which `Window::add` made room for.
+// SAFETY: the type is a transparent `u32`, and handlers access the two halves, which `Window::add`
+// made room for.
 unsafe impl FieldType for WideReg {
     const USE: Use = Use::Register(Width::Wide);
 }
 
-/// A list of registers of slot type `S`, as a position in the program's [`Lists`].
+/// A list of registers of slot type `S`, as an index into the program's [`Lists`].
 #[repr(transparent)]
 pub(crate) struct List<S> {
     start: u32,
@@ -273,7 +277,7 @@ impl<S> Clone for List<S> {
 }
 impl<S> Copy for List<S> {}
 
-// SAFETY: transparent; handlers reach the list by `Lists::get`.
+// SAFETY: the type is a transparent `u32`, and handlers access the list by `Lists::get`.
 unsafe impl<S: Slot> FieldType for List<S> {
     const USE: Use = Use::List(S::WIDTH);
 }
@@ -285,14 +289,15 @@ pub(crate) struct RegisterList {
     width: Width,
 }
 
-/// The lists of registers of a program: of each its length, and behind it the offsets.
+/// The lists of registers of a program. Each is stored as its length followed by the registers'
+/// offsets.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     numbers: Vec<u32>,
 }
 
 impl Lists {
-    /// Adds a list of registers, which all have the width of the first.
+    /// Adds a list of registers, which must all have the width of the first.
     pub(crate) fn add(&mut self, slots: &[RegisterSlot]) -> Result<RegisterList, Mismatch> {
         let width = slots.first().map_or(Width::Narrow, |slot| slot.width);
         let start = self.numbers.len() as u32;
@@ -308,12 +313,12 @@ impl Lists {
         let (count, rest) = self.numbers[list.start as usize..].split_first().unwrap_or((&0, &[]));
         let offsets = &rest[..*count as usize];
         // SAFETY: `Reg<S>` is a transparent `u32`. `add` took the offsets from registers of the
-        // list's width, and `Fields::resolve` makes a `List<S>` of a list of that width alone.
+        // list's width, and `Fields::resolve` accepts only a list of that width for a `List<S>`.
         unsafe { std::slice::from_raw_parts(offsets.as_ptr().cast(), offsets.len()) }
     }
 }
 
-/// A field of an instruction that is being made.
+/// A field of an instruction under construction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Field {
     Number(u32),
@@ -367,10 +372,10 @@ impl fmt::Display for Use {
     }
 }
 
-/// How many fields an instruction has besides its constant: `dst`, `a`, `b`, `c`, `d`, `site`.
+/// The number of fields of an instruction besides its constant: `dst`, `a`, `b`, `c`, `d`, `site`.
 pub(crate) const FIELDS: usize = 6;
 
-/// The fields of an instruction that is being made. Those that are not set are the number 0.
+/// The fields of an instruction under construction. Unset fields are the number 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
     fields: [Field; FIELDS],
@@ -393,7 +398,7 @@ macro_rules! setters {
 }
 
 impl Fields {
-    /// No field is set.
+    /// Creates fields that are all unset.
     pub(crate) fn new() -> Fields {
         Fields::default()
     }
@@ -406,7 +411,8 @@ impl Fields {
         self
     }
 
-    /// Returns the numbers of the fields and the constant, if a handler with these uses takes them.
+    /// Returns the numbers of the fields and the constant, or an error if a handler with these uses
+    /// does not accept them.
     pub(crate) fn resolve(&self, uses: &[Use; FIELDS]) -> Result<([u32; FIELDS], u64), Mismatch> {
         const NAMES: [&str; FIELDS] = ["dst", "a", "b", "c", "d", "site"];
         for ((field, wanted), name) in self.fields.iter().zip(uses).zip(NAMES) {
@@ -453,7 +459,7 @@ mod tests {
             Flow::Next
         }
         let [wide, list] = [Use::Register(Width::Wide), Use::List(Width::Double)];
-        assert_eq!(uses(Handlers::same(elect)), [narrow, NUMBER, wide, list, NUMBER, predicate]);
+        assert_eq!(uses(Handlers::uniform(elect)), [narrow, NUMBER, wide, list, NUMBER, predicate]);
     }
 
     #[test]
@@ -471,7 +477,7 @@ mod tests {
         let expected = "the translation does not fit the instruction: field a is a number, and the handler takes a \
                         register of 64 bits";
         assert_eq!(error, Err(expected.into()));
-        // A register where the handler takes a number, and none.
+        // A register in `b`, where the handler takes a number or nothing.
         assert!(make(copy, Fields::new().dst(double).a(double).b(double)).is_err());
     }
 

@@ -1,9 +1,9 @@
-//! Registers the machine sets, and constants.
+//! Special registers, and constants.
 //!
-//! Both live in slots of a function's window, so that instructions read them like any register.
-//! Constants, positions of threads and sizes are written once for a launch; what depends on the
-//! block before each block; those of a called function by its first instruction. Clocks are read by
-//! instructions of their own.
+//! Both live in registers of a function's window, so that instructions read them like any other.
+//! Constants, thread positions and sizes are written once for a launch, and the values that depend
+//! on the block before each block. A called function writes its own with its first instruction.
+//! Clocks are read by separate instructions.
 
 #![expect(unsafe_code, reason = "writes registers")]
 
@@ -16,23 +16,23 @@ use super::program::{Filled, FunctionCode, Inst};
 use super::slots::Reg;
 use crate::syntax::types::{Axis, SpecialRegister};
 
-/// Bytes of shared memory that the system reserves in a block, from its first one on. Programs see
-/// them in `%reserved_smem_offset_*`; cooperative groups of several warps keep their barriers
+/// Bytes at the start of a block's shared memory that the system reserves. Programs find them
+/// through `%reserved_smem_offset_*`; cooperative groups of several warps keep their barriers
 /// there.
 pub(crate) const RESERVED_SHARED_BYTES: u64 = 1024;
 
-/// `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`.
+/// The values of `%reserved_smem_offset_begin`, `_end`, `_cap`, `_0`, `_1`.
 const RESERVED_OFFSETS: [u64; 5] =
     [0, RESERVED_SHARED_BYTES, RESERVED_SHARED_BYTES, 0, RESERVED_SHARED_BYTES / 2];
 
-/// Writes the registers that stay the same in all blocks of a launch.
+/// Writes the registers that are the same in all blocks of a launch.
 ///
 /// # Safety
-/// The current window is one of the function.
+/// The current window belongs to the function.
 pub(crate) unsafe fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode) {
     for &filled in &function.filled {
-        // SAFETY: the caller promises that the window is one of the function, whose registers these
-        // are.
+        // SAFETY: the caller promises that the current window belongs to the function, and so do
+        // these registers.
         unsafe { write(m, filled) };
     }
 }
@@ -40,20 +40,20 @@ pub(crate) unsafe fn fill_constants(m: &mut Machine<'_>, function: &FunctionCode
 /// Writes the registers that depend on the block.
 ///
 /// # Safety
-/// The current window is one of the function.
+/// The current window belongs to the function.
 pub(crate) unsafe fn fill_block(m: &mut Machine<'_>, function: &FunctionCode) {
     for &filled in &function.filled[function.filled.len() - function.per_block..] {
-        // SAFETY: the caller promises that the window is one of the function, whose registers these
-        // are.
+        // SAFETY: the caller promises that the current window belongs to the function, and so do
+        // these registers.
         unsafe { write(m, filled) };
     }
 }
 
-/// Returns the first instruction of a called function: `a` is the function.
+/// Fills the registers of a called function, as its first instruction: `a` is the function.
 pub(crate) unsafe fn prologue(m: &mut Machine<'_>, i: &Inst) -> Flow {
     let program = m.launch.program;
     // SAFETY: `translate_function` begins each function with this instruction and the function's
-    // own number.
+    // own number, so the current window belongs to that function.
     unsafe { fill_constants(m, &program.functions[i.a as usize]) };
     Flow::Next
 }
@@ -66,7 +66,7 @@ fn nanoseconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }
 
-/// Reads half a clock to `dst`: `imm` says which, see [`clock`].
+/// Reads half a clock into `dst`: `imm` says which, see [`clock`].
 unsafe fn read_clock32(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flow {
     let time = match i.imm {
         0 => cycles(m),
@@ -80,7 +80,7 @@ unsafe fn read_clock32(m: &mut Machine<'_>, i: &Inst<Reg<u32>>) -> Flow {
     Flow::Next
 }
 
-/// Reads a clock to `dst`: cycles if `imm` is 0, else nanoseconds.
+/// Reads a clock into `dst`: cycles if `imm` is 0, else nanoseconds.
 unsafe fn read_clock64(m: &mut Machine<'_>, i: &Inst<Reg<u64>>) -> Flow {
     let time = if i.imm == 0 { cycles(m) } else { nanoseconds() };
     // SAFETY: `dst` is a register of the current window, see `Handler`.
@@ -89,11 +89,11 @@ unsafe fn read_clock64(m: &mut Machine<'_>, i: &Inst<Reg<u64>>) -> Flow {
     Flow::Next
 }
 
-/// Returns the instruction that reads a clock: its handler and constant; none if the register is no
-/// clock.
+/// Returns the handler and the constant of the instruction that reads a clock, or `None` if the
+/// register is not a clock.
 pub(crate) fn clock(register: SpecialRegister) -> Option<(Handlers, u64)> {
     use SpecialRegister as S;
-    let [half, whole] = [Handlers::same(read_clock32), Handlers::same(read_clock64)];
+    let [half, whole] = [Handlers::uniform(read_clock32), Handlers::uniform(read_clock64)];
     Some(match register {
         S::Clock => (half, 0),
         S::ClockHi => (half, 1),
@@ -120,7 +120,7 @@ pub(crate) fn depends_on_block(register: SpecialRegister) -> bool {
 /// # Safety
 /// The register is one of the current window.
 unsafe fn write(m: &mut Machine<'_>, filled: Filled) {
-    // SAFETY: the caller's promise is what `line` and `write_predicate` ask for.
+    // SAFETY: the caller promises that the register is one of the current window.
     unsafe {
         match filled {
             Filled::Constant32(to, value) => *m.line(to) = Line::splat(value),
@@ -171,7 +171,7 @@ fn special(m: &Machine<'_>, register: SpecialRegister) -> Line<u64> {
         }
         S::Environment(1) => Line::splat(launch.workspace >> 32),
         S::Environment(2) => Line::splat(launch.workspace & u64::from(u32::MAX)),
-        // All blocks look as if they ran on one multiprocessor, launch 0, without a cluster or a
+        // Every block seems to run on a single multiprocessor, in launch 0, without a cluster or a
         // graph.
         _ => splat(0),
     }

@@ -1,7 +1,8 @@
-//! Local memory that a function asks for while it runs: `alloca`, `stacksave`, `stackrestore`.
+//! Local memory that a function allocates while it runs: `alloca`, `stacksave`, `stackrestore`.
 //!
-//! All lanes of a frame share its end, so that a place is the same number in each of them. Lanes that have parted take
-//! room behind each other, and give it back only when all lanes of the frame do so together, or when the frame ends.
+//! All lanes of a frame share its end, so an address is the same number in each of them. Lanes that
+//! have diverged allocate one after another. The memory is released only when all lanes of the
+//! frame restore the stack together, or when the frame ends.
 
 #![expect(unsafe_code, reason = "reads and writes registers")]
 
@@ -19,7 +20,8 @@ impl Machine<'_> {
     }
 }
 
-/// `alloca`: `a` is the size in bytes, `imm` the alignment, `dst` the address in local memory; all of 64 bits.
+/// `alloca`: `a` is the size in bytes, `imm` the alignment, `dst` the address in local memory; all
+/// have 64 bits.
 pub(crate) unsafe fn allocate(m: &mut Machine<'_>, i: &Inst<Reg<u64>, Reg<u64>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let sizes = unsafe { m.read(i.a) };
@@ -36,7 +38,7 @@ pub(crate) unsafe fn allocate(m: &mut Machine<'_>, i: &Inst<Reg<u64>, Reg<u64>>)
     Flow::Next
 }
 
-/// `stacksave`: `dst`, of 64 bits, is where the frame ends.
+/// `stacksave`: writes the end of the frame to `dst`, of 64 bits.
 pub(crate) unsafe fn save(m: &mut Machine<'_>, i: &Inst<Reg<u64>>) -> Flow {
     let end = u64::from(m.current_frame().local_top);
     // SAFETY: registers are those of the current window, see `Handler`.
@@ -44,7 +46,8 @@ pub(crate) unsafe fn save(m: &mut Machine<'_>, i: &Inst<Reg<u64>>) -> Flow {
     Flow::Next
 }
 
-/// `stackrestore`: the frame ends where it did at the `stacksave` that gave `a`, of 64 bits.
+/// `stackrestore`: moves the end of the frame back to where it was at the `stacksave` that returned
+/// `a`, of 64 bits.
 pub(crate) unsafe fn restore(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let ends = unsafe { m.read(i.a) };

@@ -1,36 +1,36 @@
-//! What the addresses of a warp have in common: how they lie to each other, and whether all are in
-//! bounds and aligned.
+//! Analyses the addresses of a warp: their layout, and whether all are in bounds and aligned.
 //!
-//! On x86-64 this is written with SSE2, which every such processor has: as loops, the compiler
-//! pairs lanes of the two halves, and takes ten times as many instructions.
+//! On x86-64 this uses SSE2, which every such processor supports. From plain loops the compiler
+//! would generate about ten times as many instructions, because it pairs lanes of the two halves.
 
 use super::lanes::{LANES, Line, Slot};
 
-/// Half of a warp: blocks are often 16 threads wide, so that halves are looked at on their own.
+/// The number of lanes in half a warp. Blocks are often 16 threads wide, so each half is analysed
+/// separately.
 pub(crate) const HALF: usize = LANES / 2;
 
-/// How the addresses of half a warp lie.
+/// The pattern of the addresses of half a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// One behind the other.
+    /// Consecutive addresses.
     Row,
-    /// All the same.
+    /// The same address in all lanes.
     Uniform,
-    /// Otherwise.
+    /// Any other pattern.
     Scattered,
 }
 
-/// How the addresses in a register lie, for accesses of one size: of the lower and of the upper
-/// half of the lanes.
+/// The layout of the addresses in a register, for accesses of one size: of the lower and of the
+/// upper half of the lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// The address in the first lane of the half.
+    /// The address in the first lane of each half.
     pub(crate) first: [u64; 2],
     pub(crate) patterns: [Pattern; 2],
 }
 
 impl Layout {
-    /// Nothing is known.
+    /// The layout of addresses of which nothing is known.
     pub(crate) const UNKNOWN: Layout = Layout { first: [0; 2], patterns: [Pattern::Scattered; 2] };
 
     /// Returns the layout of a register of addresses for accesses of `bytes` bytes.
@@ -41,7 +41,7 @@ impl Layout {
     }
 }
 
-/// How the addresses of the half from lane `start` on lie.
+/// Returns the pattern of the half that begins at lane `start`.
 #[inline(always)]
 fn pattern<S: Surveyed>(addresses: &Line<S>, start: usize, bytes: u64) -> Pattern {
     let (from_row, from_one) = S::differences(addresses, start, bytes);
@@ -54,14 +54,14 @@ fn pattern<S: Surveyed>(addresses: &Line<S>, start: usize, bytes: u64) -> Patter
     }
 }
 
-/// A slot whose lines can be surveyed.
+/// A slot type whose lines can be analysed.
 pub(crate) trait Surveyed: Slot {
-    /// Returns the bits that are set, in some lane of the half from `start` on, in the difference
-    /// of the addresses to a row of accesses of `bytes` bytes, and to one value.
+    /// Compares the half that begins at lane `start` with a row of accesses of `bytes` bytes and
+    /// with a single value. Returns, for each, the bits in which any lane differs.
     fn differences(addresses: &Line<Self>, start: usize, bytes: u64) -> (Self, Self);
 
-    /// Returns the bits that are set, in some lane, in an offset; and in an offset or in `last`
-    /// minus an offset.
+    /// Returns the bits set in the offset of any lane; and the bits set in any offset or in `last`
+    /// minus any offset.
     fn extremes(of: &Line<Self>, last: Self) -> (Self, Self);
 }
 
@@ -73,7 +73,7 @@ mod sse2 {
 
     use super::{HALF, LANES, Line, Surveyed};
 
-    /// Returns all bits that are set in one of the slots, in the low bits.
+    /// Returns the bits set in any of the slots, in the low bits.
     #[inline(always)]
     fn folded64(vector: __m128i) -> u64 {
         // SAFETY: SSE2 is part of x86-64.
@@ -98,7 +98,7 @@ mod sse2 {
         unsafe { _mm_set1_epi32(value as i32) }
     }
 
-    /// Returns the first multiples of a step.
+    /// Returns the multiples of a step from 0 on, one in each slot.
     #[inline(always)]
     fn steps64(step: u64) -> __m128i {
         // SAFETY: SSE2 is part of x86-64.
@@ -118,7 +118,7 @@ mod sse2 {
                 #[inline(always)]
                 fn differences(addresses: &Line<$slot>, start: usize, bytes: u64) -> ($slot, $slot) {
                     let addresses = &addresses.0[start..start + HALF];
-                    // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the
+                    // SAFETY: SSE2 is part of x86-64. Each load reads `$lanes` slots inside the
                     // half.
                     unsafe {
                         let (mut from_row, mut from_one) = (_mm_setzero_si128(), _mm_setzero_si128());
@@ -139,7 +139,7 @@ mod sse2 {
 
                 #[inline(always)]
                 fn extremes(of: &Line<$slot>, last: $slot) -> ($slot, $slot) {
-                    // SAFETY: SSE2 is part of x86-64; each load is of `$lanes` slots inside the
+                    // SAFETY: SSE2 is part of x86-64. Each load reads `$lanes` slots inside the
                     // line.
                     unsafe {
                         let (mut low, mut high) = (_mm_setzero_si128(), _mm_setzero_si128());

@@ -1,4 +1,4 @@
-//! What programs ask of the system: traps, `printf`, `assert`, `malloc`, `free`.
+//! System calls of programs: traps, `printf`, `assert`, `malloc`, `free`.
 
 #![expect(unsafe_code, reason = "reads registers and program memory")]
 
@@ -13,7 +13,7 @@ use super::program::Inst;
 use super::raw::Word;
 use super::slots::Reg;
 
-/// The longest string a program can pass.
+/// The length of the longest string that a program can pass.
 const MAX_STRING_BYTES: u64 = 1 << 16;
 
 /// `trap`, and `brkpt` if `imm` is 1.
@@ -23,20 +23,20 @@ pub(crate) unsafe fn trap(m: &mut Machine<'_>, i: &Inst) -> Flow {
     m.fail(Trap::new(FaultKind::Trap, lane, detail))
 }
 
-/// `nanosleep`: others have their turn.
+/// `nanosleep`: gives up most of the turn.
 pub(crate) unsafe fn nanosleep(m: &mut Machine<'_>, _: &Inst) -> Flow {
     m.fuel -= 1024;
     m.poll();
     Flow::Next
 }
 
-/// Reads a lane's memory byte by byte or word by word.
+/// Reads strings and arguments from a lane's memory.
 struct Reader<'a, 'l> {
     machine: &'a mut Machine<'l>,
     lane: usize,
-    /// The next argument of a `printf`.
+    /// The address of the next argument of a `printf`.
     address: u64,
-    /// How many arguments have been read.
+    /// The number of arguments that have been read.
     count: u32,
 }
 
@@ -55,7 +55,7 @@ impl Arguments for Reader<'_, '_> {
         self.address = address.wrapping_add(bytes);
         self.count += 1;
         let pointer = self.locate(address, bytes)?;
-        // SAFETY: `locate` checked that the bytes are there, and their alignment.
+        // SAFETY: `locate` checked that the bytes are in bounds and aligned.
         Ok(unsafe { if bytes == 8 { u64::load(pointer) } else { u32::load(pointer).into() } })
     }
 
@@ -63,7 +63,7 @@ impl Arguments for Reader<'_, '_> {
         let mut string = Vec::new();
         for offset in 0..MAX_STRING_BYTES {
             let pointer = self.locate(address.wrapping_add(offset), 1)?;
-            // SAFETY: `locate` checked that the bytes are there, and their alignment.
+            // SAFETY: `locate` checked that the byte is in bounds.
             match unsafe { u8::load(pointer) } {
                 0 => break,
                 byte => string.push(byte),
@@ -73,7 +73,8 @@ impl Arguments for Reader<'_, '_> {
     }
 }
 
-/// `vprintf`: `a` is the format, `b` the arguments, `dst` how many there were, or -1 without a format.
+/// `vprintf`: `a` is the format, `b` the arguments. `dst` is the number of arguments, or -1 without
+/// a format.
 pub(crate) unsafe fn vprintf(m: &mut Machine<'_>, i: &Inst<Reg<u32>, Reg<u64>, Reg<u64>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     let (formats, arguments) = unsafe { (m.read(i.a), m.read(i.b)) };
@@ -116,7 +117,7 @@ pub(crate) unsafe fn assert_fail(
     m.fail(Trap::new(FaultKind::Assert { message, file, line, function }, lane, ""))
 }
 
-/// `malloc`: `a` is the size. Gives 0 if there is no memory.
+/// `malloc`: `a` is the size. `dst` is the address, or 0 if memory has run out.
 pub(crate) unsafe fn malloc(m: &mut Machine<'_>, i: &Inst<Reg<u64>, Reg<u64>>) -> Flow {
     // SAFETY: registers are those of the current window, see `Handler`.
     unsafe {
@@ -141,7 +142,7 @@ pub(crate) unsafe fn free(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>>) -> Flow 
             return m.fail(Trap::new(FaultKind::InvalidOperand, lane, "free of no allocation").at(address));
         }
     }
-    // Accesses look the freed memory up again.
-    m.look_again();
+    // Later accesses must not find the freed memory.
+    m.refresh_table();
     Flow::Next
 }

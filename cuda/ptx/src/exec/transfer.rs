@@ -1,9 +1,8 @@
-//! Copies that a GPU makes on the side, and the barriers that wait for them: `cp.async`,
-//! `mbarrier`.
+//! Asynchronous copies, and the barriers that wait for them: `cp.async`, `mbarrier`.
 //!
-//! A copy takes place at once, which is one of the orders the program has to reckon with; so groups
-//! of copies are always complete. A memory barrier is a word of shared memory with the counts and
-//! the phase in it.
+//! A copy takes place immediately, which is one of the orders that PTX allows, so groups of copies
+//! are always complete. A memory barrier is a word of shared memory that holds the counts and the
+//! phase.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -17,8 +16,9 @@ use super::program::Inst;
 use super::raw::{self, Word};
 use super::slots::{Pred, Reg};
 
-/// `cp.async`: `a` is the address in shared memory, `b` that in global memory with `c` bytes to
-/// copy (of the low 16 bits of `d`, the rest is zeros); `imm` has the two offsets in 32 bits each.
+/// `cp.async`: `a` is the address in shared memory, `b` that in global memory. The low 16 bits of
+/// `d` are the size, of which `c` bytes are copied and the rest are zeros. `imm` holds the two
+/// offsets, 32 bits each.
 pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg<u64>, Reg<u32>>) -> Flow {
     let bytes = u64::from(i.d & 0xffff);
     let offset = |bits: u64| i64::from(bits as u32 as i32);
@@ -31,7 +31,8 @@ pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg
             if count > 0 {
                 let address = from.0[lane].wrapping_add_signed(offset(i.imm >> 32));
                 let (space, kind) = (AccessSpace::Global, AccessKind::Read);
-                // All bytes must be aligned, but only those that are copied need be there.
+                // The address must be aligned for all bytes, but only those that are copied need to
+                // be in bounds.
                 if address & (bytes - 1) != 0 {
                     let detail = format!("cp.async of {bytes} bytes");
                     return m.fail(Trap::new(FaultKind::Misaligned, lane, detail).at(address));
@@ -62,7 +63,7 @@ pub(crate) unsafe fn copy_async(m: &mut Machine<'_>, i: &Inst<u32, Reg<u64>, Reg
     Flow::Next
 }
 
-/// What a thread does with a memory barrier. Written into instructions as a number.
+/// A thread's operation on a memory barrier. Instructions encode it as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Step {
@@ -78,8 +79,8 @@ pub(crate) enum Step {
     TestParity,
     Try,
     TryParity,
-    /// `cp.async.mbarrier.arrive`: the copies are complete, so the arrival it adds takes place at
-    /// once.
+    /// `cp.async.mbarrier.arrive`: the copies are already complete, so the arrival that it adds
+    /// takes place immediately.
     CopyArrive,
     CopyArriveNoIncrease,
 }
@@ -107,7 +108,7 @@ impl Step {
     }
 }
 
-/// A barrier's word: arrivals pending and expected, bytes pending, phase.
+/// The fields of a barrier's word: pending and expected arrivals, pending bytes, phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word64 {
     pending: i64,
@@ -121,7 +122,7 @@ impl Word64 {
 
     fn unpack(word: u64) -> Word64 {
         let count = |shift: u32| (word >> shift) as i64 & Self::MAX_COUNT;
-        // The bytes are signed: they may be complete before they are expected.
+        // The byte count is signed, as bytes may arrive before they are expected.
         let bytes = (word << 1) as i64 >> 41;
         Word64 { pending: count(0), expected: count(20), bytes, phase: word >> 63 }
     }
@@ -139,7 +140,8 @@ impl Word64 {
         Ok(())
     }
 
-    /// Bytes more to wait for; of those that have arrived, the negative number.
+    /// Adds to the bytes that the barrier waits for. A negative number stands for bytes that have
+    /// arrived.
     fn expect(&mut self, bytes: i64) -> Result<(), &'static str> {
         let sum = self.bytes + bytes;
         if bytes.abs() > Self::MAX_COUNT || sum.abs() > Self::MAX_COUNT {
@@ -156,7 +158,7 @@ impl Word64 {
         }
     }
 
-    /// Takes a step; gives what it says: whether a phase is complete.
+    /// Performs an operation. For a test, returns whether the phase is complete.
     fn step(&mut self, step: Step, count: i64, bytes: i64, state: u64) -> Result<bool, &'static str> {
         match step {
             Step::Init => {
@@ -192,28 +194,29 @@ impl Word64 {
 }
 
 /// An `mbarrier` instruction: `a` is the address, `b` a count, a number of bytes or a parity, `c` a
-/// state; `d` is the [`Step`], with the space in its third byte.
+/// state. `d` holds the [`Step`], and the space in its third byte.
 type Stepping<Dst> = Inst<Dst, Reg<u64>, Reg<u32>, Reg<u64>>;
 
-/// Takes a step for a lane; gives the barrier's word before, and what the step says.
+/// Performs an operation for one lane. Returns the barrier's word before it, and the result of
+/// [`Word64::step`].
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
-unsafe fn step_of_lane<Dst>(
+unsafe fn step_for_lane<Dst>(
     m: &mut Machine<'_>,
     i: &Stepping<Dst>,
     step: Step,
     lane: usize,
 ) -> Result<(u64, bool), Trap> {
     let space = AccessSpace::from_number((i.d >> 16) as u8);
-    // SAFETY: the caller's promise is what `line` asks for.
+    // SAFETY: the caller promises that the instruction's registers are of the current window.
     let (address, number, state) =
         unsafe { ((*m.line(i.a)).0[lane], (*m.line(i.b)).0[lane], (*m.line(i.c)).0[lane]) };
     let address = address.wrapping_add(i.imm);
-    // A barrier begins with its first count: nobody needs to have written it before.
+    // Initializing a barrier is a write: its memory need not have been written before.
     let kind = if step == Step::Init { AccessKind::Write } else { AccessKind::Atomic };
     let pointer = m.reach_shared(&Request { address, bytes: 8, space, kind, lane, site: i.site })?;
-    // SAFETY: `reach_shared` checked the eight bytes and their alignment.
+    // SAFETY: `reach_shared` checked that the eight bytes are in bounds and aligned.
     let before = unsafe { u64::load(pointer) };
     let mut word = Word64::unpack(before);
     let number = i64::from(number);
@@ -229,19 +232,19 @@ unsafe fn step_of_lane<Dst>(
     })?;
     let after = word.pack();
     if after != before {
-        // SAFETY: `reach_shared` checked the eight bytes and their alignment.
+        // SAFETY: `reach_shared` checked that the eight bytes are in bounds and aligned.
         unsafe { u64::store(pointer, after) };
     }
     Ok((before, holds))
 }
 
-/// `mbarrier` with counts and bytes: `dst` takes the state of before.
+/// An `mbarrier` operation that returns the state before it in `dst`.
 pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Stepping<Reg<u64>>) -> Flow {
     let step = Step::from_number(i.d & 0xff);
     for lane in lanes(m.mask) {
         // SAFETY: registers are those of the current window, see `Handler`.
         unsafe {
-            match step_of_lane(m, i, step, lane) {
+            match step_for_lane(m, i, step, lane) {
                 Ok((before, _)) => (*m.line(i.dst)).0[lane] = before,
                 Err(trap) => return m.fail(trap),
             }
@@ -250,13 +253,13 @@ pub(crate) unsafe fn barrier_step(m: &mut Machine<'_>, i: &Stepping<Reg<u64>>) -
     Flow::Next
 }
 
-/// `mbarrier.test_wait`, `mbarrier.try_wait`: `dst` is whether the phase is complete.
+/// `mbarrier.test_wait`, `mbarrier.try_wait`: `dst` tells whether the phase is complete.
 pub(crate) unsafe fn barrier_test(m: &mut Machine<'_>, i: &Stepping<Pred>) -> Flow {
     let step = Step::from_number(i.d & 0xff);
     let mut holds = 0u32;
     for lane in lanes(m.mask) {
         // SAFETY: registers are those of the current window, see `Handler`.
-        match unsafe { step_of_lane(m, i, step, lane) } {
+        match unsafe { step_for_lane(m, i, step, lane) } {
             Ok((_, complete)) => holds |= u32::from(complete) << lane,
             Err(trap) => return m.fail(trap),
         }
@@ -269,25 +272,25 @@ pub(crate) unsafe fn barrier_test(m: &mut Machine<'_>, i: &Stepping<Pred>) -> Fl
     Flow::Next
 }
 
-/// Returns the instruction as one that asks a memory barrier if a phase is complete, if it is one.
-pub(crate) fn asking(i: &Inst) -> Option<&Stepping<Pred>> {
+/// Returns the instruction with typed fields if it tests a memory barrier.
+pub(crate) fn as_barrier_test(i: &Inst) -> Option<&Stepping<Pred>> {
     let test: unsafe fn(&mut Machine<'_>, &Stepping<Pred>) -> Flow = barrier_test;
     // SAFETY: the handler is `barrier_test`, whose fields have these types.
     std::ptr::fn_addr_eq(i.run, test).then(|| unsafe { i.typed() })
 }
 
-/// Returns the barrier that an instruction asks for its first lane, in words.
+/// Describes the barrier that an instruction tests for its first active lane.
 ///
 /// # Safety
 /// The instruction's registers are of the current window.
 pub(crate) unsafe fn describe(m: &Machine<'_>, i: &Stepping<Pred>) -> String {
-    // SAFETY: the caller's promise is what `read` asks for.
+    // SAFETY: the caller promises that the instruction's registers are of the current window.
     let address = unsafe { m.read(i.a) }.0[m.first_lane()].wrapping_add(i.imm);
     let shared = AccessSpace::from_number((i.d >> 16) as u8) == AccessSpace::Shared;
     let offset = if shared { address } else { address.wrapping_sub(AccessSpace::Shared.window()) };
     let mut text = format!("the memory barrier at shared address {offset:#x}");
     if offset < m.shared.limit(8) && offset.is_multiple_of(8) {
-        // SAFETY: the eight bytes lie inside shared memory by the comparison above, and are
+        // SAFETY: the condition above checks that the eight bytes are inside shared memory and
         // aligned.
         let word = Word64::unpack(unsafe { u64::load(m.shared.pointer.add(offset as usize)) });
         text += &format!(" ({} arrivals and {} bytes missing)", word.pending, word.bytes);
@@ -295,7 +298,7 @@ pub(crate) unsafe fn describe(m: &Machine<'_>, i: &Stepping<Pred>) -> String {
     text
 }
 
-/// `mbarrier.pending_count`: of the state in `a`.
+/// `mbarrier.pending_count`: returns the pending arrivals of a state.
 pub(crate) fn pending_count(state: u64) -> u32 {
     Word64::unpack(state).pending as u32
 }

@@ -8,12 +8,12 @@ use super::program::Inst;
 use super::slots::Reg;
 use crate::arith::video::{MultiplyAdd, Scalar, Simd};
 
-/// One form of a video instruction.
+/// The form of a video instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
-    /// `vadd` and kin.
+    /// `vadd` and similar instructions.
     Scalar(Scalar),
-    /// `vadd2`, `vadd4` and kin.
+    /// `vadd2`, `vadd4` and similar instructions.
     Simd(Simd),
     /// `vmad`.
     MultiplyAdd(MultiplyAdd),

@@ -1,13 +1,13 @@
-//! A warp: how its lanes part at branches and meet again.
+//! A warp: how its lanes diverge at branches and reconverge.
 //!
-//! Lanes at one program counter with one call stack are a *split* and run together. A branch that
-//! not all lanes take makes two splits and a [`Join`] at the branch's immediate post-dominator,
-//! where they wait for each other and become one again. A call makes a join too: its lanes go on
-//! behind the call together.
+//! Lanes at the same program counter with the same call stack are a *split* and run together. A
+//! divergent branch makes two splits and a [`Join`] at the branch's immediate post-dominator. Each
+//! split waits at the join until the other arrives, and then they run as one split again. A call
+//! creates a join too, so that its lanes continue together after the call.
 //!
-//! No lane waits at a join for ever, as programs may rely on each thread making progress: when
-//! nothing else can run, or one split has been running for long, waiting lanes are let go on their
-//! own ([`Machine::release_joins`]). They still meet the others at the joins further out.
+//! PTX guarantees progress for each thread, so lanes never wait at a join forever. When nothing
+//! else can run, or when one split has run for many turns, [`Machine::release_joins`] lets the
+//! waiting lanes continue without the others. They still reconverge at the enclosing joins.
 
 #![expect(unsafe_code, reason = "the register window moves with calls")]
 
@@ -18,13 +18,13 @@ use super::lanes::{Line, lanes};
 use super::machine::{Flow, Machine};
 use super::program::{CallSite, FunctionCode};
 
-/// No join, no frame.
+/// Stands for "no join" and "no frame".
 pub(crate) const NONE: u32 = u32::MAX;
-/// The program counter of a join at the end of a call.
+/// The program counter of the join at the end of a call.
 const RETURN: u32 = u32::MAX;
-/// Calls a split may be deep in.
+/// The greatest depth of calls.
 const MAX_DEPTH: u32 = 8192;
-/// Bytes of registers of a warp at most, over all frames.
+/// The greatest size of a warp's registers, over all frames.
 const MAX_REGISTER_BYTES: usize = 1 << 28;
 
 /// Lanes that run together.
@@ -36,60 +36,60 @@ pub(crate) struct Split {
     pub(crate) frame: u32,
 }
 
-/// A place where splits wait for each other.
+/// A point where splits wait for each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Join {
     pc: u32,
     frame: u32,
-    /// The lanes that have to arrive.
+    /// The lanes that must arrive.
     expected: u32,
     arrived: u32,
-    /// The join around this one.
+    /// The enclosing join.
     parent: u32,
 }
 
 /// A call in progress, or the kernel itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// The register window: bytes into the warp's registers.
+    /// The offset of the register window in the warp's registers, in bytes.
     pub(crate) window: usize,
-    /// The end of the window.
+    /// The end of the window, in bytes.
     end: usize,
-    /// Where the frame's local memory begins, and where that of a callee may.
+    /// Where the frame's local memory begins, and where that of a callee may begin.
     pub(crate) local_base: u32,
     pub(crate) local_top: u32,
     pub(crate) caller: u32,
     depth: u32,
     return_pc: u32,
-    /// The call that made it: index into the program's call sites.
+    /// The call that created the frame: an index into the program's call sites.
     site: u32,
     pub(crate) function: u32,
     live: bool,
 }
 
-/// Lanes that wait for others of their warp in a `.sync` instruction.
+/// Lanes that wait in a `.sync` instruction for other lanes of their warp.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Syncing {
-    /// At the instruction itself.
+pub(crate) struct SyncWait {
+    /// The split, with its program counter at the instruction itself.
     pub(crate) split: Split,
-    /// The lanes it waits for.
+    /// The lanes that the instruction waits for.
     pub(crate) members: u32,
 }
 
 /// One warp of a block.
 pub(crate) struct Warp {
-    /// The lanes there are: fewer than all in a block's last warp.
+    /// The lanes that exist: fewer than 32 in the last warp of some blocks.
     pub(crate) lanes: u32,
     pub(crate) exited: u32,
     /// Splits that can run.
     pub(crate) ready: VecDeque<Split>,
-    pub(crate) syncing: Vec<Syncing>,
+    pub(crate) sync_waits: Vec<SyncWait>,
     joins: Vec<Join>,
     free_joins: Vec<u32>,
     pub(crate) frames: Vec<Frame>,
     storage: Vec<Line<u32>>,
     pub(crate) local: Vec<Line<u32>>,
-    /// Turns that ended for lack of fuel since lanes were last let go from joins.
+    /// Turns that ended for lack of fuel since joins were last released.
     turns: u32,
 }
 
@@ -99,7 +99,7 @@ impl Warp {
             lanes: 0,
             exited: 0,
             ready: VecDeque::new(),
-            syncing: Vec::new(),
+            sync_waits: Vec::new(),
             joins: Vec::new(),
             free_joins: Vec::new(),
             frames: Vec::new(),
@@ -109,13 +109,13 @@ impl Warp {
         }
     }
 
-    /// Back to the start of a kernel whose code is `kernel`.
+    /// Resets the warp to the start of the kernel.
     pub(crate) fn reset(&mut self, mask: u32, kernel: &FunctionCode) {
         self.lanes = mask;
         self.exited = 0;
         self.turns = 0;
         self.ready.clear();
-        self.syncing.clear();
+        self.sync_waits.clear();
         self.joins.clear();
         self.free_joins.clear();
         self.frames.clear();
@@ -152,7 +152,7 @@ impl Warp {
         self.storage.as_mut_ptr().cast()
     }
 
-    /// Makes a split able to run; it becomes one with another at the same place.
+    /// Makes a split ready to run. Merges it with a ready split at the same place.
     pub(crate) fn wake(&mut self, split: Split) {
         let same = |s: &&mut Split| (s.pc, s.join, s.frame) == (split.pc, split.join, split.frame);
         match self.ready.iter_mut().find(same) {
@@ -170,8 +170,8 @@ impl Warp {
         self.joins.len() as u32 - 1
     }
 
-    /// Returns where a split goes on when all of `index`'s lanes have arrived. Ends the call if the
-    /// join was its end.
+    /// Returns the split that continues after join `index`. A join at the end of a call leads back
+    /// to the caller.
     fn leave(&mut self, index: u32, mask: u32) -> Split {
         let join = self.joins[index as usize];
         if join.pc != RETURN {
@@ -196,13 +196,13 @@ impl Warp {
 }
 
 impl Machine<'_> {
-    /// Returns the split that runs, at the instruction `back` before the program counter.
+    /// Returns the running split, with its program counter moved back by `rewind` instructions.
     #[inline(always)]
-    pub(crate) fn split(&self, back: u32) -> Split {
-        Split { pc: self.pc - back, mask: self.mask, join: self.join, frame: self.frame }
+    pub(crate) fn split(&self, rewind: u32) -> Split {
+        Split { pc: self.pc - rewind, mask: self.mask, join: self.join, frame: self.frame }
     }
 
-    /// Makes `split` the one that runs.
+    /// Makes `split` the running one.
     #[inline(always)]
     pub(crate) fn resume(&mut self, split: Split) {
         self.pc = split.pc;
@@ -213,7 +213,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Points at the registers of a frame of the current warp.
+    /// Makes the register window of a frame of the current warp the current one.
     pub(crate) fn enter_window(&mut self, frame: u32) {
         self.frame = frame;
         let warp = &mut self.warps[self.warp];
@@ -221,18 +221,18 @@ impl Machine<'_> {
         self.registers = warp.registers().wrapping_add(window);
     }
 
-    /// Returns a branch that `taken` of the active lanes take to `target`, meeting the others at
+    /// Takes a branch to `target` with the `taken` lanes. They meet the other active lanes at
     /// `meet`.
     #[inline(never)]
     pub(crate) fn diverge(&mut self, taken: u32, target: u32, meet: u32) -> Flow {
         let (mask, next) = (self.mask, self.pc);
-        self.part(meet);
+        self.enter_join(meet);
         let paths = [(taken, target), (mask & !taken, next)];
         self.take_paths(&paths, meet)
     }
 
-    /// Makes `meet` the join of the split that runs, unless it is already, or there is none.
-    pub(crate) fn part(&mut self, meet: u32) {
+    /// Makes `meet` the join of the running split, unless it already is or the lanes never meet.
+    pub(crate) fn enter_join(&mut self, meet: u32) {
         if meet == NONE {
             return;
         }
@@ -244,8 +244,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Splits the lanes over `paths`; those whose path begins at the join have arrived. Goes on
-    /// with the first of the others.
+    /// Splits the lanes over `paths` and continues with the first path. Lanes whose path starts at
+    /// the join have already arrived.
     pub(crate) fn take_paths(&mut self, paths: &[(u32, u32)], meet: u32) -> Flow {
         let (join, frame) = (self.join, self.frame);
         let mut first = None;
@@ -268,8 +268,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Records that active lanes have reached the join of their split: `lanes` more of it are
-    /// there.
+    /// Adds `lanes` to those that have arrived at the join of the running split. Continues after
+    /// the join if they were the last ones, and switches to another split otherwise.
     pub(crate) fn arrive(&mut self, lanes: u32) -> Flow {
         let index = self.join;
         let warp = self.current();
@@ -288,7 +288,7 @@ impl Machine<'_> {
         Flow::Next
     }
 
-    /// Returns a place where lanes may have to wait for others.
+    /// Arrives at all joins that are at the current instruction, innermost first.
     #[inline(always)]
     pub(crate) fn meet(&mut self) -> Flow {
         while self.join != NONE {
@@ -306,7 +306,7 @@ impl Machine<'_> {
         Flow::Next
     }
 
-    /// Returns the active lanes end. `back` lanes of the split go on, if any.
+    /// Ends the active lanes. Joins and barriers that waited only for them complete.
     pub(crate) fn exit(&mut self) -> Flow {
         let gone = self.mask;
         self.live_threads -= gone.count_ones();
@@ -320,11 +320,11 @@ impl Machine<'_> {
         }
         self.complete_joins();
         self.barriers_after_exit();
-        self.retry_syncing();
+        self.retry_sync_waits();
         Flow::Switch
     }
 
-    /// The lanes of the split's innermost join may all have arrived, now that the split's are gone.
+    /// Completes the innermost joins that waited only for lanes that have just exited.
     fn complete_joins(&mut self) {
         while self.join != NONE {
             let index = self.join;
@@ -348,8 +348,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Lets the current warp's waiting lanes go on without those they wait for. Gives whether there
-    /// were any.
+    /// Lets the lanes that wait at joins of the current warp continue without the missing ones.
+    /// Returns whether any lanes were waiting.
     pub(crate) fn release_joins(&mut self) -> bool {
         self.current().turns = 0;
         let mut released = false;
@@ -363,10 +363,10 @@ impl Machine<'_> {
                 self.return_values(index);
             }
             let warp = self.current();
-            let at = &mut warp.joins[index as usize];
-            at.expected &= !join.arrived;
-            at.arrived = 0;
-            let done = at.expected == 0;
+            let remaining = &mut warp.joins[index as usize];
+            remaining.expected &= !join.arrived;
+            remaining.arrived = 0;
+            let done = remaining.expected == 0;
             let split = warp.leave(index, join.arrived);
             if done {
                 warp.drop_join(index);
@@ -376,8 +376,8 @@ impl Machine<'_> {
         released
     }
 
-    /// Ends the turn of the split: others go on, and lanes that wait for it may have to go on for
-    /// it to end.
+    /// Ends the turn of the running split so that other splits and warps run. After many such turns
+    /// it also releases the joins: the split may be waiting for lanes that wait at one.
     pub(crate) fn yield_turn(&mut self) -> Flow {
         const MAX_TURNS: u32 = 64;
         let split = self.split(0);
@@ -389,8 +389,8 @@ impl Machine<'_> {
         Flow::Yield
     }
 
-    /// An instruction that programs wait with: an atomic, a volatile read, a look at a barrier.
-    /// Many of them are a turn.
+    /// Charges fuel for an instruction that programs use in wait loops: an atomic, a volatile read,
+    /// a test of a barrier. Executing many of them ends the turn.
     #[inline(always)]
     pub(crate) fn poll(&mut self) {
         self.fuel -= 64;
@@ -436,18 +436,18 @@ impl Machine<'_> {
         });
         self.join = warp.add_join(Join { pc: RETURN, frame, expected: mask, arrived: 0, parent });
         let site = &program.call_sites[site as usize];
-        self.pass(caller.local_base, &site.arguments, local_base, &code.parameters);
+        self.copy_values(caller.local_base, &site.arguments, local_base, &code.parameters);
         self.enter_window(frame);
         self.pc = code.start;
         Flow::Next
     }
 
-    /// Copies the values of a call between the local memory of two frames.
-    fn pass(&mut self, from: u32, sources: &[(u32, u32)], to: u32, targets: &[(u32, u32)]) {
+    /// Copies arguments or results between the local memory of two frames.
+    fn copy_values(&mut self, from: u32, sources: &[(u32, u32)], to: u32, targets: &[(u32, u32)]) {
         for (&(source, source_bytes), &(target, target_bytes)) in sources.iter().zip(targets) {
             let bytes = source_bytes.min(target_bytes) as usize;
             for lane in lanes(self.mask) {
-                // SAFETY: the places lie inside the two frames, where `FrameLayout` put them, and
+                // SAFETY: the ranges lie inside the two frames, where `FrameLayout` put them, and
                 // `call` checked that each frame lies inside the lane's local memory. The frames do
                 // not overlap.
                 unsafe {
@@ -459,7 +459,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Copies what a call returns, for the lanes at its end.
+    /// Copies the results of a call to its caller, for the lanes that have arrived at its end.
     fn return_values(&mut self, join: u32) {
         let program = self.launch.program;
         let warp = self.current();
@@ -469,7 +469,7 @@ impl Machine<'_> {
         let site: &CallSite = &program.call_sites[frame.site as usize];
         let code = &program.functions[frame.function as usize];
         let mask = std::mem::replace(&mut self.mask, join.arrived);
-        self.pass(frame.local_base, &code.returns, caller.local_base, &site.results);
+        self.copy_values(frame.local_base, &code.returns, caller.local_base, &site.results);
         self.mask = mask;
     }
 
@@ -477,7 +477,7 @@ impl Machine<'_> {
         self.warps[self.warp].frames[self.frame as usize]
     }
 
-    /// Returns whether all lanes of the current frame that there still are run together.
+    /// Returns whether the running split has all lanes of its frame that have not exited.
     pub(crate) fn is_whole_frame(&self) -> bool {
         let warp = &self.warps[self.warp];
         let mut index = self.join;

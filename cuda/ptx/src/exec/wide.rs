@@ -1,8 +1,8 @@
 //! Atomic accesses of 128 bits.
 //!
-//! No processor at hand does all of them in one instruction, so that they take turns, in the whole process. PTX orders
-//! atomic accesses of one size only with each other: what a program does with other sizes at the same place, at the same
-//! time, is a race of its own.
+//! Most processors cannot perform all of these in one instruction, so a lock serializes them within
+//! the process. PTX orders atomic accesses only with others of the same size. A program that
+//! accesses the same place with another size at the same time has a race anyway.
 
 #![expect(unsafe_code, reason = "reads and writes checked addresses")]
 
@@ -17,7 +17,7 @@ use super::program::Inst;
 use super::raw::Word;
 use super::slots::{Reg, WideReg};
 
-/// What an access does.
+/// The kind of a 128-bit access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum WideKind {
@@ -44,15 +44,17 @@ impl WideKind {
     }
 }
 
-/// `a` is the address, `imm` added to it; `b` and `c` are the operands and `dst` the value that was there, as far as the
-/// [`WideKind`] in the high half of `d` needs them; the low half is the space.
+/// Performs a 128-bit access: `a` is the address, to which `imm` is added. `b` and `c` are the
+/// operands and `dst` is the old value, as the [`WideKind`] in the high half of `d` needs them. The
+/// low half of `d` is the space.
 pub(crate) unsafe fn run_wide(m: &mut Machine<'_>, i: &Inst<WideReg, Reg<u64>, WideReg, WideReg>) -> Flow {
     static TURN: Mutex<()> = Mutex::new(());
     let kind = WideKind::from_number(i.d >> 16);
     let space = AccessSpace::from_number(i.d as u8);
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     for lane in lanes(m.mask) {
-        // SAFETY: the registers are fields of the instruction, so of the current window, see `Handler`.
+        // SAFETY: the registers are fields of the instruction, so they are of the current window,
+        // see `Handler`.
         let register = |m: &Machine<'_>, register: WideReg| unsafe {
             [register.low(), register.high()].map(|half| (*m.line(half)).0[lane])
         };
@@ -63,14 +65,15 @@ pub(crate) unsafe fn run_wide(m: &mut Machine<'_>, i: &Inst<WideReg, Reg<u64>, W
             Ok(pointer) => pointer,
             Err(trap) => return m.fail(trap),
         };
-        // SAFETY: `locate` checked the 16 bytes and their alignment.
+        // SAFETY: `locate` checked that the 16 bytes are in bounds and aligned.
         let old = unsafe { [u64::load(pointer), u64::load(pointer.add(8))] };
         let new = match kind {
             WideKind::Load => None,
             WideKind::Store | WideKind::Exchange => Some(register(m, i.b)),
             WideKind::CompareExchange => (old == register(m, i.b)).then(|| register(m, i.c)),
         };
-        // SAFETY: `locate` checked the 16 bytes and their alignment; `dst` is a register of the current window, see `Handler`.
+        // SAFETY: `locate` checked that the 16 bytes are in bounds and aligned. `dst` is a register
+        // of the current window, see `Handler`.
         unsafe {
             if let Some([low, high]) = new {
                 u64::store(pointer, low);

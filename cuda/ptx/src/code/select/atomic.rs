@@ -108,7 +108,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
     if matches!(order, Some("release" | "acq_rel")) {
         // What came before is to be seen by whoever sees the operation.
-        e.emit(Handlers::same(access::fence), Fields::new());
+        e.emit(Handlers::uniform(access::fence), Fields::new());
     }
     if ty == Type::B128 {
         return wide(e, i, operation, address, count);
@@ -178,7 +178,7 @@ fn wide(
     let kind = if operation == "cas" { WideKind::CompareExchange } else { WideKind::Exchange };
     let (d, site) = (address.space as u32 | (kind as u32) << 16, e.site());
     let fields = Fields::new().dst(dst).a(address.slot).b(b).c(c).d(d).site(site).imm(address.offset as u64);
-    e.emit(Handlers::same(run_wide), fields);
+    e.emit(Handlers::uniform(run_wide), fields);
     Ok(())
 }
 

@@ -54,7 +54,7 @@ fn predicates(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         let [dst, a] = operands(i)?;
         let (dst, a) = (e.target(dst, Type::Pred)?, e.predicate(a)?);
         let imm = if a.flip == 0 { 0b0000_1111 } else { 0b1111_0000 };
-        let (a, handlers) = (a.slot, Handlers::same(predicate_logic));
+        let (a, handlers) = (a.slot, Handlers::uniform(predicate_logic));
         e.emit(handlers, Fields::new().dst(dst).a(a).b(a).c(a).imm(imm));
         return Ok(());
     }
@@ -72,7 +72,7 @@ fn predicates(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
         };
         imm |= u64::from(value) << row;
     }
-    let handlers = Handlers::same(predicate_logic);
+    let handlers = Handlers::uniform(predicate_logic);
     e.emit(handlers, Fields::new().dst(dst).a(a.slot).b(b.slot).c(b.slot).imm(imm));
     Ok(())
 }
@@ -251,7 +251,7 @@ fn logic3_predicate(
         let (x, y) = (row >> 2 & 1 != 0, (row & 1 != 0) != (q.flip != 0));
         imm |= u64::from(if combination == "and" { x & y } else { x | y }) << row;
     }
-    let logic = Handlers::same(predicate_logic);
+    let logic = Handlers::uniform(predicate_logic);
     e.emit(logic, Fields::new().dst(p).a(holds).b(q.slot).c(q.slot).imm(imm));
     e.copy(Type::B32, dst, result);
     Ok(())

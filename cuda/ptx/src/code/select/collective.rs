@@ -24,7 +24,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             }
             let [dst] = operands(i)?;
             let dst = e.target(dst, ty)?;
-            e.emit(Handlers::same(collective::active_mask), Fields::new().dst(dst));
+            e.emit(Handlers::uniform(collective::active_mask), Fields::new().dst(dst));
             Ok(())
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn warp_barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut
     w.finish()?;
     let [_] = operands(i)?;
     let c = members(e, i, true)?;
-    e.emit_waiting(Handlers::same(collective::warp_barrier), Fields::new().c(c).d(SYNC));
+    e.emit_waiting(Handlers::uniform(collective::warp_barrier), Fields::new().c(c).d(SYNC));
     Ok(())
 }
 
@@ -78,7 +78,7 @@ fn shuffle(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
     let list = e.shared.lists.add(&[clamp, c])?;
     let d = if sync { SYNC } else { 0 };
     let fields = Fields::new().dst(dst).a(a).b(b).c(list).d(d).site(predicate).imm(mode as u64);
-    e.emit_waiting(Handlers::same(collective::shuffle), fields);
+    e.emit_waiting(Handlers::uniform(collective::shuffle), fields);
     Ok(())
 }
 
@@ -101,7 +101,7 @@ fn vote(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
     let d = if sync { SYNC } else { 0 } | if a.flip != 0 { NEGATED } else { 0 };
     let fields = Fields::new().dst(dst).a(a.slot).c(c).d(d).imm(mode as u64);
     let handlers =
-        if mode == 3 { Handlers::same(collective::ballot) } else { Handlers::same(collective::vote) };
+        if mode == 3 { Handlers::uniform(collective::ballot) } else { Handlers::uniform(collective::vote) };
     e.emit_waiting(handlers, fields);
     Ok(())
 }
@@ -123,9 +123,9 @@ fn match_lanes(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) 
         return Err("there is no predicate destination".into());
     }
     let handlers = if ty == Type::B64 {
-        Handlers::same(collective::match_lanes::<u64>)
+        Handlers::uniform(collective::match_lanes::<u64>)
     } else {
-        Handlers::same(collective::match_lanes::<u32>)
+        Handlers::uniform(collective::match_lanes::<u32>)
     };
     let fields = Fields::new().dst(dst).a(a).c(c).d(SYNC).site(predicate).imm(u64::from(mode == "all"));
     e.emit_waiting(handlers, fields);
@@ -179,7 +179,7 @@ fn emit_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, ty: Type, imm: u
     let [dst, a, _] = operands(i)?;
     let (a, c) = (e.source(a, ty)?, members(e, i, true)?);
     let dst = e.target(dst, ty)?;
-    e.emit_waiting(Handlers::same(collective::reduce), Fields::new().dst(dst).a(a).c(c).d(SYNC).imm(imm));
+    e.emit_waiting(Handlers::uniform(collective::reduce), Fields::new().dst(dst).a(a).c(c).d(SYNC).imm(imm));
     Ok(())
 }
 
@@ -191,6 +191,6 @@ fn elect(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Che
     let [Operand::Pair(pair), _] = operands(i)? else { return Err("two destinations are needed".into()) };
     let c = members(e, i, true)?;
     let (dst, site) = (e.target(&pair.0, Type::B32)?, e.target(&pair.1, Type::Pred)?);
-    e.emit_waiting(Handlers::same(collective::elect), Fields::new().dst(dst).c(c).d(SYNC).site(site));
+    e.emit_waiting(Handlers::uniform(collective::elect), Fields::new().dst(dst).c(c).d(SYNC).site(site));
     Ok(())
 }

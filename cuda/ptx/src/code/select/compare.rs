@@ -168,7 +168,7 @@ impl Test {
             };
             imm |= u64::from(value) << row;
         }
-        e.emit(Handlers::same(predicate_logic), Fields::new().dst(dst).a(result).b(c).c(c).imm(imm));
+        e.emit(Handlers::uniform(predicate_logic), Fields::new().dst(dst).a(result).b(c).c(c).imm(imm));
         Ok(())
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [] = operands(i)?;
             if i.opcode == "exit" {
-                e.emit_control(Handlers::same(control_flow::exit), Fields::new(), Control::End);
+                e.emit_control(Handlers::uniform(control_flow::exit), Fields::new(), Control::End);
             } else {
                 give_back(e)?;
             }
@@ -40,7 +40,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [] = operands(i)?;
             let imm = u64::from(i.opcode == "brkpt");
-            e.emit_control(Handlers::same(system::trap), Fields::new().imm(imm), Control::End);
+            e.emit_control(Handlers::uniform(system::trap), Fields::new().imm(imm), Control::End);
             Ok(())
         }
         "bar" | "barrier" => barrier(e, i, w),
@@ -51,7 +51,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [time] = operands(i)?;
             e.source(time, Type::U32)?;
-            e.emit(Handlers::same(system::nanosleep), Fields::new());
+            e.emit(Handlers::uniform(system::nanosleep), Fields::new());
             Ok(())
         }
         // None of the others does anything that a program could see.
@@ -106,7 +106,9 @@ pub(super) fn branch(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, guard: Option
     let [Operand::Label(label)] = operands(i)? else { return Err("a label is needed".into()) };
     match guard {
         Some(predicate) => e.jump_if(predicate, label.0),
-        None => e.emit_control(Handlers::same(control_flow::branch), Fields::new(), Control::Jump(label.0)),
+        None => {
+            e.emit_control(Handlers::uniform(control_flow::branch), Fields::new(), Control::Jump(label.0))
+        }
     }
     Ok(())
 }
@@ -123,7 +125,7 @@ fn branch_indexed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_
     }
     let a = e.source(index, Type::U32)?;
     let targets = e.function.branch_tables[table.index()].targets.iter().map(|label| label.0).collect();
-    let handlers = Handlers::same(control_flow::branch_indexed);
+    let handlers = Handlers::uniform(control_flow::branch_indexed);
     e.emit_control(handlers, Fields::new().a(a), Control::JumpTable(targets));
     Ok(())
 }
@@ -149,14 +151,14 @@ fn give_back(e: &mut Emitter<'_, '_>) -> Checked<()> {
             move_register(e, ty, address, &Operand::Register(register), false)?;
         }
     }
-    e.emit_control(Handlers::same(control_flow::ret), Fields::new(), Control::End);
+    e.emit_control(Handlers::uniform(control_flow::ret), Fields::new(), Control::End);
     Ok(())
 }
 
 /// The end of a function's text.
 pub(crate) fn leave(e: &mut Emitter<'_, '_>) {
     if give_back(e).is_err() {
-        e.emit_control(Handlers::same(control_flow::ret), Fields::new(), Control::End);
+        e.emit_control(Handlers::uniform(control_flow::ret), Fields::new(), Control::End);
     }
 }
 
@@ -195,7 +197,7 @@ fn call(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
             let (site, results) = call_site(e, call, signature)?;
             let b = e.shared.call_sites.len() as u32;
             e.shared.call_sites.push(site);
-            e.emit_waiting(Handlers::same(control_flow::call), Fields::new().a(target).b(b));
+            e.emit_waiting(Handlers::uniform(control_flow::call), Fields::new().a(target).b(b));
             take_results(e, results)
         }
         CallTarget::Prototype(register, prototype) => {
@@ -238,7 +240,7 @@ fn call_address(
     let b = e.shared.call_sites.len() as u32;
     e.shared.call_sites.push(site);
     let meet = e.new_label();
-    let handlers = Handlers::same(control_flow::call_indirect);
+    let handlers = Handlers::uniform(control_flow::call_indirect);
     e.emit_control(handlers, Fields::new().a(a).b(b), Control::CallIndirect(meet));
     e.place_label(meet);
     take_results(e, results)
@@ -338,13 +340,13 @@ fn take_results(e: &mut Emitter<'_, '_>, results: Vec<ResultRegister>) -> Checke
 /// Returns a call of a function that the system provides.
 fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Signature<'_>) -> Checked<()> {
     let (handler, types, result): (_, &[Type], _) = match name {
-        "vprintf" => (Handlers::same(system::vprintf), &[Type::B64, Type::B64], Some(Type::B32)),
+        "vprintf" => (Handlers::uniform(system::vprintf), &[Type::B64, Type::B64], Some(Type::B32)),
         "__assertfail" => {
             let types = &[Type::B64, Type::B64, Type::B32, Type::B64, Type::B64];
-            (Handlers::same(system::assert_fail), types, None)
+            (Handlers::uniform(system::assert_fail), types, None)
         }
-        "malloc" => (Handlers::same(system::malloc), &[Type::B64], Some(Type::B64)),
-        "free" => (Handlers::same(system::free), &[Type::B64], None),
+        "malloc" => (Handlers::uniform(system::malloc), &[Type::B64], Some(Type::B64)),
+        "free" => (Handlers::uniform(system::free), &[Type::B64], None),
         _ => return Err(format!("function {name} has no body, and is none that the system provides")),
     };
     if signature.parameters.len() != types.len() || signature.returns.len() != usize::from(result.is_some()) {
@@ -428,7 +430,7 @@ fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
     }
     let imm = if action == "sync" { Action::Sync } else { Action::Arrive } as u64;
     let fields = Fields::new().a(a).b(b).c(e.scratch(Type::Pred)).d(d).imm(imm);
-    e.emit_waiting(Handlers::same(barrier::barrier), fields);
+    e.emit_waiting(Handlers::uniform(barrier::barrier), fields);
     Ok(())
 }
 
@@ -469,12 +471,12 @@ fn barrier_reduction(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let d = counted | 2 | if predicate.flip != 0 { 4 } else { 0 };
     let imm = action as u64;
     let fields = Fields::new().a(a).b(b).c(predicate.slot).d(d).imm(imm);
-    e.emit_waiting(Handlers::same(barrier::barrier), fields);
+    e.emit_waiting(Handlers::uniform(barrier::barrier), fields);
     let dst = e.target(dst, ty)?;
     let handlers = if ty == Type::Pred {
-        Handlers::same(barrier::barrier_vote)
+        Handlers::uniform(barrier::barrier_vote)
     } else {
-        Handlers::same(barrier::barrier_count)
+        Handlers::uniform(barrier::barrier_count)
     };
     e.emit(handlers, Fields::new().dst(dst).imm(imm));
     Ok(())
@@ -489,9 +491,9 @@ fn cluster_barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     w.finish()?;
     let [] = operands(i)?;
     let handlers = if action == "arrive" {
-        Handlers::same(barrier::cluster_arrive)
+        Handlers::uniform(barrier::cluster_arrive)
     } else {
-        Handlers::same(barrier::cluster_wait)
+        Handlers::uniform(barrier::cluster_wait)
     };
     e.emit_waiting(handlers, Fields::new());
     Ok(())

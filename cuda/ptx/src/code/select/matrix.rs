@@ -35,7 +35,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             w.finish()?;
             let [dst, a] = operands(i)?;
             let (a, dst) = (e.source(a, Type::B32)?, e.target(dst, Type::B32)?);
-            e.emit_waiting(Handlers::same(matrix::transpose), Fields::new().dst(dst).a(a));
+            e.emit_waiting(Handlers::uniform(matrix::transpose), Fields::new().dst(dst).a(a));
             Ok(())
         }
     }
@@ -140,7 +140,7 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
     let product = Product::new(form, [&a, &b, &c, &d])?;
     let imm = e.shared.matrices.products.len() as u64;
     e.shared.matrices.products.push(product);
-    e.emit_waiting(Handlers::same(matrix::multiply), Fields::new().imm(imm));
+    e.emit_waiting(Handlers::uniform(matrix::multiply), Fields::new().imm(imm));
     Ok(())
 }
 
@@ -244,7 +244,7 @@ fn transfer(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, sto
     });
     let (d, site) = (u32::from(stores), e.site());
     let fields = Fields::new().a(address.slot).c(offset as u32).d(d).site(site).imm(imm);
-    e.emit_waiting(Handlers::same(matrix::transfer), fields);
+    e.emit_waiting(Handlers::uniform(matrix::transfer), fields);
     Ok(())
 }
 
@@ -280,6 +280,6 @@ fn tiles(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Che
     let handler = if loads { matrix::load_tiles } else { matrix::store_tiles };
     let site = e.site();
     let fields = Fields::new().a(address.slot).c(c).d(d).site(site).imm(address.offset as u64);
-    e.emit_waiting(Handlers::same(handler), fields);
+    e.emit_waiting(Handlers::uniform(handler), fields);
     Ok(())
 }

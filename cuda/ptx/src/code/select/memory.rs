@@ -6,7 +6,7 @@ use super::super::repeat::{First, Source};
 use super::{Words, check_constant, no_type, operands};
 use crate::exec::access::{
     self, Anywhere, Cell32, Cell64, CellS8, CellS16, CellU8, CellU16, Local, Shared32, Shared64, load,
-    load_again, load_keeping, load_vector, store, store_vector,
+    load_and_record, load_recorded, load_vector, store, store_vector,
 };
 use crate::exec::address::AccessSpace;
 use crate::exec::level::Handlers;
@@ -127,7 +127,7 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
         return access_wide(e, address, &parts[0], load, order);
     }
     if order == Order::Release {
-        e.emit(Handlers::same(access::fence), Fields::new());
+        e.emit(Handlers::uniform(access::fence), Fields::new());
     }
     if load {
         load_from(e, ty, address, parts)?
@@ -135,10 +135,10 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
         store_to(e, ty, address, parts)?
     }
     if matches!(order, Order::Acquire) {
-        e.emit(Handlers::same(access::fence), Fields::new());
+        e.emit(Handlers::uniform(access::fence), Fields::new());
     }
     if load && matches!(order, Order::Acquire | Order::Watched) {
-        e.emit(Handlers::same(access::watch), Fields::new());
+        e.emit(Handlers::uniform(access::watch), Fields::new());
     }
     Ok(())
 }
@@ -216,7 +216,7 @@ fn access_wide(
         let (d, site) = (address.space as u32 | (kind as u32) << 16, e.site());
         let imm = address.offset as u64;
         let fields = Fields::new().dst(value).a(address.slot).b(value).c(value).d(d).site(site).imm(imm);
-        e.emit(Handlers::same(run_wide), fields);
+        e.emit(Handlers::uniform(run_wide), fields);
         return Ok(());
     }
     let fields = fields(e, address).c(e.shared.lists.add(&value.halves()?)?);
@@ -289,10 +289,10 @@ fn load_scalar(e: &mut Emitter<'_, '_>, ty: Type, address: AddressOperand, targe
     }
     if let Some(First { draft, place, .. }) = e.repeats.find(source) {
         let first = &mut e.drafts[draft];
-        first.handlers = of_words!(load_keeping, ty, address);
+        first.handlers = of_words!(load_and_record, ty, address);
         first.fields = first.fields.c(place);
         return e.target_or_wider(target, ty, |e, dst| {
-            e.emit(of_words!(load_again, ty, address), fields.dst(dst).c(place));
+            e.emit(of_words!(load_recorded, ty, address), fields.dst(dst).c(place));
         });
     }
     let mut kept = true;
@@ -333,12 +333,12 @@ fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operan
     let bytes = u64::from(ty.bytes());
     for (index, part) in parts.iter().enumerate() {
         let handlers = match (ty.bits(), ty.is_signed()) {
-            (8, false) => Handlers::same(access::load_param::<CellU8>),
-            (8, true) => Handlers::same(access::load_param::<CellS8>),
-            (16, false) => Handlers::same(access::load_param::<CellU16>),
-            (16, true) => Handlers::same(access::load_param::<CellS16>),
-            (32, _) => Handlers::same(access::load_param::<Cell32>),
-            _ => Handlers::same(access::load_param::<Cell64>),
+            (8, false) => Handlers::uniform(access::load_param::<CellU8>),
+            (8, true) => Handlers::uniform(access::load_param::<CellS8>),
+            (16, false) => Handlers::uniform(access::load_param::<CellU16>),
+            (16, true) => Handlers::uniform(access::load_param::<CellS16>),
+            (32, _) => Handlers::uniform(access::load_param::<Cell32>),
+            _ => Handlers::uniform(access::load_param::<Cell64>),
         };
         let imm = place + bytes * index as u64;
         e.target_or_wider(part, ty, |e, dst| {
@@ -352,7 +352,7 @@ fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operan
 fn load_parameter_slots(e: &mut Emitter<'_, '_>, place: u64, slots: &[RegisterSlot]) -> Checked<()> {
     check_parameter(e, place, 8 * slots.len() as u64)?;
     for (&dst, imm) in slots.iter().zip((place..).step_by(8)) {
-        e.emit(Handlers::same(access::load_param::<Cell64>), Fields::new().dst(dst).imm(imm));
+        e.emit(Handlers::uniform(access::load_param::<Cell64>), Fields::new().dst(dst).imm(imm));
     }
     Ok(())
 }
@@ -412,7 +412,7 @@ pub(super) fn fence(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<
     } else {
         let [] = operands(i)?;
     }
-    e.emit(Handlers::same(access::fence), Fields::new());
+    e.emit(Handlers::uniform(access::fence), Fields::new());
     Ok(())
 }
 

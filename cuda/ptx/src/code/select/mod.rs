@@ -188,7 +188,7 @@ fn guarded(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()
     let Predicate { slot, flip } = predicate;
     let single = e.drafts.len() == before + 1;
     if single && e.drafts[before].control == Control::Next && !e.drafts[before].waits {
-        e.emit(Handlers::same(control_flow::guard), Fields::new().a(slot).b(flip));
+        e.emit(Handlers::uniform(control_flow::guard), Fields::new().a(slot).b(flip));
         e.drafts.swap(before, before + 1);
         return Ok(());
     }

@@ -35,7 +35,7 @@ fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
             let dst = e.target(dst, ty)?;
             let a = e.predicate(a)?;
             let imm = if a.flip == 0 { 0b1111_0000 } else { 0b0000_1111 };
-            let handlers = Handlers::same(crate::exec::ops::predicate_logic);
+            let handlers = Handlers::uniform(crate::exec::ops::predicate_logic);
             e.emit(handlers, Fields::new().dst(dst).a(a.slot).b(a.slot).c(a.slot).imm(imm));
             Ok(())
         }
@@ -222,7 +222,7 @@ fn is_space(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
     let dst = e.target(dst, Type::Pred)?;
     if matches!(space, AccessSpace::Global | AccessSpace::Const) {
         let imm = u64::from(space == AccessSpace::Const);
-        e.emit(Handlers::same(access::is_space), Fields::new().dst(dst).a(a).imm(imm));
+        e.emit(Handlers::uniform(access::is_space), Fields::new().dst(dst).a(a).imm(imm));
         return Ok(());
     }
     let b = e.constant64(space.window());

@@ -34,20 +34,20 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             let a = if ty == Type::U32 { e.widen(size, false) } else { size };
             e.shared.dynamic_stack = true;
             give(e, dst, ty, |e, dst| {
-                e.emit(Handlers::same(stack::allocate), Fields::new().dst(dst).a(a).imm(imm));
+                e.emit(Handlers::uniform(stack::allocate), Fields::new().dst(dst).a(a).imm(imm));
             })
         }
         "stacksave" => {
             let [dst] = operands(i)?;
             give(e, dst, ty, |e, dst| {
-                e.emit(Handlers::same(stack::save), Fields::new().dst(dst));
+                e.emit(Handlers::uniform(stack::save), Fields::new().dst(dst));
             })
         }
         _ => {
             let [end] = operands(i)?;
             let end = e.source(end, ty)?;
             let a = if ty == Type::U32 { e.widen(end, false) } else { end };
-            e.emit(Handlers::same(stack::restore), Fields::new().a(a));
+            e.emit(Handlers::uniform(stack::restore), Fields::new().a(a));
             Ok(())
         }
     }

@@ -63,7 +63,7 @@ pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     };
     let imm = u64::from(to_offset as u32) | u64::from(from_offset as u32) << 32;
     let (d, site) = (*bytes as u32, e.site());
-    let handlers = Handlers::same(transfer::copy_async);
+    let handlers = Handlers::uniform(transfer::copy_async);
     e.emit(handlers, Fields::new().a(to.slot).b(from.slot).c(c).d(d).site(site).imm(imm));
     Ok(())
 }
@@ -110,7 +110,7 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
     let imm = u64::from(to_offset as u32) | u64::from(from_offset as u32) << 32;
     let (d, site) = (target as u32 | (source as u32) << 8, e.site());
     e.emit(
-        Handlers::same(bulk::copy),
+        Handlers::uniform(bulk::copy),
         Fields::new().a(to.slot).b(from.slot).c(bytes).d(d).site(site).imm(imm),
     );
     if counted { complete_bytes(e, &i.operands[3], bytes) } else { Ok(()) }
@@ -133,7 +133,7 @@ pub(super) fn fill(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     let to = e.wide_address(to, space)?;
     let (c, d, site) = (e.source(bytes, Type::B64)?, space as u32, e.site());
     let fields = Fields::new().a(to.slot).c(c).d(d).site(site).imm(to.offset as u64);
-    e.emit(Handlers::same(bulk::fill), fields);
+    e.emit(Handlers::uniform(bulk::fill), fields);
     Ok(())
 }
 
@@ -243,7 +243,7 @@ fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, opera
     let tests = matches!(step, Step::Test | Step::TestParity | Step::Try | Step::TryParity);
     if !tests {
         // What came before is to be seen by those who wait.
-        e.emit(Handlers::same(access::fence), Fields::new());
+        e.emit(Handlers::uniform(access::fence), Fields::new());
     }
     let dst = operands.result.unwrap_or_else(|| e.scratch(if tests { Type::Pred } else { Type::B64 }));
     let number = operands.number.unwrap_or_else(|| e.constant32(0));
@@ -251,8 +251,11 @@ fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, opera
     let (d, site) = (step as u32 | (address.space as u32) << 16, e.site());
     let fields =
         Fields::new().dst(dst).a(address.slot).b(number).c(state).d(d).site(site).imm(address.offset as u64);
-    let handlers =
-        if tests { Handlers::same(transfer::barrier_test) } else { Handlers::same(transfer::barrier_step) };
+    let handlers = if tests {
+        Handlers::uniform(transfer::barrier_test)
+    } else {
+        Handlers::uniform(transfer::barrier_step)
+    };
     e.emit(handlers, fields);
 }
 

@@ -220,6 +220,6 @@ fn finish(
     let dst = e.target(target, Type::B32)?;
     let imm = e.shared.videos.len() as u64;
     e.shared.videos.push(form);
-    e.emit(Handlers::same(compute), Fields::new().dst(dst).a(a).b(b).c(c).imm(imm));
+    e.emit(Handlers::uniform(compute), Fields::new().dst(dst).a(a).b(b).c(c).imm(imm));
     Ok(())
 }

@@ -76,18 +76,18 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
         (false, [scale_a, scale_b, layouts @ ..]) => (sign(scale_a)? != sign(scale_b)?, layouts),
         _ => return Err("a wrong number of operands".into()),
     };
-    let (across_a, across_b) = match (halves, stored_a, layouts) {
+    let (mn_major_a, mn_major_b) = match (halves, stored_a, layouts) {
         (false, _, []) => (false, false),
         (true, true, [a, b]) => (flag(a)?, flag(b)?),
         (true, false, [b]) => (false, flag(b)?),
         _ => return Err("a wrong number of operands".into()),
     };
     let first = if stored_a {
-        First::Stored(Stored { descriptor: e.source(a_operand, Type::B64)?.typed()?, across: across_a })
+        First::Stored(Stored { descriptor: e.source(a_operand, Type::B64)?.typed()?, mn_major: mn_major_a })
     } else {
         First::Registers(all_typed(&registers(e, a_operand, Type::B32, form.fragment_a().registers())?)?)
     };
-    let b = Stored { descriptor: e.source(b_operand, Type::B64)?.typed()?, across: across_b };
+    let b = Stored { descriptor: e.source(b_operand, Type::B64)?.typed()?, mn_major: mn_major_b };
     let Predicate { slot, flip } = e.predicate(scale)?;
     let count = form.fragment_d().registers() * shape.n / COLUMNS;
     let flipped = if negated { signs_of(a) } else { 0 };
@@ -101,7 +101,7 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
         flipped,
         accumulate: (slot.predicate()?, flip),
     });
-    e.emit_waiting(Handlers::same(warpgroup::multiply), Fields::new().imm(imm));
+    e.emit_waiting(Handlers::uniform(warpgroup::multiply), Fields::new().imm(imm));
     Ok(())
 }
 

@@ -1,21 +1,21 @@
-//! What an instruction orders, by its name.
+//! The effect of an instruction on the order of accesses, derived from its name.
 
-/// What an instruction orders.
+/// The effect of an instruction on the order of accesses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Class {
     /// The lanes that take part wait for each other.
     pub(super) warp_barrier: bool,
-    /// What the thread did before is visible to others before what it does next.
+    /// What the thread did before becomes visible to others before what it does next.
     pub(super) fence: bool,
     /// An access that may race with others of its kind: atomic, volatile, relaxed, acquire,
     /// release.
     pub(super) strong: bool,
-    /// It names the local space.
+    /// The instruction names the local space.
     pub(super) names_local: bool,
 }
 
 impl Class {
-    /// Returns the class of an instruction with its modifiers, as `ld.volatile.global.u32`.
+    /// Returns the class of an instruction with its modifiers, such as `ld.volatile.global.u32`.
     pub(super) fn of(name: &str) -> Class {
         let mut words = name.split('.');
         let opcode = words.next().unwrap_or_default();
@@ -38,7 +38,7 @@ impl Class {
         // `mbarrier`, `cp.async.mbarrier.arrive`, and copies whose bytes a barrier counts.
         let at_barrier = opcode == "mbarrier" || has("mbarrier");
         let counted = has("mbarrier::complete_tx::bytes");
-        // Lanes that wait for a barrier know of each other too.
+        // Lanes that test a barrier together are also ordered among each other.
         let waits = at_barrier && (has("test_wait") || has("try_wait"));
         Class {
             warp_barrier: collective || waits || (matches!(opcode, "bar" | "barrier") && has("warp")),

@@ -1,14 +1,14 @@
-//! Which bytes of global memory a launch reads and writes, for callers that order launches.
+//! The bytes of global memory that a launch reads and writes, for callers that order launches.
 //!
-//! Each worker keeps a bit for each byte, in pages, of what it reads before it writes it, and of what it writes. A byte that
-//! one worker reads and another one writes was handed over within the launch, for all one can tell, and counts as written
-//! alone.
+//! Each worker records, in pages with one bit for each byte, which bytes it reads before it writes
+//! them and which bytes it writes. If one worker reads a byte and another writes it, the byte may
+//! have been handed over within the launch, so it counts as written only.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::AccessKind;
 
-/// Bytes of a page, as a power of two.
+/// The size of a page in bytes, as a power of two.
 const PAGE_SHIFT: u32 = 12;
 const WORDS: usize = 1 << (PAGE_SHIFT - 6);
 
@@ -26,9 +26,9 @@ pub struct Touched {
 /// What a launch did with memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TouchKind {
-    /// It read what was there before.
+    /// It read the previous contents.
     Read,
-    /// It wrote, and perhaps read as well.
+    /// It wrote them, and perhaps read them as well.
     Written,
     /// All its accesses were atomic operations.
     Atomic,
@@ -39,7 +39,7 @@ pub enum TouchKind {
 struct Page {
     read: [u64; WORDS],
     written: [u64; WORDS],
-    /// Bytes that were accessed by something else than an atomic operation.
+    /// The bytes that were accessed other than by atomic operations.
     plain: [u64; WORDS],
 }
 
@@ -47,11 +47,13 @@ impl Page {
     const UNTOUCHED: Page = Page { read: [0; WORDS], written: [0; WORDS], plain: [0; WORDS] };
 }
 
-/// Bytes of a granule, as a power of two: of each it is known who touched it first.
+/// The size of a granule in bytes, as a power of two. The first access is recorded for each
+/// granule.
 const GRANULE_SHIFT: u32 = 2;
 const GRANULES: usize = 1 << (PAGE_SHIFT - GRANULE_SHIFT);
 
-/// Who touched the granules of a page first: the instant, counted from 1, and the thread within the block.
+/// The first accesses of the granules of a page: the instant, counted from 1, and the thread within
+/// the block.
 #[derive(Clone, Debug)]
 struct First {
     instants: [u32; GRANULES],
@@ -70,26 +72,26 @@ impl First {
     }
 }
 
-/// What a worker knows of a page.
+/// A worker's record of a page.
 #[derive(Clone, Debug)]
 struct Touches {
     page: Page,
-    /// Of those who read what was there before, and of those who wrote.
+    /// The first reads of previous contents, and the first writes.
     first: [First; 2],
 }
 
-/// An instruction, by its position in the program, of a block.
+/// An instruction, by its position in the program, and the block that ran it.
 type Instant = (u32, u64);
 
-/// What one worker touches.
+/// The bytes that one worker accesses.
 #[derive(Debug, Default)]
 pub(crate) struct Footprint {
     pages: HashMap<u64, Box<Touches>>,
-    /// The instructions that touched granules first, in the order in which they ran.
+    /// The instants of first accesses, in the order in which they ran.
     instants: Vec<Instant>,
 }
 
-/// Who accesses memory.
+/// The thread and instruction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Accessor {
     /// The instruction, by its position in the program.
@@ -101,13 +103,13 @@ pub(crate) struct Accessor {
 }
 
 impl Footprint {
-    /// Takes note of an access.
+    /// Records an access.
     pub(crate) fn access(&mut self, kind: AccessKind, address: u64, bytes: u32, accessor: Accessor) {
         let instant = (accessor.pc, accessor.block);
         if self.instants.last() != Some(&instant) && self.instants.len() < u32::MAX as usize {
             self.instants.push(instant);
         }
-        // A block has 1024 threads at most.
+        // A block has at most 1024 threads.
         let who = (self.instants.len() as u32, accessor.thread as u16);
         for address in address..address.saturating_add(u64::from(bytes)) {
             let touches = self
@@ -130,8 +132,8 @@ impl Footprint {
         }
     }
 
-    /// Who was the first here to write the byte, or to read what was there before the launch; or one of its three
-    /// neighbours.
+    /// Returns the first access in which this worker wrote the byte, or read its contents from
+    /// before the launch. The access may be to one of the other three bytes of the granule.
     pub(crate) fn first(&self, address: u64, written: bool) -> Option<Accessor> {
         let first = &self.pages.get(&(address >> PAGE_SHIFT))?.first[usize::from(written)];
         let granule = (address >> GRANULE_SHIFT) as usize % GRANULES;
@@ -141,8 +143,8 @@ impl Footprint {
     }
 }
 
-/// What all workers of a launch touched together, by address: what is read, then what is written, then what is accessed by
-/// atomic operations alone.
+/// Merges the footprints of all workers of a launch. Returns the ranges that are read, then those
+/// that are written, then those accessed only by atomic operations, each sorted by address.
 pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
     let mut pages: BTreeMap<u64, Page> = BTreeMap::new();
     for footprint in footprints {
@@ -150,7 +152,8 @@ pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
             let page = &touches.page;
             let sum = pages.entry(number).or_insert(Page::UNTOUCHED);
             for word in 0..WORDS {
-                // Handed over: one side wrote without having read, the other one read.
+                // Bytes that one side wrote without reading them and the other read were handed
+                // over.
                 let (here, there) =
                     (page.written[word] & !page.read[word], sum.written[word] & !sum.read[word]);
                 sum.read[word] = sum.read[word] & !here | page.read[word] & !there;

@@ -1,4 +1,5 @@
-//! Races between the blocks of a grid, in global memory. Blocks are ordered by clocks alone, see [`race`](super::race).
+//! Detects races between the blocks of a grid, in global memory. Blocks are ordered only by clocks,
+//! see [`race`](super::race).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,19 +8,19 @@ use super::class::Class;
 use super::race::{Cell, GRANULE_BYTES, Mark, Rival, granules, is_strong};
 use super::{Access, AccessKind};
 
-/// Granules of a page, which is watched as soon as one of them is accessed.
+/// The number of granules of a page. A page is watched from the first access to one of them.
 const PAGE_GRANULES: u64 = 1024;
 
-/// Parts of memory that are locked each on its own.
+/// The number of parts of memory that have their own lock.
 const SHARDS: usize = 64;
 
-/// The most blocks that are told apart; those of larger grids are not watched.
+/// The greatest number of blocks. Larger grids are not watched.
 const MAX_BLOCKS: u64 = u32::MAX as u64;
 
 #[derive(Clone, Copy, Default)]
 struct BlockMark {
     block: u32,
-    /// The block's time.
+    /// The time of the block at the access.
     time: u32,
     pc: u32,
     thread: u16,
@@ -41,16 +42,16 @@ impl Mark for BlockMark {
     }
 }
 
-/// Times of blocks; those that are missing are 0, which is before everything.
+/// Times of blocks. A missing one is 0, which is before everything.
 type Times = HashMap<u32, u32>;
 
-/// What a block knows of the time of others.
+/// A block's knowledge of the times of others.
 #[derive(Default)]
 pub(super) struct Clock {
     known: Times,
-    /// The same at the last fence, with the block's own time.
+    /// The known times at the last fence, including the block's own.
     published: Times,
-    /// Fences so far.
+    /// The number of fences so far.
     fences: u32,
 }
 
@@ -74,7 +75,7 @@ type Page = Box<[Cell<BlockMark>]>;
 /// Watches global memory during a launch.
 pub(crate) struct GlobalRaces {
     pages: [Mutex<HashMap<u64, Page>>; SHARDS],
-    /// What was published, by granule.
+    /// The published times, by granule.
     published: Mutex<HashMap<u64, Times>>,
 }
 
@@ -130,7 +131,8 @@ impl GlobalRaces {
         None
     }
 
-    /// Publishes what the block knew at its last fence, and learns what others published here.
+    /// Publishes what the block knew at its last fence, and learns what others published at this
+    /// granule.
     fn synchronize(&self, granule: u64, clock: &mut Clock) {
         let mut published = lock(&self.published);
         if !clock.published.is_empty() {

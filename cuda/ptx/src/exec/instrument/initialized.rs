@@ -1,25 +1,26 @@
-//! Which bytes of memory have been written.
+//! Tracks which bytes of memory have been written.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Ranges the host wrote that are kept apart; with more, an allocation counts as written.
+/// The greatest number of separate ranges written by the host. Beyond it, the whole allocation
+/// counts as written.
 const MAX_RANGES: usize = 1024;
 
-/// Bits for bytes.
+/// A bit for each byte.
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     words: Vec<u64>,
 }
 
 impl WrittenBytes {
-    /// Forgets everything.
+    /// Marks all bytes as not written.
     pub(super) fn reset(&mut self, bytes: u64) {
         self.words.clear();
         self.words.resize(bytes.div_ceil(64) as usize, 0);
     }
 
-    /// Takes note of a write; always true.
+    /// Records a write. Always returns true.
     pub(super) fn set(&mut self, address: u64, bytes: u32) -> bool {
         for byte in address..address + u64::from(bytes) {
             if let Some(word) = self.words.get_mut((byte / 64) as usize) {
@@ -36,10 +37,11 @@ impl WrittenBytes {
     }
 }
 
-/// Which bytes of an allocation have been written, as far as that is known.
+/// The bytes of an allocation that have been written, as far as known.
 ///
-/// Kernels say what they write only while they are watched. After a launch that was not, every
-/// allocation there was counts as written; `epoch` is the number of such launches.
+/// Kernels report what they write only in watched launches. After a launch that is not watched,
+/// every existing allocation counts as written. `born` is the number of such launches when the
+/// allocation was made.
 pub(crate) struct Written {
     bytes: u64,
     born: u64,
@@ -53,7 +55,7 @@ enum State {
     All,
 }
 
-/// Counts the launches of a memory that nobody watched.
+/// The number of launches of a memory that were not watched.
 #[derive(Debug, Default)]
 pub(crate) struct Unwatched(AtomicU64);
 
@@ -68,17 +70,17 @@ impl Unwatched {
 }
 
 impl Written {
-    /// Returns an allocation of which nothing is written.
+    /// Creates the record of a new allocation, of which nothing is written.
     pub(crate) fn nothing(bytes: u64, unwatched: &Unwatched) -> Written {
         Written { bytes, born: unwatched.count(), state: Mutex::new(State::Ranges(Vec::new())) }
     }
 
-    /// Returns an allocation that counts as written.
+    /// Creates the record of an allocation that counts as written.
     pub(crate) fn everything() -> Written {
         Written { bytes: 0, born: 0, state: Mutex::new(State::All) }
     }
 
-    /// The host wrote these bytes.
+    /// Records a write by the host.
     pub(crate) fn host_wrote(&self, offset: u64, bytes: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *state {
@@ -138,7 +140,7 @@ impl WrittenBytes {
     }
 }
 
-/// Adds a range, joined with those it touches.
+/// Adds a range, merged with those that it touches.
 fn insert(ranges: &mut Vec<(u64, u64)>, mut start: u64, mut end: u64) {
     let first = ranges.partition_point(|&(_, other)| other < start);
     let last = ranges.partition_point(|&(other, _)| other <= end);

@@ -1,17 +1,17 @@
-//! What watches a launch when asked to: checks and statistics.
+//! Optional checks and statistics of a launch.
 //!
-//! A launch without them runs other code, which never looks here. With them, every instruction and
-//! every lane's access to memory is reported to [`Instruments`], of which each worker of the launch
-//! has one.
+//! A launch without them runs different code, which never calls this module. In a launch with them,
+//! every instruction and every lane's memory access is reported to [`Instruments`]. Each worker of
+//! the launch has its own.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `footprint` | which bytes of global memory are touched |
-//! | `class` | what an instruction orders: barriers of warps, fences, accesses that synchronize |
-//! | `race` | pairs of accesses in no order: what both trackers have in common |
-//! | `shared_races` | those of threads of a block, in shared memory |
-//! | `global_races` | those of blocks, in global memory |
-//! | `initialized` | which bytes have been written |
+//! | `footprint` | the bytes of global memory that are accessed |
+//! | `class` | the effect of instructions on order: barriers of warps, fences, accesses that synchronize |
+//! | `race` | pairs of unordered accesses: the parts that both trackers share |
+//! | `shared_races` | races between threads of a block, in shared memory |
+//! | `global_races` | races between blocks, in global memory |
+//! | `initialized` | the bytes that have been written |
 //! | `statistics` | counts |
 
 #![expect(unsafe_code, reason = "looks at the bytes that a store changes")]
@@ -39,7 +39,7 @@ use shared_races::SharedRaces;
 use statistics::Counts;
 pub use statistics::{OpcodeCount, SpaceTraffic, Statistics};
 
-/// How memory is accessed.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessKind {
     Read,
@@ -57,22 +57,22 @@ impl AccessKind {
     }
 }
 
-/// One lane's access, which is in bounds.
+/// An access of one lane, which is in bounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) kind: AccessKind,
-    /// Where the address lies: global (constants too), shared, local or param.
+    /// The space of the address: global (also for constants), shared, local or param.
     pub(crate) space: AccessSpace,
-    /// Of global memory the device address, otherwise the offset in the space.
+    /// The device address in global memory, otherwise the offset in the space.
     pub(crate) address: u64,
     pub(crate) bytes: u32,
-    /// The thread within the block.
+    /// The index of the thread within the block.
     pub(crate) thread: u32,
     pub(crate) lane: usize,
     pub(crate) pc: u32,
 }
 
-/// The switches of a launch.
+/// The instruments that a launch uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Switches {
     pub(crate) uninitialized: bool,
@@ -87,26 +87,26 @@ impl Switches {
     }
 }
 
-/// A worker's watchers.
+/// A worker's instruments.
 pub(crate) struct Instruments<'l> {
     launch: &'l Launched<'l>,
-    /// Of each instruction.
+    /// The class of each instruction.
     classes: Vec<Class>,
     block: u64,
     shared_races: Option<SharedRaces>,
     global_races: Option<(&'l GlobalRaces, global_races::Clock)>,
-    /// Bytes of the block's shared memory, and of its threads' local memory, that have been
-    /// written.
+    /// The written bytes of the block's shared memory, and of its threads' local memory.
     written: Option<(WrittenBytes, WrittenBytes)>,
     counts: Option<Counts>,
-    /// What it has touched of global memory.
+    /// The bytes of global memory that it has accessed.
     pub(crate) footprint: Option<Footprint>,
-    /// Writes of the instruction that is under way which are races if they change anything.
+    /// Writes of the running instruction that are races if they change any byte.
     suspects: Vec<Suspect>,
 }
 
-/// A write to what another thread has written, in no order. If both write the same, nobody can
-/// tell, and compilers do so where threads have copies of a value.
+/// A write that is not ordered after another thread's write to the same bytes. If both write the
+/// same value, the result does not depend on the order. Compilers generate such writes where
+/// threads have copies of a value.
 struct Suspect {
     access: Access,
     rival: Rival,
@@ -115,7 +115,7 @@ struct Suspect {
     before: [u8; MAX_ACCESS_BYTES],
 }
 
-/// Bytes of the widest access.
+/// The size of the widest access.
 const MAX_ACCESS_BYTES: usize = 16;
 
 impl<'l> Instruments<'l> {
@@ -137,7 +137,7 @@ impl<'l> Instruments<'l> {
         }
     }
 
-    /// A block begins, with fresh shared memory.
+    /// Starts a block, with fresh shared memory.
     pub(crate) fn block_started(&mut self, block: u64, threads: u32, shared_bytes: u64) {
         self.block = block;
         if let Some(races) = &mut self.shared_races {
@@ -148,21 +148,21 @@ impl<'l> Instruments<'l> {
         }
         if let Some((shared, local)) = &mut self.written {
             shared.reset(shared_bytes);
-            // The system's part has contents, of which programs clear what they use.
+            // The reserved part counts as written: programs clear the parts of it that they use.
             shared.set(0, self.launch.program.reserved_shared_bytes);
             local.reset(u64::from(threads) * u64::from(self.launch.program.local_stride));
         }
     }
 
-    /// All threads of a barrier have met.
+    /// Records that a barrier has completed.
     pub(crate) fn barrier_completed(&mut self, _block: u64, _barrier: usize) {
         if let Some(races) = &mut self.shared_races {
             races.barrier_completed();
         }
     }
 
-    /// Records that an instruction took place for the lanes of `mask`, of the warp that has
-    /// accessed memory since the last one; `diverged` if fewer went on.
+    /// Records that an instruction was executed for the lanes of `mask`, after the accesses of its
+    /// warp were reported. `diverged` tells whether fewer lanes continue.
     pub(crate) fn instruction(
         &mut self,
         pc: u32,
@@ -189,8 +189,8 @@ impl<'l> Instruments<'l> {
         let suspects = std::mem::take(&mut self.suspects);
         let changed = |suspect: &&Suspect| {
             let bytes = (suspect.access.bytes as usize).min(MAX_ACCESS_BYTES);
-            // SAFETY: `locate` found the pointer for this access in the instruction that has just
-            // ended, and the machine keeps the table of allocations that it found it in.
+            // SAFETY: `locate` returned the pointer for this access in the instruction that has
+            // just ended, and the machine keeps the table of allocations that it was found in.
             let after = unsafe { bytes_at(suspect.pointer, bytes) };
             after != suspect.before
         };
@@ -225,8 +225,7 @@ impl<'l> Instruments<'l> {
         };
         match rival {
             Some(rival) if rival.writes && access.kind == AccessKind::Write => {
-                // SAFETY: `locate`, which calls this, found the pointer for the bytes of this
-                // access.
+                // SAFETY: `locate`, the caller, checked the pointer for the bytes of this access.
                 let before = unsafe { bytes_at(pointer, (access.bytes as usize).min(MAX_ACCESS_BYTES)) };
                 self.suspects.push(Suspect { access: *access, rival, pointer, before });
                 Ok(())
@@ -245,7 +244,8 @@ impl<'l> Instruments<'l> {
             AccessSpace::Shared => shared.set(address, bytes),
             AccessSpace::Local => {
                 let address = address + u64::from(thread) * u64::from(self.launch.program.local_stride);
-                // What calls pass is in local memory too and comes there in other ways.
+                // Calls also pass their arguments in local memory, in ways that are not reported
+                // here.
                 if reads {
                     !class.names_local || local.all(address, bytes)
                 } else {
@@ -294,7 +294,7 @@ impl<'l> Instruments<'l> {
         self.with_place(Trap::new(FaultKind::Race, access.lane, detail), access, table)
     }
 
-    /// What was counted, added to what others counted.
+    /// Adds the counts to those of other workers.
     pub(crate) fn add_statistics(&self, statistics: &mut Statistics) {
         if let Some(counts) = &self.counts {
             counts.add_to(self.launch.program, statistics);
@@ -302,18 +302,18 @@ impl<'l> Instruments<'l> {
     }
 }
 
-/// Up to 16 bytes of device memory.
+/// Copies up to 16 bytes of device memory.
 ///
 /// # Safety
-/// The pointer is valid for reads of so many bytes of device memory.
+/// The pointer is valid for reads of `bytes` bytes of device memory.
 unsafe fn bytes_at(pointer: *const u8, bytes: usize) -> [u8; MAX_ACCESS_BYTES] {
     let mut copy = [0; MAX_ACCESS_BYTES];
-    // SAFETY: the caller's promise is what `copy_out` asks for.
+    // SAFETY: the caller promises that the pointer is valid for reads of `bytes` bytes.
     unsafe { raw::copy_out(pointer, &mut copy[..bytes]) };
     copy
 }
 
-/// Returns the races of a launch between blocks, if they are looked for.
+/// Creates the tracker of races between the blocks of a launch, if it is switched on.
 pub(crate) fn global_races(switches: Switches) -> Option<GlobalRaces> {
     switches.races.then(GlobalRaces::default)
 }

@@ -1,43 +1,43 @@
-//! Pairs of accesses in no order.
+//! Detects pairs of unordered accesses.
 //!
-//! Two accesses of overlapping bytes race if one of them writes, not both are atomic or otherwise
-//! strong, and neither happens before the other. What happened before is known from *clocks*: those
-//! who run in no order (the warps of a block, or the blocks of a grid) each have a time that
-//! advances at every fence. An atomic or strong access publishes at its address what was known at
-//! the last fence before it, and learns what others published there. So a flag or a counter orders
-//! what it is meant to order, as in "the last block sums up what all have written"; an atomic
-//! operation without a fence orders nothing.
+//! Two accesses to overlapping bytes race if at least one of them is a write, they are not both
+//! strong (atomic, volatile, relaxed, acquire or release), and neither happens before the other.
+//! *Clocks* define what happened before. Parties that run in no fixed order (the warps of a block,
+//! or the blocks of a grid) each have a time that advances at every fence. A strong access
+//! publishes at its address what its party knew at the last fence before it, and learns what others
+//! published there. So a flag or a counter orders what it is meant to order, as in "the last block
+//! sums up what all have written". An atomic operation without a fence orders nothing.
 //!
-//! Two writes of the same value do not count: nobody can tell.
+//! Two writes of the same value do not race, because the result does not depend on their order.
 //!
-//! Memory is watched in granules of four bytes. Of each, the last write and two reads by different
-//! parties are remembered, so a race may be missed where several parties write different bytes of a
-//! granule; what is reported is one.
+//! Memory is watched in granules of four bytes. Each remembers the last write and two reads by
+//! different parties, so a race may be missed if several parties write different bytes of a
+//! granule. Every reported race is a real one.
 
 use super::{Access, AccessKind, class::Class};
 
-/// Bytes of a granule.
+/// The size of a granule, in bytes.
 pub(super) const GRANULE_BYTES: u64 = 4;
 
-/// The access that another one races with.
+/// The other access of a race.
 pub(super) struct Rival {
-    /// Its block, if it is another one.
+    /// Its block, if that is a different one.
     pub(super) block: Option<u64>,
     pub(super) thread: u32,
     pub(super) pc: u32,
     pub(super) writes: bool,
 }
 
-/// What a granule remembers of an access.
+/// A granule's record of an access.
 pub(super) trait Mark: Copy + Default {
-    /// Returns the bytes of the granule, as bits; none if there was no access.
+    /// Returns the accessed bytes of the granule, as bits; 0 if there was no access.
     fn mask(&self) -> u8;
     fn is_strong(&self) -> bool;
-    /// Returns whether both are of one party, of which one mark is enough.
+    /// Returns whether both accesses are by one party, so that one record suffices.
     fn same_party(&self, other: &Self) -> bool;
 }
 
-/// What is remembered of a granule.
+/// The records of a granule.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cell<M> {
     write: M,
@@ -45,8 +45,8 @@ pub(super) struct Cell<M> {
 }
 
 impl<M: Mark> Cell<M> {
-    /// Takes note of an access. Gives the one it races with, and whether that writes, if it is not
-    /// `ordered` before.
+    /// Records an access. If an earlier access races with it, returns that access and whether it is
+    /// a write. `ordered` tells whether an earlier access happened before this one.
     pub(super) fn access(
         &mut self,
         mark: M,
@@ -71,14 +71,14 @@ impl<M: Mark> Cell<M> {
         if let Some(read) = self.reads.iter().find(|read| races(read)) {
             return Some((*read, false));
         }
-        // A write that is ordered behind all before it stands for them.
+        // This write is ordered after all earlier accesses, so it stands for them.
         self.write = mark;
         self.reads = [M::default(); 2];
         None
     }
 }
 
-/// Returns the granules an access touches, and which bytes of each.
+/// Returns the granules that an access touches, each with a mask of the touched bytes.
 pub(super) fn granules(access: &Access) -> impl Iterator<Item = (u64, u8)> {
     let (start, end) = (access.address, access.address + u64::from(access.bytes));
     (start / GRANULE_BYTES..end.div_ceil(GRANULE_BYTES)).map(move |granule| {
@@ -89,7 +89,7 @@ pub(super) fn granules(access: &Access) -> impl Iterator<Item = (u64, u8)> {
     })
 }
 
-/// Returns whether an access may race with others that are strong.
+/// Returns whether an access does not race with other strong ones.
 pub(super) fn is_strong(access: &Access, class: Class) -> bool {
     access.kind == AccessKind::Atomic || class.strong
 }

@@ -1,8 +1,10 @@
-//! Races between the threads of a block, in shared memory.
+//! Detects races between the threads of a block, in shared memory.
 //!
-//! Threads are ordered by barriers of the block (any barrier that completes counts for all threads, so that partial barriers
-//! are never a false alarm), within a warp by instructions whose lanes wait for each other, and by clocks of warps, see
-//! [`race`](super::race). Lanes that write one place in one instruction do not count as a race: one of the values stays.
+//! Threads are ordered by barriers of the block. Any barrier that completes counts for all threads,
+//! so partial barriers never cause a false alarm. Within a warp, threads are also ordered by
+//! instructions whose lanes wait for each other. Warps are ordered by clocks, see
+//! [`race`](super::race). Lanes that write the same place in one instruction do not race: the value
+//! of one of them remains.
 
 use std::collections::HashMap;
 
@@ -17,13 +19,13 @@ struct ThreadMark {
     mask: u8,
     strong: bool,
     pc: u32,
-    /// Barriers of the block before it.
+    /// The number of barriers of the block before the access.
     phase: u32,
-    /// Barriers of the warp before it.
+    /// The number of barriers of the warp before the access.
     step: u32,
-    /// The warp's time.
+    /// The time of the warp at the access.
     time: u32,
-    /// The instruction, by when it took place.
+    /// The number of instructions executed before the access.
     instance: u64,
 }
 
@@ -41,12 +43,12 @@ impl Mark for ThreadMark {
     }
 }
 
-/// What a warp knows of the time of others.
+/// A warp's knowledge of the times of others.
 #[derive(Clone)]
 struct Clock {
-    /// Of each warp.
+    /// The known time of each warp.
     known: Vec<u32>,
-    /// The same at the last fence, if there was one.
+    /// The known times at the last fence, if there was one.
     published: Option<Vec<u32>>,
     step: u32,
 }
@@ -55,7 +57,7 @@ struct Clock {
 pub(super) struct SharedRaces {
     cells: Vec<Cell<ThreadMark>>,
     clocks: Vec<Clock>,
-    /// What was published, by granule.
+    /// The published times, by granule.
     published: HashMap<u64, Vec<u32>>,
     phase: u32,
     instance: u64,
@@ -64,14 +66,14 @@ pub(super) struct SharedRaces {
 impl SharedRaces {
     pub(super) fn new(bytes: u64, threads: u32) -> SharedRaces {
         let warps = threads as usize / LANES;
-        // Time 0 is before everything.
+        // Clocks start at 0, which is before everything.
         let clocks = (0..warps).map(|_| Clock { known: vec![0; warps], published: None, step: 0 }).collect();
         let cells = vec![Cell::default(); bytes.div_ceil(GRANULE_BYTES) as usize];
         SharedRaces { cells, clocks, published: HashMap::new(), phase: 0, instance: 0 }
     }
 
     pub(super) fn block_started(&mut self) {
-        // What earlier blocks did is as if before a barrier.
+        // Accesses of earlier blocks count as before a barrier.
         self.phase += 1;
         self.published.clear();
         for (warp, clock) in self.clocks.iter_mut().enumerate() {
@@ -131,7 +133,8 @@ impl SharedRaces {
         None
     }
 
-    /// Publishes what the warp knew at its last fence, and learns what others published here.
+    /// Publishes what the warp knew at its last fence, and learns what others published at this
+    /// granule.
     fn synchronize(&mut self, warp: usize, granule: u64) {
         let clock = &mut self.clocks[warp];
         if clock.published.is_none() && !self.published.contains_key(&granule) {

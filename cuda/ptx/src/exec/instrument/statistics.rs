@@ -7,10 +7,10 @@ use crate::exec::address::AccessSpace;
 use crate::exec::lanes::LANES;
 use crate::exec::program::Program;
 
-/// Banks of shared memory, each four bytes wide.
+/// The number of banks of shared memory, each four bytes wide.
 const BANKS: usize = 32;
 
-/// Bytes of a sector, the unit in which global memory moves.
+/// The size of a sector, the unit of transfers from and to global memory, in bytes.
 const SECTOR_BYTES: u64 = 32;
 
 /// The number of times that an instruction was executed.
@@ -49,19 +49,19 @@ pub struct Statistics {
     pub shared: SpaceTraffic,
     /// The traffic of local memory.
     pub local: SpaceTraffic,
-    /// Sectors of 32 bytes that requests to global memory touched. For four bytes a thread, the best ratio to the requests is
-    /// 4 and the worst 32.
+    /// Sectors of 32 bytes that requests to global memory touched. For four bytes a thread, the
+    /// best ratio to the requests is 4 and the worst is 32.
     pub global_sectors: u64,
-    /// Extra passes of requests to shared memory, because several words were in one bank.
+    /// Extra passes of requests to shared memory, due to several words in one bank.
     pub bank_conflicts: u64,
 }
 
 /// The counts of a worker.
 pub(super) struct Counts {
-    /// By instruction of the compact form.
+    /// The counts of each instruction of the compact form.
     instructions: Vec<OpcodeCount>,
     totals: Statistics,
-    /// Accesses of the instruction that is under way: address and size.
+    /// The accesses of the running instruction: address and size.
     pending: Vec<(u64, u32)>,
     pending_space: AccessSpace,
 }
@@ -78,7 +78,7 @@ impl Counts {
 
     pub(super) fn access(&mut self, access: &Access) {
         if access.space == AccessSpace::Param {
-            // Most are read without an access, as their addresses are known.
+            // Most parameters are read without an access, because their addresses are known.
             return;
         }
         if self.pending_space != access.space {
@@ -103,7 +103,7 @@ impl Counts {
         }
     }
 
-    /// Counts what the instruction that has ended accessed.
+    /// Counts the accesses of the instruction that has just ended.
     fn settle(&mut self) {
         if self.pending.is_empty() {
             return;
@@ -125,7 +125,8 @@ impl Counts {
         self.totals.divergent_branches += u64::from(diverged);
     }
 
-    /// Adds the counts to those of other workers. An instruction that takes several steps in the compact form counts once.
+    /// Adds the counts to those of other workers. An instruction that becomes several in the
+    /// compact form counts once.
     pub(super) fn add_to(&self, program: &Program, statistics: &mut Statistics) {
         let mut last = None;
         for (pc, count) in self.instructions.iter().enumerate() {
@@ -155,8 +156,8 @@ impl Counts {
     }
 }
 
-/// Passes beyond the first that a warp's access to shared memory takes: in each, a bank serves one word. Accesses of 8 or 16
-/// bytes go in groups of 16 or 8 threads.
+/// Returns the extra passes that a warp's access to shared memory takes. Each bank serves one word
+/// in a pass. Accesses of 8 or 16 bytes are processed in groups of 16 or 8 threads.
 fn bank_conflicts(accesses: &[(u64, u32)]) -> u64 {
     let widest = accesses.iter().map(|&(_, bytes)| bytes).max().unwrap_or(4).max(4);
     let group = LANES * 4 / widest.next_power_of_two().min(16) as usize;
