@@ -214,7 +214,7 @@ impl<'l> Launch<'l> {
     }
 
     /// Runs the kernel with parameters that are laid out already: each at its [`offset`](crate::Parameter::offset), and
-    /// nothing behind the last.
+    /// nothing after the last.
     ///
     /// # Errors
     /// See [`Launch::run`].

@@ -1,23 +1,23 @@
-//! Approximate functions, within the error that the PTX manual documents, and its results for
+//! Approximate functions, within the error that the PTX manual documents, with its results for
 //! special operands.
 //!
-//! Straight-line arithmetic in `f32`, and in `f64` where `f32` is not enough, that vectorizes; no
-//! library calls and no fused operations. Where the host has an instruction that rounds correctly
-//! (division, square root), it is used.
+//! They are straight-line arithmetic in `f32`, or in `f64` where `f32` is not enough, which
+//! vectorizes. They use no library calls and no fused operations. Where the host has a correctly
+//! rounding instruction (division, square root), they use it.
 
 use super::single::{CANONICAL_NAN, canonical, flush};
 
-/// Adding it to a number below 2^22 leaves the nearest integer in the low bits.
+/// Adding this to a number below 2^22 leaves the nearest integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// Returns a power of two, the exponent between −126 and 127.
+/// Returns a power of two. The exponent must be between −126 and 127.
 #[inline(always)]
 fn power_of_two(exponent: i32) -> f32 {
     f32::from_bits(((exponent + 127) << 23) as u32)
 }
 
-/// `ex2.approx.f32`: 2 to the power of `a`, within 0.501 units of the last place where 2 are
-/// allowed: the device's functions that are built on it expect more than the manual promises.
+/// `ex2.approx.f32`: 2 to the power of `a`, within 0.501 ulp. The manual allows 2 ulp, but the
+/// device functions built on it expect more.
 #[inline(always)]
 pub(crate) fn ex2(a: f32, ftz: bool) -> f32 {
     // Outside of this range the result is zero or infinite anyway.
@@ -34,8 +34,8 @@ pub(crate) fn ex2(a: f32, ftz: bool) -> f32 {
     p = p * f + 2.402_265_106_656_130_7e-1;
     p = p * f + 6.931_471_807_045_326e-1;
     let fraction = (p * f + 1.0) as f32;
-    // Two steps, so that neither power leaves the range; only the second rounds, where the result
-    // is subnormal.
+    // Multiplies in two steps, so that neither power leaves the range. Only the second step rounds,
+    // if the result is subnormal.
     let half = integer >> 1;
     let result = fraction * power_of_two(half) * power_of_two(integer - half);
     flush(if a.is_nan() { CANONICAL_NAN } else { result }, ftz)
@@ -70,9 +70,9 @@ pub(crate) fn lg2(a: f32, ftz: bool) -> f32 {
     if (a < 0.0) | a.is_nan() { CANONICAL_NAN } else { result }
 }
 
-/// Returns an angle as a multiple of a quarter turn and a rest of an eighth turn or less. The
-/// multiple is right modulo four up to angles of about 2^28; there and beyond the rest loses its
-/// meaning, as it does on devices.
+/// Returns an angle as a multiple of a quarter turn and a remainder of an eighth turn or less. The
+/// multiple is correct modulo four for angles up to about 2^28. Beyond, the remainder loses its
+/// meaning, as on devices.
 #[inline(always)]
 fn quarter_turns(a: f32) -> (u32, f32) {
     const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -83,13 +83,14 @@ fn quarter_turns(a: f32) -> (u32, f32) {
     let shifted = x * TURNS + ROUND;
     let turns = shifted - ROUND;
     let rest = (x - turns * QUARTER_HIGH) - turns * QUARTER_LOW;
-    // Past the range of the trick the rest can be anything; a sine never leaves [-1, 1].
+    // For very large angles the remainder can have any value, so it is clamped: a sine never leaves
+    // [-1, 1].
     let rest = rest as f32;
     let inside = (rest > -0.79) & (rest < 0.79);
     (shifted.to_bits() as u32, if inside { rest } else { 0.0 })
 }
 
-/// Returns the sine of a rest.
+/// Returns the sine of a remainder.
 #[inline(always)]
 fn sine(r: f32) -> f32 {
     let u = r * r;
@@ -97,7 +98,7 @@ fn sine(r: f32) -> f32 {
     r + r * u * p
 }
 
-/// Returns the cosine of a rest.
+/// Returns the cosine of a remainder.
 #[inline(always)]
 fn cosine(r: f32) -> f32 {
     let u = r * r;
@@ -105,7 +106,7 @@ fn cosine(r: f32) -> f32 {
     1.0 - (0.5 * u - u * u * p)
 }
 
-/// `sin.approx.f32`: absolute error below 2^-20.5 in `[-2π, 2π]`; the reduction costs nothing up to
+/// `sin.approx.f32`: absolute error below 2^-20.5 in `[-2π, 2π]`. The reduction adds no error up to
 /// 100π.
 #[inline(always)]
 pub(crate) fn sin(a: f32, ftz: bool) -> f32 {
@@ -118,7 +119,7 @@ pub(crate) fn sin(a: f32, ftz: bool) -> f32 {
     if a.abs() < f32::INFINITY { flush(result, ftz) } else { CANONICAL_NAN }
 }
 
-/// `cos.approx.f32`: errors as of [`sin`].
+/// `cos.approx.f32`: errors as for [`sin`].
 #[inline(always)]
 pub(crate) fn cos(a: f32, ftz: bool) -> f32 {
     let a = flush(a, ftz);
@@ -128,7 +129,8 @@ pub(crate) fn cos(a: f32, ftz: bool) -> f32 {
     if a.abs() < f32::INFINITY { flush(result, ftz) } else { CANONICAL_NAN }
 }
 
-/// `tanh.approx.f32`: relative error below 2^-21, where 2^-11 is allowed. Subnormals pass through.
+/// `tanh.approx.f32`: relative error below 2^-21; the manual allows 2^-11. Subnormals are returned
+/// unchanged.
 #[inline(always)]
 pub(crate) fn tanh(a: f32) -> f32 {
     let x = a.abs();
@@ -157,10 +159,11 @@ pub(crate) fn sqrt(a: f32, ftz: bool) -> f32 {
     canonical(flush(a, ftz).sqrt())
 }
 
-/// `rsqrt.approx.f32`: relative error below 2^-23, where 2^-22.9 is allowed.
+/// `rsqrt.approx.f32`: relative error below 2^-23; the manual allows 2^-22.9.
 #[inline(always)]
 pub(crate) fn rsqrt(a: f32, ftz: bool) -> f32 {
-    // The root of a negative zero is one, and its reciprocal negative infinity, as documented.
+    // The root of negative zero is negative zero, and its reciprocal is negative infinity, as
+    // documented.
     canonical(1.0 / flush(a, ftz).sqrt())
 }
 
@@ -171,7 +174,7 @@ pub(crate) fn rsqrt_f64(a: f64) -> f64 {
 }
 
 /// `div.approx.f32`: correctly rounded while `|b|` is at most 2^126. Above, the reciprocal is
-/// flushed to zero, as documented: the quotient is a zero, or NaN where `a` is infinite.
+/// flushed to zero, as documented: the quotient is zero, or NaN if `a` is infinite.
 #[inline(always)]
 pub(crate) fn div(a: f32, b: f32, ftz: bool) -> f32 {
     const LIMIT: f32 = f32::from_bits(253 << 23);
@@ -181,13 +184,13 @@ pub(crate) fn div(a: f32, b: f32, ftz: bool) -> f32 {
     canonical(flush(if huge { by_zero } else { a / b }, ftz))
 }
 
-/// `div.full.f32`: correctly rounded, where 2 units of the last place are allowed.
+/// `div.full.f32`: correctly rounded; the manual allows 2 ulp.
 #[inline(always)]
 pub(crate) fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
     super::single::div(a, b, super::Rounding::NearestEven, ftz)
 }
 
-/// Returns the upper half of an operand, flushed, as the `f64` that has zeros below it.
+/// Flushes an operand and clears the low half of its bits.
 #[inline(always)]
 fn upper_half(a: f64) -> f64 {
     let upper = f64::from_bits(a.to_bits() & 0xffff_ffff_0000_0000);
@@ -195,20 +198,22 @@ fn upper_half(a: f64) -> f64 {
     if subnormal { 0.0f64.copysign(upper) } else { upper }
 }
 
-/// Returns a result cut to its upper half. A NaN becomes `0x7fffffff00000000`.
+/// Clears the low half of a result's bits. A NaN becomes `0x7fffffff00000000`.
 #[inline(always)]
 fn cut_to_upper_half(x: f64) -> f64 {
     let cut = upper_half(x);
     if x.is_nan() { f64::from_bits(0x7fff_ffff_0000_0000) } else { cut }
 }
 
-/// `rcp.approx.ftz.f64`: of the upper halves of operand and result.
+/// `rcp.approx.ftz.f64`: uses the upper half of the operand and returns the upper half of the
+/// result.
 #[inline(always)]
 pub(crate) fn rcp_gross_f64(a: f64) -> f64 {
     cut_to_upper_half(if a.is_nan() { a } else { 1.0 / upper_half(a) })
 }
 
-/// `rsqrt.approx.ftz.f64`: of the upper halves of operand and result.
+/// `rsqrt.approx.ftz.f64`: uses the upper half of the operand and returns the upper half of the
+/// result.
 #[inline(always)]
 pub(crate) fn rsqrt_gross_f64(a: f64) -> f64 {
     cut_to_upper_half(if a.is_nan() { a } else { 1.0 / upper_half(a).sqrt() })

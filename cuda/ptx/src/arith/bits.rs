@@ -4,9 +4,11 @@
 pub(crate) trait Bits: Copy {
     /// `bfe.u`: `length` bits from `position` on, zero-extended. Both are taken modulo 256.
     fn extract(self, position: u32, length: u32) -> Self;
-    /// `bfe.s`: the same, extended with the field's sign; past the top, with the register's.
+    /// `bfe.s`: like `bfe.u`, but extended with the field's sign, or with the register's sign for
+    /// bits past the top.
     fn extract_signed(self, position: u32, length: u32) -> Self;
-    /// `bfi`: `field`'s low `length` bits at `position`, the others from `self`. Both numbers are taken modulo 256.
+    /// `bfi`: `field`'s low `length` bits at `position`, the others from `self`. Both numbers are
+    /// taken modulo 256.
     fn insert(self, field: Self, position: u32, length: u32) -> Self;
     /// `bfind.u`: the position of the highest set bit, or all ones.
     fn find(self) -> u32;
@@ -45,7 +47,7 @@ macro_rules! bits {
             }
             #[inline(always)]
             fn find(self) -> u32 {
-                // No bit set: the width minus one minus the width is all ones.
+                // If no bit is set, the width minus one minus the width is all ones.
                 ($type::BITS - 1).wrapping_sub(self.leading_zeros())
             }
             #[inline(always)]
@@ -81,8 +83,9 @@ bits!(u16, i16);
 bits!(u32, i32);
 bits!(u64, i64);
 
-/// `fns`: the position of the `offset`-th set bit of `mask`, counted from bit `base` upward (or downward, if `offset` is
-/// negative), or all ones. A `base` above 31 is undefined in PTX; here it finds nothing.
+/// `fns`: the position of the `offset`-th set bit of `mask`, counted upward from bit `base`
+/// (downward if `offset` is negative), or all ones. A `base` above 31 is undefined in PTX; here it
+/// returns all ones.
 #[inline]
 pub(crate) fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     if base > 31 {
@@ -105,7 +108,7 @@ pub(crate) fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     if offset > 0 { base + rest.trailing_zeros() } else { base - rest.leading_zeros() }
 }
 
-/// How `prmt` reads its selector.
+/// The way `prmt` reads its selector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Permutation {
     /// Four nibbles, each a byte's number; bit 3 replicates the byte's sign instead.
@@ -147,10 +150,12 @@ pub(crate) fn permute(a: u32, b: u32, selector: u32, permutation: Permutation) -
     result
 }
 
-/// `lop3`: the function of three bits that `table` lists, on every bit. `0xF0`, `0xCC` and `0xAA` are the operands.
+/// `lop3`: the function of three bits that `table` defines, applied to every bit. `0xF0`, `0xCC`
+/// and `0xAA` stand for the operands.
 #[inline(always)]
 pub(crate) fn logic3(a: u32, b: u32, c: u32, table: u8) -> u32 {
-    // Two selections by `c` for each of the four cases of `a` and `b`; a constant table folds to what it computes.
+    // Two selections by `c` for each of the four cases of `a` and `b`. A constant table folds to
+    // the logic it stands for.
     let row = |low: u32| {
         let when_clear = 0u32.wrapping_sub(u32::from(table) >> (2 * low) & 1);
         let when_set = 0u32.wrapping_sub(u32::from(table) >> (2 * low + 1) & 1);
@@ -188,7 +193,7 @@ pub(crate) fn sign_extend(a: u32, width: u32, clamp: bool) -> u32 {
     a.extract_signed(0, width)
 }
 
-/// `bmsk`: ones from bit `start` on, `width` of them, as far as the register goes.
+/// `bmsk`: `width` ones from bit `start` on, up to the end of the register.
 #[inline(always)]
 pub(crate) fn bit_mask(start: u32, width: u32, clamp: bool) -> u32 {
     let (start, width) = if clamp { (start.min(32), width.min(32)) } else { (start & 31, width & 31) };

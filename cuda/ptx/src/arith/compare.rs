@@ -1,7 +1,7 @@
 //! Comparison: `set`, `setp`, `slct`.
 
-/// A relation that `set` and `setp` test. `lo`, `ls`, `hi`, `hs` are the first ones on unsigned
-/// types.
+/// A relation that `set` and `setp` test. `lo`, `ls`, `hi`, `hs` are the ordered relations on
+/// unsigned types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Comparison {
     /// `eq`: false for NaN.
@@ -34,7 +34,7 @@ pub(crate) enum Comparison {
     Nan,
 }
 
-/// Returns whether a relation holds. For integers the unordered relations are the ordered ones.
+/// Returns whether a relation holds. For integers the unordered relations equal the ordered ones.
 #[inline(always)]
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not less may be unordered: that is the point")]
 pub(crate) fn compare<T: PartialOrd + Copy>(a: T, b: T, comparison: Comparison) -> bool {

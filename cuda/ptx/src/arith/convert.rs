@@ -4,10 +4,12 @@ use super::exact::{DOUBLE, Exact};
 use super::half::{self, Half};
 use super::{Rounding, single};
 
-/// `cvt.rni.f32.f32` and kin: to an integral value that keeps its sign, also of zero.
+/// `cvt.rni.f32.f32` and similar forms: rounds to an integral value. The sign is kept, also that of
+/// zero.
 #[inline(always)]
 pub(crate) fn integral_f32(x: f32, rounding: Rounding) -> f32 {
-    /// From here on all numbers are integral; below, adding it leaves no bits for a fraction.
+    /// From this number on all numbers are integral. Adding it to a smaller one leaves no bits for
+    /// a fraction.
     const LIMIT: f32 = 8_388_608.0;
     let magnitude = x.abs();
     let nearest = (magnitude + LIMIT) - LIMIT;
@@ -24,7 +26,7 @@ pub(crate) fn integral_f32(x: f32, rounding: Rounding) -> f32 {
     single::canonical(if magnitude < LIMIT { rounded } else { magnitude }.copysign(x))
 }
 
-/// `cvt.rni.f64.f64` and kin.
+/// `cvt.rni.f64.f64` and similar forms.
 #[inline(always)]
 pub(crate) fn integral_f64(x: f64, rounding: Rounding) -> f64 {
     const LIMIT: f64 = 4_503_599_627_370_496.0;
@@ -45,51 +47,53 @@ pub(crate) fn integral_f64(x: f64, rounding: Rounding) -> f64 {
 
 /// An integer type that `cvt` converts to and from floating point.
 pub(crate) trait Convert: Copy {
-    /// From `f16`, `bf16` or `f32`: clamped to the type's range. A NaN gives zero, in 64 bits the
-    /// highest bit alone.
+    /// Converts from `f16`, `bf16` or `f32`, clamped to the type's range. A NaN becomes zero, or
+    /// the highest bit alone for 64-bit types.
     fn from_f32(x: f32, rounding: Rounding) -> Self;
-    /// From `f64`: clamped to the type's range. A NaN gives the highest bit alone.
+    /// Converts from `f64`, clamped to the type's range. A NaN becomes the highest bit alone.
     fn from_f64(x: f64, rounding: Rounding) -> Self;
-    /// To `f32`, rounded once.
+    /// Converts to `f32`, rounded once.
     fn to_f32(self, rounding: Rounding) -> f32;
-    /// To `f64`, rounded once.
+    /// Converts to `f64`, rounded once.
     fn to_f64(self, rounding: Rounding) -> f64;
-    /// To a half format, rounded once.
+    /// Converts to a half format, rounded once.
     fn to_half<H: Half>(self, rounding: Rounding) -> u16;
-    /// `cvt.sat` from a signed integer.
+    /// Clamps a signed integer to the type's range, for `cvt.sat`.
     fn clamp_i64(x: i64) -> Self;
-    /// `cvt.sat` from an unsigned integer.
+    /// Clamps an unsigned integer to the type's range, for `cvt.sat`.
     fn clamp_u64(x: u64) -> Self;
 }
 
-/// Truncation does what rounding toward zero asks for.
+/// Rounds `x` to integral unless the following truncation does it, which rounds toward zero.
 #[inline(always)]
-fn ready_f32(x: f32, rounding: Rounding) -> f32 {
+fn before_truncation_f32(x: f32, rounding: Rounding) -> f32 {
     if rounding == Rounding::Zero { x } else { integral_f32(x, rounding) }
 }
 
 #[inline(always)]
-fn ready_f64(x: f64, rounding: Rounding) -> f64 {
+fn before_truncation_f64(x: f64, rounding: Rounding) -> f64 {
     if rounding == Rounding::Zero { x } else { integral_f64(x, rounding) }
 }
 
-/// `as i32`, but vector code: the compiler takes the saturating cast apart lane by lane.
+/// Converts like `as i32`, but as vector code: the compiler takes the saturating cast apart lane by
+/// lane.
 #[inline(always)]
 #[expect(unsafe_code, reason = "an unchecked cast is one vector instruction")]
 fn truncate_to_i32(x: f32) -> i32 {
     const LIMIT: f32 = 2_147_483_648.0;
     let inside = (-LIMIT..LIMIT).contains(&x);
-    // SAFETY: what is cast is `x` where that is in the range of i32, and so no NaN, or else 0.
+    // SAFETY: the value that is converted is `x` if that is in the range of i32, and therefore not
+    // NaN, or else 0.
     let number = unsafe { if inside { x } else { 0.0 }.to_int_unchecked::<i32>() };
     let high = if x >= LIMIT { i32::MAX } else { number };
     if x < -LIMIT { i32::MIN } else { high }
 }
 
-/// `as u32`, likewise.
+/// Converts like `as u32`, as vector code.
 #[inline(always)]
 fn truncate_to_u32(x: f32) -> u32 {
     const LIMIT: f32 = 2_147_483_648.0;
-    // The upper half of the range is moved into the lower, where the difference is exact.
+    // The upper half of the range is moved to the lower half. The difference is exact.
     let upper = x >= LIMIT;
     let moved = truncate_to_i32(if upper { x - LIMIT } else { x }) as u32;
     let number = if upper { moved | 1 << 31 } else { moved };
@@ -117,11 +121,11 @@ macro_rules! convert_narrow {
         impl Convert for $type {
             #[inline(always)]
             fn from_f32(x: f32, rounding: Rounding) -> Self {
-                $truncate(ready_f32(x, rounding))
+                $truncate(before_truncation_f32(x, rounding))
             }
             #[inline(always)]
             fn from_f64(x: f64, rounding: Rounding) -> Self {
-                let number = ready_f64(x, rounding) as $type;
+                let number = before_truncation_f64(x, rounding) as $type;
                 if x.is_nan() { 1 << ($type::BITS - 1) } else { number }
             }
             #[inline(always)]
@@ -149,12 +153,12 @@ macro_rules! convert_wide {
         impl Convert for $type {
             #[inline(always)]
             fn from_f32(x: f32, rounding: Rounding) -> Self {
-                let number = ready_f32(x, rounding) as $type;
+                let number = before_truncation_f32(x, rounding) as $type;
                 if x.is_nan() { 1 << 63 } else { number }
             }
             #[inline(always)]
             fn from_f64(x: f64, rounding: Rounding) -> Self {
-                let number = ready_f64(x, rounding) as $type;
+                let number = before_truncation_f64(x, rounding) as $type;
                 if x.is_nan() { 1 << 63 } else { number }
             }
             #[inline(always)]
@@ -212,8 +216,8 @@ convert_narrow! {
 }
 convert_wide!(u64 i64);
 
-/// Returns a 64-bit integer as an `f64` from which a rounding to 24 bits or fewer is right: the
-/// bits that do not fit are gathered in one that is kept.
+/// Returns a 64-bit integer as an `f64` that rounds correctly to 24 bits or fewer: the bits that do
+/// not fit are combined into one sticky bit.
 #[inline(always)]
 fn sticky_double(negative: bool, magnitude: u64) -> f64 {
     let gathered = (magnitude & !0x7ff) | u64::from(magnitude & 0x7ff != 0) << 11;
@@ -242,15 +246,15 @@ pub(crate) fn f64_to_half<H: Half>(x: f64, rounding: Rounding) -> u16 {
     half::round::<H>(single::odd_from_double(x), rounding)
 }
 
-/// `.sat` of a conversion to `f64`: into `[0.0, 1.0]`; a NaN becomes `+0.0`.
+/// `.sat` of a conversion to `f64`: clamps to `[0.0, 1.0]`; a NaN becomes `+0.0`.
 #[inline(always)]
 pub(crate) fn saturate_f64(x: f64) -> f64 {
     let positive = if x > 0.0 { x } else { 0.0 };
     if positive < 1.0 { positive } else { 1.0 }
 }
 
-/// `cvt.pack.sat`: `a` and `b` clamped to `bits` bits each, `a` above `b`, and `c`'s low bits above
-/// both.
+/// `cvt.pack.sat`: `a` and `b`, clamped to `bits` bits each. `a` is above `b`, and `c`'s low bits
+/// are above both.
 #[inline(always)]
 pub(crate) fn pack_saturated(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
     let (least, most) = if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };

@@ -1,18 +1,18 @@
-//! `f64` arithmetic: every rounding; minima, maxima, signs, properties. There is no `.ftz` and no
+//! `f64` arithmetic: all roundings; minima, maxima, signs, properties. There is no `.ftz` and no
 //! `.sat`.
 
 use super::Rounding;
 use super::exact::{DOUBLE, Exact};
 use super::single::Property;
 
-/// What an operation on numbers gives that has no number for a result.
+/// The result of an operation on numbers that has no number as its result.
 pub(crate) const DEFAULT_NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 
 const QUIET: u64 = 0x0008_0000_0000_0000;
 const SIGN: u64 = 1 << 63;
 
-/// Creates a result, or, where it is NaN, the first NaN among the operands made quiet, or the
-/// default NaN.
+/// Returns the result. If it is NaN, returns the first NaN among the operands, made quiet, or else
+/// the default NaN.
 #[inline(always)]
 fn with_payload(result: f64, operands: [f64; 3]) -> f64 {
     let quiet = |x: f64| f64::from_bits(x.to_bits() | QUIET);
@@ -23,8 +23,8 @@ fn with_payload(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { payload } else { result }
 }
 
-/// Rounds what `exact` computes; where `nearest` is not finite or an operand is not, `nearest`
-/// decides.
+/// Rounds the result of `exact`. If `nearest` or an operand is not finite, the result follows from
+/// `nearest`.
 #[inline]
 fn directed(nearest: f64, operands: [f64; 3], rounding: Rounding, exact: impl Fn(bool) -> Exact) -> f64 {
     if operands.iter().any(|x| !x.is_finite()) || nearest.is_nan() {

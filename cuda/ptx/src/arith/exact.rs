@@ -1,16 +1,17 @@
-//! Exact intermediate results, and the one place where they are rounded.
+//! Exact intermediate results, and the only function that rounds them.
 //!
-//! For the combinations that no host instruction covers: `f64` with directed rounding, 64-bit
-//! integers to floating point. Slow next to the host's arithmetic, and right by construction.
+//! They serve the combinations that no host instruction covers: `f64` with directed rounding, and
+//! 64-bit integers to floating point. This is slow compared with the host's arithmetic, and correct
+//! by construction.
 
 use super::Rounding;
 
 /// A binary floating-point format with subnormals, infinities and NaNs.
 #[derive(Clone, Copy)]
 pub(super) struct Format {
-    /// Bits of the fraction, without the leading one.
+    /// The number of bits of the fraction, without the leading one.
     pub(super) fraction: u32,
-    /// Bits of the exponent.
+    /// The number of bits of the exponent.
     pub(super) exponent: u32,
 }
 
@@ -27,8 +28,8 @@ impl Format {
 }
 
 /// A number: `±magnitude · 2^exponent`. The last bit of the magnitude is sticky: it may stand for
-/// anything that was cut off below it, if the magnitude has at least two bits more than any format
-/// keeps.
+/// anything cut off below it, provided that the magnitude has at least two bits more than any
+/// format keeps.
 #[derive(Clone, Copy)]
 pub(super) struct Exact {
     pub(super) negative: bool,
@@ -60,8 +61,8 @@ impl Exact {
         }
     }
 
-    /// Returns the same number with its leading bit at bit 125: room for a carry, and for guard
-    /// bits below.
+    /// Returns the same number with its leading bit at bit 125, which leaves room for a carry above
+    /// and guard bits below.
     fn normalized(self) -> Self {
         let leading = self.magnitude.leading_zeros() as i32;
         let shift = leading - 2;
@@ -94,9 +95,9 @@ impl Exact {
         Self { negative, magnitude, exponent: high.exponent }
     }
 
-    /// Returns the quotient of two numbers of 53 bits or fewer, the divisor not zero.
+    /// Returns the quotient of two numbers of 53 bits or fewer. The divisor must not be zero.
     pub(super) fn div(self, b: Self) -> Self {
-        // Aligned to their leading bits, so that the quotient has 74 bits or more.
+        // Aligned to their leading bits, so the quotient has 74 bits or more.
         let numerator = self.normalized();
         let shift = b.magnitude.leading_zeros() - 75;
         let divisor = b.magnitude << shift;
@@ -129,7 +130,7 @@ impl Exact {
             return sign;
         }
         let top = 127 - self.magnitude.leading_zeros() as i32;
-        // The exponent of the last bit that is kept; subnormals share the least one.
+        // The exponent of the last bit that is kept. All subnormals share the least exponent.
         let least = 1 - format.bias() - format.fraction as i32;
         let last = (self.exponent + top - format.fraction as i32).max(least);
         let cut = last - self.exponent;
@@ -140,7 +141,7 @@ impl Exact {
             Rounding::Down => self.negative && (half || rest),
             Rounding::Up => !self.negative && (half || rest),
         };
-        // A carry out of the fraction steps the exponent, as the layout of the format means it to.
+        // A carry out of the fraction increments the exponent, as the layout of the format intends.
         let field = (last - least) as u64 + u64::from(kept >> format.fraction != 0);
         if field >= (1 << format.exponent) - 1 {
             return sign | overflow(self.negative, format, rounding);
@@ -150,7 +151,7 @@ impl Exact {
     }
 }
 
-/// What a number above the largest finite one is rounded to, without its sign.
+/// Returns the bits that a number above the largest finite one is rounded to, without its sign.
 fn overflow(negative: bool, format: Format, rounding: Rounding) -> u64 {
     let away = match rounding {
         Rounding::NearestEven => true,
@@ -161,7 +162,7 @@ fn overflow(negative: bool, format: Format, rounding: Rounding) -> u64 {
     format.infinity() - u64::from(!away)
 }
 
-/// Returns the bits above a cut (at most 64), the bit just below it, and whether any other below is
+/// Returns the bits above a cut (at most 64), the bit just below it, and whether any lower bit is
 /// set.
 fn split(magnitude: u128, cut: i32) -> (u64, bool, bool) {
     match cut {
@@ -176,7 +177,7 @@ fn split(magnitude: u128, cut: i32) -> (u64, bool, bool) {
     }
 }
 
-/// Returns a right shift whose last bit stands for all that was shifted out.
+/// Shifts right. The last bit of the result stands for all bits that were shifted out.
 fn shift_right_sticky(magnitude: u128, amount: u32) -> u128 {
     if amount > 127 {
         return u128::from(magnitude != 0);

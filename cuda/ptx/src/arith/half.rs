@@ -1,8 +1,8 @@
-//! `f16` and `bf16` arithmetic on bit patterns, one rounding each.
+//! `f16` and `bf16` arithmetic on bit patterns, with one rounding each.
 //!
-//! A sum, difference or product of halves that is rounded to `f32` and then to the half format is
-//! what one rounding would give: `f32` has more than twice the bits, and two more. A fused
-//! multiply-add is not so lucky; its sum is rounded to odd.
+//! A sum, difference or product of halves may be rounded to `f32` first and then to the half
+//! format: the result is the same as with one rounding, because `f32` has more than twice as many
+//! bits plus two. This does not hold for a fused multiply-add, so its sum is rounded to odd.
 
 use super::single::{self, Extremum};
 use super::{Modes, Rounding, approx};
@@ -22,7 +22,7 @@ pub(crate) trait Half {
     fn fused(a: f32, b: f32, c: f32) -> u16;
 }
 
-/// What an operation that makes a NaN gives, in both formats.
+/// The result of an operation that makes a NaN, in both formats.
 pub(crate) const CANONICAL_NAN: u16 = 0x7fff;
 
 const SIGN: u16 = 0x8000;
@@ -41,14 +41,14 @@ impl Half for F16 {
 
     #[inline(always)]
     fn to_f32(bits: u16) -> f32 {
-        /// The difference of the exponents' biases, in an `f32`'s place.
+        /// The difference of the exponents' biases, at the position of an `f32`'s exponent.
         const REBIAS: u32 = 112 << 23;
         let sign = u32::from(bits & SIGN) << 16;
         let magnitude = u32::from(bits & !SIGN) << 13;
         let normal = magnitude + REBIAS;
         let special = magnitude + 2 * REBIAS;
-        // A subnormal is its fraction below the least normal number, which the subtraction, exact,
-        // takes away.
+        // A subnormal is its fraction plus the least normal number, which is then subtracted
+        // exactly.
         let subnormal =
             (f32::from_bits(magnitude + REBIAS + (1 << 23)) - f32::from_bits(REBIAS + (1 << 23))).to_bits();
         let finite = if bits & !SIGN < Self::MIN_NORMAL { subnormal } else { normal };
@@ -60,11 +60,10 @@ impl Half for F16 {
     fn from_f32(x: f32) -> u16 {
         let sign = (x.to_bits() >> 16) as u16 & SIGN;
         let magnitude = x.to_bits() & 0x7fff_ffff;
-        // Half a unit less one, and one more if the kept bits are odd: a tie goes to even.
+        // Adds half a unit less one, and one more if the kept bits are odd: a tie goes to even.
         let odd = magnitude >> 13 & 1;
         let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
-        // One half has the unit of f16's subnormals for its last bit, so that the addition rounds
-        // to it.
+        // The last bit of 0.5 is the unit of f16's subnormals, so the addition rounds to it.
         let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
         let finite = if magnitude < 113 << 23 { subnormal } else { normal };
         let number = if magnitude >= 143 << 23 { u32::from(Self::INFINITY) } else { finite };
@@ -73,7 +72,7 @@ impl Half for F16 {
 
     #[inline(always)]
     fn fused(a: f32, b: f32, c: f32) -> u16 {
-        // The product is exact: 22 bits, between 2^-48 and 2^32.
+        // The product is exact: it has 22 bits and lies between 2^-48 and 2^32.
         Self::from_f32(odd_sum(a * b, c))
     }
 }
@@ -96,13 +95,13 @@ impl Half for Bf16 {
 
     #[inline(always)]
     fn fused(a: f32, b: f32, c: f32) -> u16 {
-        // The product may leave the range of f32 where the sum does not.
+        // The product may leave the range of f32 even if the sum does not.
         let sum = single::odd_sum(f64::from(a) * f64::from(b), f64::from(c));
         Self::from_f32(single::odd_from_double(sum))
     }
 }
 
-/// Returns a sum rounded to odd, as `single::odd_sum` but in `f32`.
+/// Returns a sum rounded to odd, like `single::odd_sum` but in `f32`.
 #[inline(always)]
 fn odd_sum(a: f32, b: f32) -> f32 {
     let sum = a + b;
@@ -157,7 +156,7 @@ pub(crate) fn is_nan<H: Half>(bits: u16) -> bool {
     bits & !SIGN > H::INFINITY
 }
 
-/// `.sat`: into `[0.0, 1.0]`; a NaN becomes `+0.0`.
+/// `.sat`: clamps to `[0.0, 1.0]`; a NaN becomes `+0.0`.
 #[inline(always)]
 pub(crate) fn saturate<H: Half>(bits: u16) -> u16 {
     H::from_f32(single::saturate(H::to_f32(bits)))
@@ -176,7 +175,7 @@ fn finish<H: Half>(bits: u16, modes: Modes) -> u16 {
     if modes.saturate { saturate::<H>(flushed) } else { flushed }
 }
 
-/// `add.f16`, `add.bf16`: to nearest, whatever the modes' rounding.
+/// `add.f16`, `add.bf16`: rounds to nearest and ignores the modes' rounding.
 #[inline(always)]
 pub(crate) fn add<H: Half>(a: u16, b: u16, modes: Modes) -> u16 {
     let (a, b) = (flush::<H>(a, modes.ftz), flush::<H>(b, modes.ftz));
@@ -230,7 +229,8 @@ pub(crate) fn max<H: Half>(a: u16, b: u16, modes: Extremum) -> u16 {
 #[inline(always)]
 fn extremum<H: Half>(a: u16, b: u16, modes: Extremum, pick: impl Fn(f32, f32, Extremum) -> f32) -> u16 {
     let (a, b) = (flush::<H>(a, modes.ftz), flush::<H>(b, modes.ftz));
-    // What is subnormal in bf16 is so in f32, and has been flushed by the format's own rule.
+    // A number that is subnormal in bf16 is subnormal in f32 and has been flushed by the format's
+    // own rule.
     let picked = pick(H::to_f32(a), H::to_f32(b), Extremum { ftz: false, ..modes });
     H::from_f32(picked)
 }

@@ -30,9 +30,9 @@ pub(crate) trait Integer: Copy {
     fn add_carry(self, b: Self, carry: bool) -> (Self, bool);
     /// `sub.cc`, `subc`: the sum of `self`, `!b` and the carry, and the carry out.
     ///
-    /// The manual speaks of a borrow in the flag that holds the carry of an addition. Processors
-    /// keep the adder's carry there, which is set where nothing is borrowed; compilers count on it
-    /// where one kind follows the other.
+    /// The manual describes a borrow in the same flag as the carry of an addition. Processors keep
+    /// the adder's carry there, which is set if nothing is borrowed. Compilers rely on this where
+    /// an addition follows a subtraction or vice versa.
     fn sub_carry(self, b: Self, carry: bool) -> (Self, bool);
 }
 
@@ -84,7 +84,7 @@ macro_rules! integer {
             #[inline(always)]
             fn shift_right(self, amount: u32) -> Self {
                 let shifted = self.wrapping_shr(amount);
-                // One more shift than the width allows: what is left is the sign, which is zero in
+                // Shifts once more than the width allows: the rest is the sign, which is zero for
                 // unsigned types.
                 let rest = (self >> ($type::BITS - 1)) >> 1;
                 if amount < $type::BITS { shifted } else { rest }
@@ -160,11 +160,11 @@ pub(crate) fn decrement(a: u32, limit: u32) -> u32 {
     if (a == 0) | (a > limit) { limit } else { a - 1 }
 }
 
-/// Returns an operation on each half of some registers: `.u16x2`, `.f16x2` and kin.
+/// Applies an operation to each half of some registers: `.u16x2`, `.f16x2` and similar types.
 #[inline(always)]
 pub(crate) fn pairwise<const N: usize>(registers: [u32; N], operation: impl Fn([u16; N]) -> u16) -> u32 {
     let mut result = 0;
-    // One place that calls the operation, so that it is inlined.
+    // A single call of the operation, so that it is inlined.
     for shift in [0, 16] {
         result |= u32::from(operation(registers.map(|register| (register >> shift) as u16))) << shift;
     }

@@ -1,19 +1,23 @@
-//! What each instruction computes, as functions on scalars, without memory, registers or threads.
+//! The results of instructions, as functions on scalars, without memory, registers or threads.
 //!
-//! Every function gives the one result that the PTX manual allows. Where the manual leaves a result open, the function
-//! says what was chosen; the same bits come out on every host:
+//! Every function returns the one result that the PTX manual allows. Where the manual leaves a
+//! result open, the function documents the choice. The same bits come out on every host:
 //!
-//! - An `f32` operation that makes a NaN makes the canonical one, `0x7fffffff`; `f16` and `bf16` operations make `0x7fff`.
-//!   `f64` operations keep the payload of their first NaN operand, and make `0xfff8000000000000` where there is none.
-//!   `abs`, `neg`, `copysign` and `min`/`max` of one NaN move bits and keep payloads.
-//! - `.ftz` flushes subnormal operands before, and subnormal results after rounding; signs stay.
-//! - `.sat` and `.relu` give `+0.0` for a negative zero.
-//! - Integer division by zero gives a quotient and a remainder of all ones, as NVIDIA's compiled sequences do.
-//! - Approximate functions stay within the documented error, and never use a fused multiply-add, so that they agree
-//!   between hosts.
+//! - An `f32` operation that makes a NaN makes the canonical one, `0x7fffffff`; `f16` and `bf16`
+//!   operations make `0x7fff`. `f64` operations keep the payload of their first NaN operand, and
+//!   make `0xfff8000000000000` if there is none. `abs`, `neg`, `copysign` and `min`/`max` of one
+//!   NaN move bits and keep payloads.
+//! - `.ftz` flushes subnormal operands before, and subnormal results after rounding. Signs are
+//!   kept.
+//! - `.sat` and `.relu` return `+0.0` for a negative zero.
+//! - Integer division by zero returns a quotient and a remainder of all ones, as NVIDIA's compiled
+//!   sequences do.
+//! - Approximate functions stay within the documented error. They never use a fused multiply-add,
+//!   so that they agree between hosts.
 //!
-//! The functions that an interpreter calls for each lane are `#[inline(always)]` and take their modifiers as arguments:
-//! with constant modifiers, a loop over lanes becomes straight vector code. Nothing here fails or panics.
+//! The functions that an interpreter calls for each lane are `#[inline(always)]` and take their
+//! modifiers as arguments. With constant modifiers, a loop over lanes becomes straight-line vector
+//! code. Nothing here fails or panics.
 
 pub(crate) mod approx;
 pub(crate) mod bits;
@@ -31,7 +35,7 @@ pub(crate) mod video;
 #[cfg(test)]
 mod tests;
 
-/// How a result that the destination cannot hold is rounded.
+/// The rounding of a result that the destination cannot represent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub(crate) enum Rounding {
     /// `.rn`, `.rni`: to the nearest value, ties to the even one.
@@ -48,7 +52,7 @@ pub(crate) enum Rounding {
 /// The modifiers that `add`, `sub`, `mul` and `fma` share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub(crate) struct Modes {
-    /// How the result is rounded.
+    /// The rounding of the result.
     pub(crate) rounding: Rounding,
     /// `.ftz`: subnormal operands and results become zeros of the same sign.
     pub(crate) ftz: bool,

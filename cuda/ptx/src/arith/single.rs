@@ -1,13 +1,13 @@
-//! `f32` arithmetic: every rounding, `.ftz`, `.sat`; minima, maxima, signs, properties.
+//! `f32` arithmetic: all roundings, `.ftz`, `.sat`; minima, maxima, signs, properties.
 //!
-//! Results are the host's own where PTX rounds to nearest. Directed roundings go through `f64`,
-//! which holds the result exactly or, rounded to odd, with enough to round once more: a value
-//! rounded to odd is inexact if and only if its last bit is set, so that no later rounding to 50
-//! bits or fewer mistakes it for a tie or for an exact value.
+//! If PTX rounds to nearest, the results are the host's own. Directed roundings use `f64`, which
+//! represents the result exactly, or rounded to odd with enough bits to be rounded again. A value
+//! rounded to odd is inexact if and only if its last bit is set, so a later rounding to 50 bits or
+//! fewer never mistakes it for a tie or an exact value.
 
 use super::{Modes, Rounding};
 
-/// What an operation that makes a NaN gives.
+/// The result of an operation that makes a NaN.
 pub(crate) const CANONICAL_NAN: f32 = f32::from_bits(0x7fff_ffff);
 
 const SIGN: u32 = 0x8000_0000;
@@ -15,8 +15,8 @@ const SIGN: u32 = 0x8000_0000;
 /// Replaces a NaN by the canonical one.
 #[inline(always)]
 pub(crate) fn canonical(x: f32) -> f32 {
-    // On bits: to the compiler one NaN of a floating-point operation is as good as another, and it
-    // drops the choice between two.
+    // Works on bits: the compiler treats all NaNs of a floating-point operation as equal, and would
+    // drop a choice between two of them.
     let bits = x.to_bits();
     let is_nan = bits & !SIGN > f32::INFINITY.to_bits();
     f32::from_bits(if is_nan { CANONICAL_NAN.to_bits() } else { bits })
@@ -29,21 +29,21 @@ pub(crate) fn flush(x: f32, ftz: bool) -> f32 {
     if ftz & (x.abs() < f32::MIN_POSITIVE) { zero } else { x }
 }
 
-/// `.sat`: into `[0.0, 1.0]`; a NaN and both zeros become `+0.0`.
+/// `.sat`: clamps to `[0.0, 1.0]`; a NaN and both zeros become `+0.0`.
 #[inline(always)]
 pub(crate) fn saturate(x: f32) -> f32 {
     let positive = if x > 0.0 { x } else { 0.0 };
     if positive < 1.0 { positive } else { 1.0 }
 }
 
-/// What follows the rounding of a result.
+/// Applies `.ftz` and `.sat` to a rounded result.
 #[inline(always)]
 fn finish(x: f32, modes: Modes) -> f32 {
     let x = flush(x, modes.ftz);
     if modes.saturate { saturate(x) } else { canonical(x) }
 }
 
-/// Returns a value that is exact in `f64`, or was rounded to odd there, rounded to `f32`.
+/// Rounds a value to `f32` that is exact in `f64` or was rounded to odd there.
 #[inline(always)]
 pub(crate) fn from_double(x: f64, rounding: Rounding) -> f32 {
     let nearest = x as f32;
@@ -75,39 +75,39 @@ pub(crate) fn from_double(x: f64, rounding: Rounding) -> f32 {
     f32::from_bits(adjusted)
 }
 
-/// Returns a value that is exact in `f64`, or was rounded to odd there, rounded to odd once more.
+/// Rounds a value to odd `f32` that is exact in `f64` or was rounded to odd there.
 #[inline(always)]
 pub(super) fn odd_from_double(x: f64) -> f32 {
     let nearest = x as f32;
     let back = f64::from(nearest);
     let bits = nearest.to_bits();
     let step = if back.abs() > x.abs() { u32::MAX } else { 1 };
-    // Of the two neighbours of an inexact value, one is odd. A NaN compares as neither, and stays.
+    // One of the two neighbours of an inexact value is odd. A NaN compares as neither and is kept.
     let inexact = (back < x) | (back > x);
     let moved = if inexact { step } else { 0 };
     f32::from_bits(bits.wrapping_add(if bits & 1 == 0 { moved } else { 0 }))
 }
 
-/// Returns a sum of two `f64`, rounded to odd. Exact zero sums have the sign that rounding to
-/// nearest gives.
+/// Returns the sum of two `f64`, rounded to odd. Exact zero sums have the same sign as with
+/// rounding to nearest.
 #[inline(always)]
 pub(super) fn odd_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let b_part = sum - a;
     let error = (a - (sum - b_part)) + (b - b_part);
     let bits = sum.to_bits();
-    // An inexact sum whose last bit is clear was rounded away from its odd neighbour, which lies
-    // toward the error.
+    // An inexact sum whose last bit is clear was rounded away from its odd neighbour, which lies in
+    // the direction of the error.
     let outward = (error > 0.0) == (sum > 0.0);
     let step = if outward { 1 } else { u64::MAX };
-    // The error of an infinite sum is a NaN, and compares as none.
+    // The error of an infinite sum is a NaN, for which both comparisons are false.
     let inexact = (error > 0.0) | (error < 0.0);
     let moved = if inexact { step } else { 0 };
     f64::from_bits(bits.wrapping_add(if bits & 1 == 0 { moved } else { 0 }))
 }
 
-/// Returns the sum of two exact `f64` terms, rounded to `f32`, with the sign of zero that the
-/// rounding asks for.
+/// Returns the sum of two exact `f64` terms, rounded to `f32`. A zero sum has the sign that the
+/// rounding requires.
 #[inline(always)]
 fn rounded_sum(a: f64, b: f64, rounding: Rounding) -> f32 {
     let sum = from_double(odd_sum(a, b), rounding);
@@ -144,8 +144,8 @@ pub(crate) fn mul(a: f32, b: f32, modes: Modes) -> f32 {
     finish(product, modes)
 }
 
-/// `fma.f32`, `mad.f32`. `HARDWARE` says that the caller's code is compiled for a processor with a
-/// fused multiply-add; the result is the same without, only slower.
+/// `fma.f32`, `mad.f32`. `HARDWARE` says that the caller is compiled for a processor with a fused
+/// multiply-add. Without one, the result is the same but slower.
 #[inline(always)]
 pub(crate) fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) -> f32 {
     let (a, b, c) = (flush(a, modes.ftz), flush(b, modes.ftz), flush(c, modes.ftz));
@@ -158,11 +158,11 @@ pub(crate) fn fma<const HARDWARE: bool>(a: f32, b: f32, c: f32, modes: Modes) ->
     finish(result, modes)
 }
 
-/// Returns an operation on each half of some registers of 64 bits: `.f32x2`.
+/// Applies an operation to each half of some 64-bit registers: `.f32x2`.
 #[inline(always)]
 pub(crate) fn pairwise<const N: usize>(registers: [u64; N], operation: impl Fn([f32; N]) -> f32) -> u64 {
     let mut result = 0;
-    // One place that calls the operation, so that it is inlined.
+    // A single call of the operation, so that it is inlined.
     for shift in [0, 32] {
         let half = operation(registers.map(|register| f32::from_bits((register >> shift) as u32)));
         result |= u64::from(half.to_bits()) << shift;
@@ -176,27 +176,27 @@ pub(crate) fn div(a: f32, b: f32, rounding: Rounding, ftz: bool) -> f32 {
     let (a, b) = (flush(a, ftz), flush(b, ftz));
     let quotient = match rounding {
         Rounding::NearestEven => a / b,
-        // A quotient of two 24-bit numbers that is no 25-bit number is further than 2^-50 from all
-        // of them, so that the rounding to `f64` reaches none.
+        // A quotient of two 24-bit numbers that is not a 25-bit number is further than 2^-50 from
+        // all such numbers, so the rounding to `f64` never yields one.
         directed => from_double(f64::from(a) / f64::from(b), directed),
     };
     canonical(flush(quotient, ftz))
 }
 
-/// `rcp.rn` and kin.
+/// `rcp.rn` and the other roundings.
 #[inline(always)]
 pub(crate) fn rcp(a: f32, rounding: Rounding, ftz: bool) -> f32 {
     div(1.0, a, rounding, ftz)
 }
 
-/// `sqrt.rn` and kin.
+/// `sqrt.rn` and the other roundings.
 #[inline(always)]
 pub(crate) fn sqrt(a: f32, rounding: Rounding, ftz: bool) -> f32 {
     let a = flush(a, ftz);
     let root = match rounding {
         Rounding::NearestEven => a.sqrt(),
-        // As with quotients, a root that is no 25-bit number is further than 2^-51 from all of
-        // them.
+        // As with quotients, a root that is not a 25-bit number is further than 2^-51 from all such
+        // numbers.
         directed => from_double(f64::from(a).sqrt(), directed),
     };
     canonical(root)
@@ -235,7 +235,7 @@ pub(crate) struct Extremum {
 /// Returns the larger of two numbers: `+0.0` is above `-0.0`, and a NaN is below all.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
-    // Equal numbers are the same bits or zeros of two signs.
+    // Equal numbers have the same bits, or are zeros of two signs.
     let equal = f32::from_bits(a.to_bits() & b.to_bits());
     let ordered = if a > b { a } else { b };
     let ordered = if a == b { equal } else { ordered };
@@ -273,7 +273,7 @@ pub(crate) fn max(a: f32, b: f32, modes: Extremum) -> f32 {
     extremum(a, b, modes, larger)
 }
 
-/// What `testp` asks of a number.
+/// The property that `testp` tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Property {
     /// Neither infinite nor NaN.

@@ -3,7 +3,7 @@
 use super::half::{self, F16, Half};
 use super::single::{self, CANONICAL_NAN};
 
-/// How a number is rounded to `tf32`.
+/// The rounding to `tf32`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Tf32Rounding {
     /// `.rna`: to nearest, ties away from zero.
@@ -14,7 +14,7 @@ pub(crate) enum Tf32Rounding {
     Zero,
 }
 
-/// Bits of an `f32` that a `tf32` lacks.
+/// The number of bits of an `f32` that a `tf32` lacks.
 const TF32_CUT: u32 = 13;
 const MAX_TF32: u32 = 0x7f7f_e000;
 
@@ -51,11 +51,12 @@ pub(crate) enum Float8 {
     E5m2,
 }
 
-/// What is NaN in both formats.
+/// The bits of a NaN in both formats, without its sign.
 const NAN8: u8 = 0x7f;
 
 impl Float8 {
-    /// Bits of the fraction, bias of the exponent, and the largest finite number.
+    /// Returns the number of bits of the fraction, the bias of the exponent, and the largest finite
+    /// number.
     const fn layout(self) -> (u32, u32, u32) {
         match self {
             Self::E4m3 => (3, 7, 0x7e),
@@ -63,8 +64,8 @@ impl Float8 {
         }
     }
 
-    /// `cvt.rn.satfinite`: to nearest, ties to even; what is larger than the largest number becomes
-    /// it.
+    /// `cvt.rn.satfinite`: rounds to nearest, ties to even. Numbers above the largest one become
+    /// the largest one.
     #[inline(always)]
     pub(crate) fn encode(self, x: f32, relu: bool) -> u8 {
         let (fraction, bias, largest) = self.layout();
@@ -73,8 +74,8 @@ impl Float8 {
         let cut = 23 - fraction;
         let odd = magnitude >> cut & 1;
         let normal = ((magnitude + (1 << (cut - 1)) - 1 + odd) >> cut).wrapping_sub((127 - bias) << fraction);
-        // A power of two whose last bit is the unit of the format's subnormals, so that the
-        // addition rounds to it.
+        // The last bit of this power of two is the unit of the format's subnormals, so the addition
+        // rounds to it.
         let unit = f32::from_bits((127 + 1 - bias + cut) << 23);
         let subnormal = (f32::from_bits(magnitude) + unit).to_bits().wrapping_sub(unit.to_bits());
         let code = if magnitude < (127 + 1 - bias) << 23 { subnormal } else { normal };
@@ -83,7 +84,7 @@ impl Float8 {
         if x.is_nan() { NAN8 } else { clamped }
     }
 
-    /// Returns the number that a byte stands for.
+    /// Returns the number that a byte represents.
     #[inline(always)]
     pub(crate) fn to_f32(self, byte: u8) -> f32 {
         match self {
@@ -107,7 +108,7 @@ impl Float8 {
     }
 }
 
-/// `cvt.rn.satfinite.e4m3x2.f32` and kin: `a` in the upper byte, `b` in the lower.
+/// `cvt.rn.satfinite.e4m3x2.f32` and similar forms: `a` in the upper byte, `b` in the lower.
 #[inline(always)]
 pub(crate) fn pack8(format: Float8, a: f32, b: f32, relu: bool) -> u16 {
     u16::from(format.encode(a, relu)) << 8 | u16::from(format.encode(b, relu))
@@ -120,7 +121,7 @@ pub(crate) fn finite_half<H: Half>(bits: u16) -> u16 {
     if infinite { bits - 1 } else { bits }
 }
 
-/// Returns a conversion of an `f32` to a half with `.relu` and `.satfinite`.
+/// Converts an `f32` to a half with `.relu` and `.satfinite`.
 #[inline(always)]
 pub(crate) fn half_from_f32<H: Half>(x: f32, rounding: super::Rounding, relu: bool, satfinite: bool) -> u16 {
     let bits = half::round::<H>(single::canonical(x), rounding);

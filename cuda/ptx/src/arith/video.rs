@@ -16,7 +16,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Returns how far from bit 0, and how wide.
+    /// Returns the offset and the width of the part, in bits.
     #[inline(always)]
     fn place(self) -> (u32, u32) {
         match self {
@@ -41,7 +41,7 @@ fn extend(bits: u32, width: u32, signed: bool) -> i64 {
     if signed { i64::from((bits << up) as i32 >> up) } else { i64::from(bits << up >> up) }
 }
 
-/// What a video instruction computes from two numbers.
+/// The operation of a video instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Video {
     /// `vadd`.
@@ -86,7 +86,7 @@ fn compute(operation: Video, a: i64, b: i64) -> i64 {
     }
 }
 
-/// Into the range of a number of `width` bits.
+/// Clamps to the range of a number of `width` bits.
 #[inline(always)]
 fn clamp(x: i64, width: u32, signed: bool) -> i64 {
     if signed { x.clamp(-1 << (width - 1), (1 << (width - 1)) - 1) } else { x.clamp(0, (1 << width) - 1) }
@@ -108,7 +108,7 @@ pub(crate) enum Second {
     Merge(Part),
 }
 
-/// A scalar video instruction but for its operands.
+/// The form of a scalar video instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) struct Scalar {
     /// The first operation.
@@ -121,7 +121,7 @@ pub(crate) struct Scalar {
     pub(crate) b: (Part, bool),
     /// `.sat`: the first result is clamped to the destination's part.
     pub(crate) saturate: bool,
-    /// What is done with `c`.
+    /// The operation with `c`.
     pub(crate) second: Second,
 }
 
@@ -146,22 +146,22 @@ impl Scalar {
     }
 }
 
-/// A `vadd2`, `vadd4` or kin but for its operands.
+/// The form of a `vadd2`, `vadd4` or similar instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) struct Simd {
     /// The operation on each pair.
     pub(crate) operation: Video,
-    /// Two halves or four bytes.
+    /// The number of parts: two halves or four bytes.
     pub(crate) lanes: u32,
     /// Whether the destination is signed.
     pub(crate) signed: bool,
-    /// For each lane, the part of `b:a` that it reads first; and the operand's signedness.
+    /// For each lane, the part of `b:a` that is the first operand; and that operand's signedness.
     pub(crate) a: ([u8; 4], bool),
-    /// For each lane, the part of `b:a` that it reads second; and the operand's signedness.
+    /// For each lane, the part of `b:a` that is the second operand; and that operand's signedness.
     pub(crate) b: ([u8; 4], bool),
     /// `.sat`.
     pub(crate) saturate: bool,
-    /// The lanes of the destination that are written or added, one bit each.
+    /// A bit for each lane of the destination that is written or added.
     pub(crate) mask: u32,
     /// `.add`: the results are added to `c`, instead of merged with it.
     pub(crate) accumulate: bool,
@@ -195,7 +195,7 @@ impl Simd {
     }
 }
 
-/// `vmad`: `±(a · b) ± c`, or one more, scaled and clamped.
+/// The form of a `vmad`: `±(a · b) ± c`, or one more, scaled and clamped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) struct MultiplyAdd {
     /// Part and signedness of the first operand.
@@ -208,7 +208,7 @@ pub(crate) struct MultiplyAdd {
     pub(crate) negate_c: bool,
     /// `.po`: one is added.
     pub(crate) plus_one: bool,
-    /// Bits of the right shift: 0, 7 or 15.
+    /// The number of bits of the right shift: 0, 7 or 15.
     pub(crate) shift: u32,
     /// `.sat`.
     pub(crate) saturate: bool,

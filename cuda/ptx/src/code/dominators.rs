@@ -1,11 +1,11 @@
 //! Dominators in a graph.
 
-/// No node.
+/// Stands for "no node".
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// Returns the immediate dominator of each node, seen from `root`, by the algorithm of Lengauer and
-/// Tarjan with path compression: it takes a time of n log n whatever the graph. Nodes that cannot
-/// be reached have none, and neither has the root.
+/// Returns the immediate dominator of each node, seen from `root`, or [`NOWHERE`] for the root and
+/// for nodes that cannot be reached. Uses the algorithm of Lengauer and Tarjan with path
+/// compression, which takes n log n time for every graph.
 pub(super) fn immediate_dominators(successors: &[Vec<usize>], root: usize) -> Vec<usize> {
     let mut forest = Forest::new(successors, root);
     let order = std::mem::take(&mut forest.order);
@@ -38,15 +38,16 @@ pub(super) fn immediate_dominators(successors: &[Vec<usize>], root: usize) -> Ve
     immediate
 }
 
-/// The nodes in the order of a search in depth, and what is known of their semidominators.
+/// The nodes in depth-first order, and what is known of their semidominators.
 struct Forest {
     order: Vec<usize>,
     parent: Vec<usize>,
-    /// The number in `order` of the node's semidominator so far; the node's own number at first.
+    /// The number in `order` of the node's semidominator found so far; at first the node's own
+    /// number.
     semi: Vec<usize>,
-    /// The node above, for nodes whose semidominator is known.
+    /// The parent, for nodes whose semidominator is known.
     ancestor: Vec<usize>,
-    /// The node with the lowest semidominator on the compressed way up.
+    /// The node with the lowest semidominator on the compressed path to the root.
     label: Vec<usize>,
 }
 
@@ -99,7 +100,7 @@ impl Forest {
 mod tests {
     use super::*;
 
-    /// Returns the nodes that can be reached without `left_out`.
+    /// Returns which nodes can be reached without passing `left_out`.
     fn reached(successors: &[Vec<usize>], root: usize, left_out: usize) -> Vec<bool> {
         let mut seen = vec![false; successors.len()];
         let mut stack = vec![root];
@@ -111,8 +112,8 @@ mod tests {
         seen
     }
 
-    /// By definition: the dominators of a node are those without which it is not reached; the
-    /// immediate one is the one that all others dominate.
+    /// Finds immediate dominators by their definition: a node's dominators are the nodes without
+    /// which it cannot be reached, and the immediate one is dominated by all others.
     fn by_definition(successors: &[Vec<usize>], root: usize) -> Vec<usize> {
         let count = successors.len();
         let all = reached(successors, root, NOWHERE);

@@ -1,4 +1,4 @@
-//! A function under translation: its register window, its operands, the instructions so far.
+//! A function under translation: its register window, its operands, and its instructions so far.
 
 use std::collections::HashMap;
 
@@ -15,15 +15,15 @@ use crate::exec::{control_flow, special};
 use crate::syntax::ast::{Function, Module, RegisterId};
 use crate::syntax::types::{SpecialRegister, Type};
 
-/// Why an instruction cannot be translated.
+/// The reason why an instruction cannot be translated.
 pub(super) type Reason = String;
-/// The result of translating something.
+/// The result of a translation step.
 pub(super) type Checked<T> = Result<T, Reason>;
 
-/// A function whose instructions are all there, but not in their final order.
+/// A fully translated function, whose instructions are not yet in their final order.
 pub(super) struct Finished {
     pub(super) window_bytes: u32,
-    /// Registers to fill; the last `per_block` of them before every block.
+    /// The registers to fill. The last `per_block` of them are filled before every block.
     pub(super) filled: Vec<Filled>,
     pub(super) per_block: usize,
     pub(super) labels: u32,
@@ -46,7 +46,7 @@ pub(super) struct Emitter<'t, 's> {
     window: Window,
     carry: Option<RegisterSlot>,
     scratch: HashMap<Width, RegisterSlot>,
-    /// The first instruction that did not fit its handler, and has not been reported.
+    /// The first instruction that did not fit its handler and has not been reported.
     mismatch: Option<Mismatch>,
 }
 
@@ -67,7 +67,7 @@ impl FillKey {
         }
     }
 
-    /// What fills a register of that width.
+    /// Returns the filling of a register.
     fn fill(self, slot: RegisterSlot) -> Result<Filled, Mismatch> {
         Ok(match self {
             FillKey::Narrow(value) => Filled::Constant32(slot.typed()?, value),
@@ -108,7 +108,7 @@ impl<'t, 's> Emitter<'t, 's> {
         }
     }
 
-    /// What is known of the function when all of it has been translated.
+    /// Returns the translated function.
     pub(super) fn finish(self) -> Finished {
         let depends = |filled: &Filled| filled.special().is_some_and(special::depends_on_block);
         let mut filled = self.fills;
@@ -123,7 +123,7 @@ impl<'t, 's> Emitter<'t, 's> {
         }
     }
 
-    /// Returns how many 32-bit registers the function's own registers take.
+    /// Returns the number of 32-bit registers that the function's own registers occupy.
     pub(super) fn register_count(&self) -> u32 {
         let used = self.function.registers.iter().zip(&self.slots).filter(|(_, slot)| slot.is_some());
         used.map(|(register, _)| register.ty.bits().div_ceil(32)).sum()
@@ -147,14 +147,14 @@ impl<'t, 's> Emitter<'t, 's> {
         self.window.add(Width::of_bits(ty.bits()))
     }
 
-    /// Returns a slot nobody reads, for results that are not wanted.
+    /// Returns a slot that nothing reads, for unused results.
     pub(super) fn scratch(&mut self, ty: Type) -> RegisterSlot {
         let width = Width::of_bits(ty.bits());
         let window = &mut self.window;
         *self.scratch.entry(width).or_insert_with(|| window.add(width))
     }
 
-    /// Returns the carry flag of `add.cc` and kin.
+    /// Returns the carry flag of `add.cc` and similar instructions.
     pub(super) fn carry(&mut self) -> RegisterSlot {
         if let Some(carry) = self.carry {
             return carry;
@@ -214,8 +214,8 @@ impl<'t, 's> Emitter<'t, 's> {
 
     // Instructions.
 
-    /// Adds an instruction. If the fields are not what the handlers take, [`Self::take_mismatch`]
-    /// says so.
+    /// Adds an instruction. If its fields do not fit the handlers, [`Self::take_mismatch`] reports
+    /// it.
     pub(super) fn emit(&mut self, handlers: Handlers, fields: Fields) -> &mut Draft {
         if let Err(mismatch) = Unlinked::new(handlers, fields) {
             self.report(mismatch);
@@ -230,7 +230,7 @@ impl<'t, 's> Emitter<'t, 's> {
         self.mismatch.get_or_insert(mismatch);
     }
 
-    /// Is an error if an instruction since the last call did not fit its handler.
+    /// Fails if an instruction since the last call did not fit its handler.
     pub(super) fn take_mismatch(&mut self) -> Checked<()> {
         self.mismatch.take().map_or(Ok(()), |mismatch| Err(mismatch.into()))
     }
@@ -240,7 +240,7 @@ impl<'t, 's> Emitter<'t, 's> {
         self.emit(handlers, fields).control = control;
     }
 
-    /// An instruction in which lanes may have to wait.
+    /// Adds an instruction in which lanes may have to wait.
     pub(super) fn emit_waiting(&mut self, handlers: Handlers, fields: Fields) {
         self.repeats.clear();
         self.emit(handlers, fields).waits = true;
@@ -262,7 +262,7 @@ impl<'t, 's> Emitter<'t, 's> {
         self.place_label(next);
     }
 
-    /// Returns a number for an instruction that accesses memory.
+    /// Allocates a site for an instruction that accesses memory.
     pub(super) fn site(&mut self) -> u32 {
         self.shared.sites += 1;
         self.shared.sites - 1
@@ -302,7 +302,7 @@ mod tests {
     use crate::code::layout::{Addresses, Outline};
     use crate::syntax::ast::FunctionId;
 
-    /// Emits instructions of an empty kernel.
+    /// Emits instructions into an empty kernel.
     fn emit(instructions: impl FnOnce(&mut Emitter<'_, '_>)) -> (Checked<()>, Finished) {
         const TEXT: &str = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }";
         let module = crate::syntax::parse(TEXT).unwrap();

@@ -1,8 +1,8 @@
-//! Where the two ways of a branch meet again, and the final order of instructions.
+//! The points where the paths of a branch meet, and the final order of instructions.
 //!
-//! Lanes that part at a branch meet at its immediate post-dominator: the first place that every way
-//! to the function's end goes through. Each such place keeps its label as an instruction, where
-//! lanes wait for each other; other labels vanish.
+//! Lanes that diverge at a branch meet at its immediate post-dominator: the first point that every
+//! path to the function's end goes through. The label of such a point remains as an instruction, at
+//! which lanes wait for each other. Other labels disappear.
 
 use super::dominators::{NOWHERE, immediate_dominators};
 use crate::exec::level::Handlers;
@@ -13,20 +13,20 @@ use crate::exec::{control_flow, warp};
 /// A label of a function under translation.
 pub(super) type Label = u32;
 
-/// How control goes on from an instruction.
+/// Where control continues after an instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Control {
-    /// To the next one.
+    /// At the next instruction.
     Next,
-    /// This is a label.
+    /// This instruction is a label.
     Label(Label),
-    /// To a label.
+    /// At a label.
     Jump(Label),
-    /// To a label, or the next one.
+    /// At a label, or at the next instruction.
     JumpIf(Label),
-    /// To one of some labels.
+    /// At one of several labels.
     JumpTable(Vec<Label>),
-    /// To the next one, or again here; lanes meet at a label.
+    /// At the next instruction, or again at this one. Lanes meet at a label.
     CallIndirect(Label),
     /// Nowhere: the function ends.
     End,
@@ -44,7 +44,7 @@ pub(super) struct Draft {
 }
 
 /// Returns the instructions of a function in their final order, with their origins. `start` is the
-/// position of the first one in the program, `targets` takes the jump tables. It is an error if an
+/// position of the first one in the program. Jump tables are added to `targets`. Fails if an
 /// instruction does not fit its handler.
 pub(super) fn lay_out(
     drafts: &[Draft],
@@ -95,9 +95,9 @@ pub(super) fn lay_out(
 
 /// Basic blocks and their edges. The last block is the function's end.
 struct Graph {
-    /// The block each draft is in.
+    /// The block of each draft.
     block_of: Vec<usize>,
-    /// The label that begins each block, if one does.
+    /// The label at the start of each block, if there is one.
     label_of: Vec<Option<Label>>,
     successors: Vec<Vec<usize>>,
 }
@@ -141,7 +141,7 @@ impl Graph {
         Graph { block_of, label_of, successors }
     }
 
-    /// For each draft that parts lanes, the label where they meet.
+    /// Returns, for each draft at which lanes diverge, the label where they meet.
     fn meeting_labels(&self, drafts: &[Draft]) -> Vec<Option<Label>> {
         let immediate = self.post_dominators();
         let meet = |(index, draft): (usize, &Draft)| match draft.control {
@@ -155,8 +155,8 @@ impl Graph {
         drafts.iter().enumerate().map(meet).collect()
     }
 
-    /// Returns the immediate post-dominator of each block. Blocks from which the end cannot be
-    /// reached have none.
+    /// Returns the immediate post-dominator of each block, or [`NOWHERE`] for blocks from which the
+    /// end cannot be reached.
     fn post_dominators(&self) -> Vec<usize> {
         let exit = self.successors.len() - 1;
         let mut predecessors = vec![Vec::new(); exit + 1];

@@ -1,4 +1,5 @@
-//! Where variables are: addresses of module variables, offsets of shared and local ones, of parameters.
+//! The placement of variables: addresses of module variables, and offsets of shared variables,
+//! local variables and parameters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use crate::syntax::types::Space;
 /// The addresses of a module's `.global` and `.const` variables.
 pub(crate) type Addresses = HashMap<VariableId, u64>;
 
-/// Places bytes one behind the other.
+/// Places ranges of bytes one after another.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packer {
     pub(super) end: u64,
@@ -23,7 +24,7 @@ impl Packer {
     }
 }
 
-/// Bytes and alignment of a parameter.
+/// Returns the size and alignment of a parameter, in bytes.
 pub(crate) fn parameter_size(parameter: &Parameter<'_>) -> (u64, u32) {
     match parameter.storage {
         ParameterStorage::Memory(layout) => (layout.bytes(), layout.align),
@@ -31,7 +32,8 @@ pub(crate) fn parameter_size(parameter: &Parameter<'_>) -> (u64, u32) {
     }
 }
 
-/// Offset and size of parameters, one behind the other, and the end.
+/// Places parameters one after another and returns the offset and size of each. `packer` is the
+/// end.
 pub(crate) fn place_parameters(parameters: &[Parameter<'_>], packer: &mut u64) -> Vec<(u32, u32)> {
     let mut inner = Packer { end: *packer };
     let place = |parameter: &Parameter<'_>| {
@@ -43,11 +45,11 @@ pub(crate) fn place_parameters(parameters: &[Parameter<'_>], packer: &mut u64) -
     places
 }
 
-/// What all functions of a module need, found once.
+/// Facts about a module that the translation of every function needs.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     pub(super) addresses: Addresses,
-    /// The local variables and parameters of calls of each function.
+    /// The local variables and call parameters of each function.
     variables: HashMap<FunctionId, Vec<VariableId>>,
     /// The paths of source files, by their numbers.
     pub(super) paths: HashMap<u32, Arc<str>>,

@@ -1,37 +1,37 @@
-//! What instructions need of a module: the version of the PTX ISA that introduced a form, and the
-//! first target that has it.
+//! The requirements of instructions: the version of the PTX ISA that introduced a form, and the
+//! first target that supports it.
 //!
-//! The numbers are those of the notes that the PTX manual has for each instruction, as ptxas
-//! applies them. A module whose `.version` or `.target` lacks a form that it uses does not load, as
-//! it would not for a GPU.
+//! The numbers come from the notes on each instruction in the PTX manual, as ptxas applies them. A
+//! module whose `.version` or `.target` does not support a form that it uses fails to load, as it
+//! would on a GPU.
 
 use super::emit::Checked;
 use crate::syntax::ast::{Features, Function, Instruction, Module, Operand, Target, Version};
 use crate::syntax::types::{SpecialRegister, Type};
 
-/// Groups of words, of each of which an instruction has one, and the version (84 is 8.4) and the
-/// target that it needs then.
+/// Groups of words, and the version (84 is 8.4) and target that an instruction with one word of
+/// each group requires.
 ///
-/// A word is a modifier, or two that stand together (`.f32.bf16`), or says something of the
-/// operands or the target (`#sink`, see [`Form::has`]).
+/// A word is a modifier, or two consecutive ones (`.f32.bf16`), or a property of the operands or
+/// the target (`#sink`, see [`Form::has`]).
 type Rule = (&'static [&'static [&'static str]], u32, u32);
 
-/// `words!["f16" | "bf16", "relu"]`: one of two, and a third.
+/// `words!["f16" | "bf16", "relu"]`: one of two words, and a third.
 macro_rules! words {
     ($($($word:literal)|+),+) => { &[$(&[$($word),+]),+] };
 }
 
-/// In a target: what only this architecture has, as sm_90a.
+/// A flag in a target: the feature exists on this architecture only, such as sm_90a.
 const SPECIFIC: u32 = 1000;
-/// In a target: what this architecture and later ones have, in modules for them or their family
-/// alone, as sm_100f.
+/// A flag in a target: the feature exists on this architecture and later ones, in modules that
+/// target only an architecture or its family, such as sm_100f.
 const EXTENDED: u32 = 2000;
 /// The target of `wgmma`.
 const SM_90A: u32 = 90 + SPECIFIC;
-/// The first target of what the family of sm_100 has, and later families have not.
+/// The first target of features that the family of sm_100 has and later families lack.
 const SM_100A: u32 = 100 + EXTENDED;
 
-/// What the forms of an instruction need.
+/// Returns the requirements of an instruction's forms.
 fn rules(opcode: &str) -> &'static [Rule] {
     match opcode {
         "add" | "sub" | "mul" => &[
@@ -248,8 +248,8 @@ fn rules(opcode: &str) -> &'static [Rule] {
     }
 }
 
-/// What it takes to read a special register.
-fn of_register(register: SpecialRegister) -> (u32, u32) {
+/// Returns the version and target that reading a special register requires.
+fn register_needs(register: SpecialRegister) -> (u32, u32) {
     use SpecialRegister as S;
     match register {
         S::GlobalTimer | S::GlobalTimerLo | S::GlobalTimerHi => (31, 30),
@@ -265,7 +265,7 @@ fn of_register(register: SpecialRegister) -> (u32, u32) {
     }
 }
 
-/// An instruction and where it stands.
+/// An instruction and its function and module.
 struct Form<'a, 's> {
     module: &'a Module<'s>,
     function: &'a Function<'s>,
@@ -273,8 +273,8 @@ struct Form<'a, 's> {
 }
 
 impl Form<'_, '_> {
-    /// Returns whether it has all words of a rule.
-    fn is(&self, words: &[&[&str]]) -> bool {
+    /// Returns whether the instruction has a word of each group.
+    fn matches(&self, words: &[&[&str]]) -> bool {
         words.iter().all(|one_of| one_of.iter().any(|word| self.has(word)))
     }
 
@@ -299,7 +299,8 @@ impl Form<'_, '_> {
             "three sources" => i.operands.len() == 4,
             "predicate" => i.operands.get(3).is_some_and(is_predicate),
             "sink" => i.operands.first() == Some(&Operand::Sink),
-            // Of arrivals: `mbarrier.arrive.b64 state, [barrier], count`.
+            // Arrivals have three operands with a count: `mbarrier.arrive.b64 state, [barrier],
+            // count`.
             "count" => i.operands.len() == 3 && !i.has("noComplete") && !i.has("expect_tx"),
             "before sm_90" => self.module.target.architecture < 90,
             _ => false,
@@ -307,7 +308,7 @@ impl Form<'_, '_> {
     }
 }
 
-/// Returns whether the module's version and target have all that an instruction needs.
+/// Checks that the module's version and target support an instruction.
 pub(super) fn check(
     module: &Module<'_>,
     function: &Function<'_>,
@@ -337,10 +338,10 @@ pub(super) fn check(
     let unmet = |needed: &(u32, u32)| number < needed.0 || lacks(needed.1);
     let of_forms = rules(instruction.opcode)
         .iter()
-        .filter(|(words, version, target)| unmet(&(*version, *target)) && form.is(words))
+        .filter(|(words, version, target)| unmet(&(*version, *target)) && form.matches(words))
         .map(|(_, version, target)| (*version, *target));
     let of_operands = instruction.operands.iter().filter_map(|operand| match operand {
-        Operand::Special(register) => Some(of_register(*register)).filter(unmet),
+        Operand::Special(register) => Some(register_needs(*register)).filter(unmet),
         _ => None,
     });
     let most = of_forms.chain(of_operands).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
@@ -359,7 +360,7 @@ pub(super) fn check(
         }
         (Some(least), None) => format!("PTX ISA {least} is needed; this is a module of version {version}"),
         (None, Some(first)) => format!("{first} is needed; this is a module for {target}"),
-        // Of what is there, something is unmet.
+        // The version and the target satisfy everything.
         (None, None) => return Ok(()),
     })
 }

@@ -1,5 +1,5 @@
-//! Operands of an instruction: checked against the type the instruction wants, and resolved to
-//! slots.
+//! Operands of an instruction: checked against the type that the instruction expects, and resolved
+//! to slots.
 
 use super::emit::{Checked, Emitter, Reason};
 use crate::exec::address::{AccessSpace, code_address};
@@ -9,7 +9,7 @@ use crate::exec::slots::{Fields, RegisterSlot};
 use crate::syntax::ast::{AddressBase, Immediate, Operand, RegisterId, Symbol};
 use crate::syntax::types::{Space, SpecialRegister, Type};
 
-/// A predicate, and all ones if it is to be negated.
+/// A predicate, and a mask that is all ones if it is negated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Predicate {
     pub(super) slot: RegisterSlot,
@@ -24,7 +24,7 @@ pub(super) struct AddressOperand {
     /// Whether the register has 64 bits.
     pub(super) wide: bool,
     pub(super) space: AccessSpace,
-    /// The place within a kernel's parameters, if it is known.
+    /// The offset within a kernel's parameters, if it is known.
     pub(super) parameter: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Returns the slot of an operand that is read, of exactly this type.
+    /// Returns the slot of a source operand of exactly this type.
     pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Register(register) => {
@@ -84,8 +84,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// As [`Self::source`], for `mov`: it reads the low bits of those special registers that once
-    /// had no others.
+    /// Returns the slot of a source operand of `mov`. Like [`Self::source`], but also reads the low
+    /// bits of special registers that had fewer bits in early versions of PTX.
     pub(super) fn source_of_mov(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Special(register)
@@ -97,7 +97,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// As [`Self::source_or_wider`], for `cvt`: it reads the low bits of any special register.
+    /// Returns the slot of a source operand of `cvt`. Like [`Self::source_or_wider`], but also
+    /// reads the low bits of any special register.
     pub(super) fn source_of_cvt(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Special(register) if wider(ty, register.ty()) => Ok(self.low_bits(*register, ty)),
@@ -106,7 +107,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns the slot of a special register that is as wide as the type, or wider. The bits above
-    /// the type are not looked at.
+    /// the type are ignored.
     fn low_bits(&mut self, register: SpecialRegister, ty: Type) -> RegisterSlot {
         let slot = self.special(register);
         if register.ty().bits() == 64 && ty.bits() < 64 { self.narrow(slot) } else { slot }
@@ -133,8 +134,8 @@ impl Emitter<'_, '_> {
         dst
     }
 
-    /// Returns the slot of an operand that may be wider than the type, as `ld`, `st` and `cvt`
-    /// allow. The bits above the type are not looked at.
+    /// Returns the slot of a source operand that may be wider than the type, as `ld`, `st` and
+    /// `cvt` allow. The bits above the type are ignored.
     pub(super) fn source_or_wider(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         let Operand::Register(register) = operand else { return self.source(operand, ty) };
         let found = self.register_type(*register);
@@ -145,7 +146,7 @@ impl Emitter<'_, '_> {
         Ok(if found.bits() == 64 && ty.bits() < 64 { self.narrow(slot) } else { slot })
     }
 
-    /// Returns the slot of an operand that is written.
+    /// Returns the slot of a destination operand.
     pub(super) fn target(&mut self, operand: &Operand, ty: Type) -> Checked<RegisterSlot> {
         match operand {
             Operand::Register(register) => {
@@ -165,7 +166,7 @@ impl Emitter<'_, '_> {
         slot
     }
 
-    /// As [`Emitter::target`], for a destination that may be wider: `write` emits the instruction
+    /// Emits an instruction with a destination that may be wider than the type: `write` emits it
     /// for a slot of the type, whose value is then extended.
     pub(super) fn target_or_wider(
         &mut self,
@@ -208,7 +209,7 @@ impl Emitter<'_, '_> {
         self.emit(handlers, fields);
     }
 
-    /// Returns a predicate that is read.
+    /// Returns a predicate operand that is read.
     pub(super) fn predicate(&mut self, operand: &Operand) -> Checked<Predicate> {
         let (register, flip) = match operand {
             Operand::Register(register) => (*register, 0),
@@ -231,7 +232,7 @@ impl Emitter<'_, '_> {
         Ok(Predicate { slot: self.register(register), flip })
     }
 
-    /// What an address counts from, as a 64-bit constant or relative to the frame.
+    /// Returns the address of a symbol, as a 64-bit constant or relative to the frame.
     fn symbol_address(&mut self, symbol: Symbol, offset: i64) -> Checked<AddressOperand> {
         let at = |slot, offset, space| AddressOperand { slot, offset, wide: true, space, parameter: None };
         match symbol {
@@ -302,7 +303,7 @@ impl Emitter<'_, '_> {
         Ok(if ty.bits() == 32 { self.narrow(slot) } else { slot })
     }
 
-    /// Returns an address operand; `space` is what the instruction says, if it does.
+    /// Returns an address operand. `space` is the space that the instruction names.
     pub(super) fn address(&mut self, operand: &Operand, space: AccessSpace) -> Checked<AddressOperand> {
         let (base, offset) = match operand {
             Operand::Address { base, offset } => (*base, *offset),
@@ -316,7 +317,7 @@ impl Emitter<'_, '_> {
                     return Err(self.wrong_type(register, Type::B64));
                 }
                 let (slot, wide) = (self.register(register), ty.bits() == 64);
-                // Parameters of functions are in their frame's local memory.
+                // Parameters of device functions are in the local memory of their frame.
                 let in_frame = space == AccessSpace::Param && !self.function.is_entry;
                 let space = if in_frame { AccessSpace::Local } else { space };
                 Ok(AddressOperand { slot, offset, wide, space, parameter: None })
@@ -329,7 +330,7 @@ impl Emitter<'_, '_> {
                 let address = self.symbol_address(symbol, offset)?;
                 let is_param = symbol.space(self.module) == Some(Space::Param);
                 let fits = match space {
-                    // A variable's name says where it is.
+                    // The variable tells the space of its address.
                     AccessSpace::Generic => !is_param && address.space != space,
                     AccessSpace::Param => is_param,
                     AccessSpace::Local => address.space == space && !is_param,
@@ -344,7 +345,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Returns an address in 64 bits.
+    /// Returns an address operand with a register of 64 bits.
     pub(super) fn wide_address(&mut self, operand: &Operand, space: AccessSpace) -> Checked<AddressOperand> {
         let mut address = self.address(operand, space)?;
         if !address.wide {
@@ -362,15 +363,15 @@ fn wider(ty: Type, register: Type) -> bool {
         return false;
     }
     if ty.bits() == register.bits() {
-        // `ld.f32` to a `.b32` register and `ld.b32` to a `.f32` one, but no mixture of integers
-        // and floats.
+        // `ld.f32` to a `.b32` register and `ld.b32` to a `.f32` one are allowed, but no mixture of
+        // integers and floats.
         return agrees(ty, register);
     }
     let register_holds = ty.is_untyped() || register.is_untyped() || !register.is_float();
     ty.bits() < register.bits() && register.bits() <= 64 && register_holds
 }
 
-/// What an operand is, in words.
+/// Describes an operand for error messages.
 pub(super) fn kind_of(operand: &Operand) -> &'static str {
     match operand {
         Operand::Register(_) => "a register",

@@ -1,4 +1,4 @@
-//! Puts a program together: the functions that can be called, their frames, their instructions.
+//! Assembles a program: the functions that can be called, their frames, their instructions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,25 +20,27 @@ use crate::syntax::ast::{
 };
 use crate::syntax::types::{Linkage, Space, SpecialRegister};
 
-/// Local memory of a thread for programs that recurse, whose need is not known.
+/// The size of a thread's local memory in programs that recurse, whose need is unknown.
 const RECURSIVE_STACK_BYTES: u64 = 128 << 10;
-/// Local memory of a thread at most.
+/// The greatest size of a thread's local memory.
 const MAX_LOCAL_BYTES: u64 = 512 << 10;
-/// Shared memory of variables that have a size, at most; what is beyond, a launch asks for.
+/// The greatest size of the shared variables of fixed size. A launch requests anything beyond as
+/// dynamic shared memory.
 const MAX_STATIC_SHARED_BYTES: u64 = 48 << 10;
-/// Registers, constants and temporaries of a function at most, in bytes of the window.
+/// The greatest size of a register window, in bytes: a function's registers, constants and
+/// temporaries.
 const MAX_WINDOW_BYTES: u32 = 1 << 27;
 
-/// What the functions of a program share while they are translated.
+/// The state that the functions of a program share during translation.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) outline: Arc<Outline>,
     pub(super) shared_offsets: HashMap<VariableId, u32>,
-    /// Offset and size of the kernel's parameters.
+    /// The offset and size of each of the kernel's parameters.
     pub(super) kernel_parameters: Vec<(u32, u32)>,
-    /// The position in the program of each function that is part of it.
+    /// The index in the program of each function that is part of it.
     functions: HashMap<FunctionId, u32>,
-    /// Whether one function is looked at by itself, without those it calls.
+    /// Whether a function is checked on its own, without those that it calls.
     alone: bool,
     pub(super) call_sites: Vec<CallSite>,
     pub(super) lists: Lists,
@@ -50,7 +52,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Returns the position in the program of a function of the module, unless it has no body
+    /// Returns the index in the program of a function of the module, or `None` if it has no body
     /// there.
     pub(super) fn position(&self, module: &Module<'_>, id: FunctionId) -> Option<u32> {
         let id = module.definition(id);
@@ -61,8 +63,9 @@ impl Shared {
     }
 }
 
-/// Translates a kernel and all it may call. `budget` is how many instructions of called functions
-/// the programs of a module may still have; a kernel that meets none left is an error.
+/// Translates a kernel and everything it may call. `budget` is the number of instructions of called
+/// functions that the programs of a module may still contain. A kernel that finds none left is an
+/// error.
 pub(crate) fn translate(
     module: &Module<'_>,
     kernel: FunctionId,
@@ -124,7 +127,7 @@ fn too_much(kernel: &Function<'_>) -> String {
     format!("{}: the kernels of this module together call too much code", kernel.name)
 }
 
-/// Checks a function by itself. What it calls is checked in its turn.
+/// Checks a function on its own. The functions that it calls are checked separately.
 pub(crate) fn check_function(
     module: &Module<'_>,
     id: FunctionId,
@@ -139,8 +142,8 @@ pub(crate) fn check_function(
     translate_function(module, id, 1, &mut shared, &mut program, &mut origins, errors);
 }
 
-/// Returns the kernel and the functions it may call: by name, or by address if any call is
-/// indirect.
+/// Returns the kernel and the functions that it may call: by name, or any whose address can be
+/// taken if a call is indirect.
 fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
     let mut reached = vec![kernel];
     let mut known = HashSet::from([kernel]);
@@ -175,16 +178,16 @@ fn reachable(module: &Module<'_>, kernel: FunctionId) -> Vec<FunctionId> {
     reached
 }
 
-/// Where a kernel's variables are in shared memory.
+/// The layout of a kernel's shared memory.
 struct SharedLayout {
     offsets: HashMap<VariableId, u32>,
-    /// Bytes of variables that have a size.
+    /// The size of the variables of fixed size.
     bytes: u32,
-    /// Bytes in front of them that the system reserves.
+    /// The number of bytes before them that the system reserves.
     reserved: u32,
 }
 
-/// Returns whether the functions ask where the system's part of shared memory is.
+/// Returns whether the functions read where the reserved part of shared memory is.
 fn reads_reserved(module: &Module<'_>, reached: &[FunctionId]) -> bool {
     let is_reserved =
         |operand: &Operand| matches!(operand, Operand::Special(SpecialRegister::ReservedSmemOffset(_)));
@@ -192,9 +195,9 @@ fn reads_reserved(module: &Module<'_>, reached: &[FunctionId]) -> bool {
     body.any(|instruction| instruction.operands.iter().any(is_reserved))
 }
 
-/// Gives the shared variables that the functions name their places. Those of open size come behind
-/// all others, at one place. The system's part comes first, as on a GPU, but only if the functions
-/// ask for it: others cannot use it, and an access below their variables is a fault.
+/// Places the shared variables that the functions name. Variables of open size share one place
+/// after all others. The reserved part comes first, as on a GPU, but only if the functions read its
+/// location: otherwise they cannot use it, and an access below their variables should be a fault.
 fn place_shared(
     module: &Module<'_>,
     reached: &[FunctionId],
@@ -252,7 +255,7 @@ fn collect_shared(module: &Module<'_>, operand: &Operand, named: &mut BTreeSet<V
     }
 }
 
-/// Names and places of instructions.
+/// Collects the names and places of instructions.
 struct Origins<'t, 's> {
     module: &'t Module<'s>,
     outline: &'t Outline,
@@ -305,7 +308,7 @@ fn translate_function(
             emitter.place_label(label);
         }
         emitter.origin = origins.add(instruction);
-        // Once for each function, however many kernels call it.
+        // Checked once for each function, no matter how many kernels call it.
         let known = if own { needs::check(module, function, instruction) } else { Ok(()) };
         if let Err(reason) = known.and_then(|()| select(&mut emitter, instruction)) {
             errors.add(instruction.span, format!("{}: {reason}", instruction.full_name()));
@@ -345,8 +348,8 @@ fn translate_function(
     }
 }
 
-/// Local memory of a thread: what the deepest chain of calls needs, or a stack of fixed size if
-/// calls may recurse.
+/// Returns the size of a thread's local memory: what the deepest chain of calls needs, or a stack
+/// of fixed size if calls may recurse.
 fn local_bytes(
     module: &Module<'_>,
     reached: &[FunctionId],
@@ -357,8 +360,8 @@ fn local_bytes(
     let frames: u64 =
         program.functions.iter().map(|code| u64::from(code.local_bytes).next_multiple_of(16)).sum();
     let mut bytes = frames;
-    // Without recursion each function is at most once on the stack, so that the sum of all frames
-    // is enough.
+    // Without recursion each function is on the stack at most once, so the sum of all frames is
+    // enough.
     if dynamic_stack || may_recurse(module, reached) {
         bytes += RECURSIVE_STACK_BYTES;
     }
@@ -369,13 +372,13 @@ fn local_bytes(
     bytes.min(MAX_LOCAL_BYTES + RECURSIVE_STACK_BYTES).next_multiple_of(16) as u32
 }
 
-/// Returns whether some chain of calls comes back to a function it has been to.
+/// Returns whether a chain of calls may reach a function twice.
 fn may_recurse(module: &Module<'_>, reached: &[FunctionId]) -> bool {
-    /// What stands for all functions that calls through registers may reach.
+    /// Stands for all functions that an indirect call may reach.
     const ANY: FunctionId = FunctionId(u32::MAX);
     let mut callees: HashMap<FunctionId, HashSet<FunctionId>> = HashMap::new();
     let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
-    // Through a register it may be any of them.
+    // An indirect call may reach any of them.
     let callable = reached.iter().copied().filter(|id| !module.functions[id.index()].is_entry);
     callees.insert(ANY, callable.collect());
     for &id in reached {
@@ -396,8 +399,8 @@ fn may_recurse(module: &Module<'_>, reached: &[FunctionId]) -> bool {
             callers.entry(callee).or_default().push(id);
         }
     }
-    // Functions are taken away as long as they call none that is left; what cannot be taken away is
-    // a cycle.
+    // Repeatedly removes functions that call none of the remaining ones. If some cannot be removed,
+    // there is a cycle.
     let mut calls: HashMap<FunctionId, usize> = callees.iter().map(|(&id, list)| (id, list.len())).collect();
     let mut leaves: Vec<FunctionId> = callees.keys().copied().filter(|id| calls[id] == 0).collect();
     let mut taken = 0;

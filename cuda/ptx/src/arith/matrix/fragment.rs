@@ -1,4 +1,4 @@
-//! Which element of a matrix each place of a fragment holds.
+//! The assignment of matrix elements to lanes and registers.
 
 use super::{Accumulator, Element, Family, LANES, Shape};
 
@@ -13,8 +13,8 @@ pub(crate) enum Operand {
     C,
 }
 
-/// The part of a matrix that each lane holds, as a number of elements, packed into registers from
-/// the low bits up.
+/// A fragment: the elements of a matrix that each lane holds, packed into registers from the low
+/// bits up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fragment {
     family: Family,
@@ -22,7 +22,8 @@ pub(crate) struct Fragment {
     rows: usize,
     columns: usize,
     bits: usize,
-    /// Elements in a lane's registers; more than the lane's share where `wmma` repeats elements.
+    /// The number of elements in a lane's registers. Where `wmma` repeats elements, this exceeds
+    /// the lane's share.
     elements: usize,
 }
 
@@ -32,7 +33,7 @@ impl Fragment {
         let Shape { m, n, k } = shape.of_warp(family);
         let (rows, columns) = if operand == Operand::A { (m, k) } else { (k, n) };
         let share = rows * columns / LANES;
-        // A `wmma` fragment of f16 has eight registers whatever the shape.
+        // A `wmma` fragment of f16 has eight registers for every shape.
         let elements = if family == Family::Wmma && element == Element::F16 { 16 } else { share };
         Self { family, operand, rows, columns, bits: element.bits(), elements }
     }
@@ -44,7 +45,7 @@ impl Fragment {
         Self { family, operand: Operand::C, rows, columns: shape.n, bits: element.bits(), elements }
     }
 
-    /// Returns how many elements each lane holds.
+    /// Returns the number of elements that each lane holds.
     pub(crate) fn elements(&self) -> usize {
         self.elements
     }
@@ -54,24 +55,25 @@ impl Fragment {
         self.bits
     }
 
-    /// Returns how many registers a lane's elements take: of 64 bits for `f64`, of 32 otherwise.
+    /// Returns the number of registers of a lane's elements. They have 64 bits for `f64` and 32
+    /// otherwise.
     pub(crate) fn registers(&self) -> usize {
         (self.elements * self.bits).div_ceil(self.bits.max(32))
     }
 
-    /// Rows and columns of the whole matrix.
+    /// Returns the rows and columns of the whole matrix.
     #[cfg(test)]
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.rows, self.columns)
     }
 
-    /// What `wmma` takes for the distance of two rows (or columns), in elements, where the
+    /// Returns the distance between two rows or columns, in elements, that `wmma` uses if the
     /// instruction names none.
     pub(crate) fn default_stride(&self, row_major: bool) -> usize {
         if row_major { self.columns } else { self.rows }
     }
 
-    /// Returns where in the matrix, as row and column, a lane's element is.
+    /// Returns the row and column of a lane's element in the matrix.
     #[inline]
     pub(crate) fn position(&self, lane: usize, element: usize) -> (usize, usize) {
         match self.family {
@@ -81,13 +83,14 @@ impl Fragment {
         }
     }
 
-    /// As the manual lays them out: groups of four lanes take a row of A or of the accumulator, or
-    /// a column of B. In A and B each lane of a group has one register's worth of neighbours along
-    /// K.
+    /// Returns the position in the layout of the manual: a group of four lanes holds a row of A or
+    /// of the accumulator, or a column of B. In A and B each lane of a group holds one register of
+    /// neighbours along K.
     #[inline]
     fn position_mma(&self, lane: usize, element: usize) -> (usize, usize) {
         let (group, thread) = (lane / 4, lane % 4);
-        // A power of two, as all sizes here; a division by it would take longer than all the rest.
+        // All sizes are powers of two, so this shifts: a division would take longer than everything
+        // else here.
         let shift = (32 / self.bits).max(1).trailing_zeros();
         let per_register = 1 << shift;
         let (register, place) = (element >> shift, element & (per_register - 1));
@@ -102,7 +105,8 @@ impl Fragment {
         }
     }
 
-    /// As the manual lays them out: product `q` is of the lanes from `4q` and from `16 + 4q`.
+    /// Returns the position in the layout of the manual: product `q` belongs to the lanes from `4q`
+    /// and from `16 + 4q`.
     #[inline]
     fn position_quads(&self, lane: usize, element: usize, (a_rows, b_rows): (bool, bool)) -> (usize, usize) {
         let (start, upper, place) = (lane % 16 / 4 * 8, lane / 16 * 4, lane % 4);
@@ -119,8 +123,8 @@ impl Fragment {
         }
     }
 
-    /// As chosen here: each lane has its share of neighbours along K, or of a row of the
-    /// accumulator.
+    /// Returns the position in a layout chosen here: each lane holds its share of neighbours along
+    /// K, or of a row of the accumulator.
     #[inline]
     fn position_wmma(&self, lane: usize, element: usize) -> (usize, usize) {
         let share = self.rows * self.columns / LANES;

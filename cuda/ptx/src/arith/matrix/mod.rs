@@ -1,13 +1,13 @@
-//! Matrix instructions of a warp: how fragments lie in registers, and what `mma`, `wmma.mma`,
-//! `ldmatrix`, `stmatrix` and `movmatrix` make of them.
+//! Matrix instructions of a warp: the layout of fragments in registers, and the results of `mma`,
+//! `wmma.mma`, `ldmatrix`, `stmatrix` and `movmatrix`.
 //!
 //! The manual leaves the order, the rounding and the subnormals of a floating-point accumulation
 //! open. Here every product is exact, the products of a row and a column are summed in `f64` from
-//! the first to the last, the accumulator is added at the end, and the sum is rounded once; so a
-//! result is within one rounding of the exact one, and the same everywhere.
+//! first to last, the accumulator is added at the end, and the sum is rounded once. So a result is
+//! within one rounding of the exact one, and the same on every host.
 //!
-//! Not known are the sparse forms, block scaling, and the formats of fewer than 8 bits with an
-//! exponent.
+//! The sparse forms, block scaling, and the formats of fewer than 8 bits with an exponent are not
+//! supported.
 
 mod fragment;
 mod multiply;
@@ -23,36 +23,36 @@ pub(crate) type Register = [u32; LANES];
 /// Lanes of a warp.
 const LANES: usize = 32;
 
-/// The instruction that a fragment belongs to; it decides which lane holds which element.
+/// The instruction that a fragment belongs to. It determines which lane holds which element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum Family {
     /// `mma`, whose fragments the manual lays out.
     Mma,
-    /// `mma.m8n8k4` on `f16`: four products, each of eight lanes. Their matrices count as one,
-    /// those of A and C one below the other, those of B side by side.
+    /// `mma.m8n8k4` on `f16`: four products of eight lanes each. Their matrices are treated as one:
+    /// those of A and C are stacked vertically, those of B side by side.
     Quads {
         /// Whether A is `.row`.
         a_rows: bool,
         /// Whether B is `.row`.
         b_rows: bool,
     },
-    /// `wmma`, whose fragments only its own loads, stores and products can tell.
+    /// `wmma`, whose fragments are opaque to programs.
     Wmma,
 }
 
 /// `.mMnNkK`: A is M×K, B is K×N, C and D are M×N.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) struct Shape {
-    /// Rows of A and of the result.
+    /// The number of rows of A and of the result.
     pub(crate) m: usize,
-    /// Columns of B and of the result.
+    /// The number of columns of B and of the result.
     pub(crate) n: usize,
-    /// Columns of A, rows of B.
+    /// The number of columns of A and of rows of B.
     pub(crate) k: usize,
 }
 
 impl Shape {
-    /// Returns the matrices of all products that a warp makes at once.
+    /// Returns the shape of all products that a warp computes at once, taken together.
     fn of_warp(self, family: Family) -> Shape {
         match family {
             Family::Quads { .. } => Shape { m: 4 * self.m, n: 4 * self.n, k: self.k },

@@ -6,7 +6,7 @@ use crate::arith::half::{Bf16, F16, Half};
 use crate::arith::small::{Float8, tf32_operand};
 use crate::arith::{Rounding, double, single};
 
-/// What takes the place of multiplication on single bits.
+/// The operation that replaces multiplication on single bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub(crate) enum BitOperation {
     /// `.xor.popc`.
@@ -23,30 +23,30 @@ pub(crate) struct Multiply {
     pub(crate) family: Family,
     /// The sizes of the matrices.
     pub(crate) shape: Shape,
-    /// Elements of A.
+    /// The type of A's elements.
     pub(crate) a: Element,
-    /// Elements of B.
+    /// The type of B's elements.
     pub(crate) b: Element,
-    /// Elements of C.
+    /// The type of C's elements.
     pub(crate) c: Accumulator,
-    /// Elements of D.
+    /// The type of D's elements.
     pub(crate) d: Accumulator,
     /// `.satfinite`, on integers: the result is clamped instead of wrapped.
     pub(crate) saturate: bool,
-    /// For single bits.
+    /// The operation on single bits.
     pub(crate) bit_operation: BitOperation,
-    /// For `f64`: how each multiply-add is rounded.
+    /// The rounding of each multiply-add of `f64`.
     pub(crate) rounding: Rounding,
 }
 
-/// Enough for the largest factor, in elements: 16×64 of four bits.
+/// The number of elements of the largest factor: 16×64 of four bits.
 const MAX_FACTOR: usize = 1024;
-/// Enough for the largest result: 16×16, 8×32 or 32×8.
+/// The number of elements of the largest result: 16×16, 8×32 or 32×8.
 const MAX_RESULT: usize = 256;
 
 impl Multiply {
-    /// Returns whether the manual has this form and this module knows it. Only such a form may be
-    /// executed.
+    /// Returns whether the manual has this form and this module supports it. Only such a form may
+    /// be executed.
     pub(crate) fn is_known(&self) -> bool {
         use Element::*;
         let shape = (self.shape.m, self.shape.n, self.shape.k);
@@ -107,7 +107,7 @@ impl Multiply {
         Fragment::accumulator(self.family, self.shape, self.d)
     }
 
-    /// Executes a form of 32-bit registers; the slices are as long as the fragments say.
+    /// Executes a form on 32-bit registers. The slices must be as long as the fragments say.
     pub(crate) fn execute(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         match self.a {
             Element::B1 => self.execute_bits(a, b, c, d),
@@ -128,7 +128,8 @@ impl Multiply {
         self.finish_floats(&mut sums, c, d);
     }
 
-    /// Each row of the four A belongs to the B of its own product.
+    /// Executes four products at once: each row of the stacked A is multiplied with the B of its
+    /// own product.
     fn execute_quads(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         let Shape { n, k, .. } = self.shape;
         let all = self.shape.of_warp(self.family);
@@ -171,7 +172,7 @@ impl Multiply {
         let mut right = [0; MAX_FACTOR];
         gather(&self.fragment_a(), a, |row, column, bits| left[row * k + column] = integer(self.a, bits));
         gather(&self.fragment_b(), b, |row, column, bits| right[row * n + column] = integer(self.b, bits));
-        // 64 products of 16 bits do not overflow.
+        // The sum of 64 products of 16 bits does not overflow.
         let mut sums = [0i32; MAX_RESULT];
         for row in 0..m {
             let sums = &mut sums[row * n..][..n];
@@ -184,7 +185,8 @@ impl Multiply {
         self.finish_integers(&sums, c, d);
     }
 
-    /// A register of 32 bits is one element of a matrix that is 32 times narrower.
+    /// Executes a form on single bits. Each 32-bit register counts as one element of a matrix that
+    /// is 32 times narrower.
     fn execute_bits(&self, a: &[Register], b: &[Register], c: &[Register], d: &mut [Register]) {
         let words = Shape { k: self.shape.k / 32, ..self.shape };
         let Shape { m, n, k } = words;
@@ -218,8 +220,8 @@ impl Multiply {
         });
     }
 
-    /// Executes a form on `f64`, of 64-bit registers: a chain of fused multiply-adds along K, from
-    /// C on.
+    /// Executes a form on `f64`, with 64-bit registers: a chain of fused multiply-adds along K that
+    /// starts with C.
     pub(crate) fn execute_f64(
         &self,
         a: &[[f64; LANES]],
@@ -241,7 +243,7 @@ impl Multiply {
                 right[row * n + column] = register[lane];
             }
         }
-        // D and C are laid out alike.
+        // D and C have the same layout.
         for lane in 0..LANES {
             for (element, (from, to)) in c.iter().zip(&mut *d).enumerate() {
                 let (row, column) = from_c.position(lane, element);
@@ -253,9 +255,9 @@ impl Multiply {
     }
 }
 
-/// `sums += left · right`, in `f64`.
+/// Adds the product of two matrices to `sums`, in `f64`.
 fn add_products(shape: Shape, left: &[f64], right: &[f64], sums: &mut [f64]) {
-    /// Columns at a time; every shape has a multiple of them.
+    /// The number of columns that are computed at a time. Every shape has a multiple of it.
     const BLOCK: usize = 8;
     let Shape { m, n, k } = shape;
     for row in 0..m {
@@ -273,7 +275,7 @@ fn add_products(shape: Shape, left: &[f64], right: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Visits every element of a fragment with its row, its column and its bits.
+/// Calls `visit` for every element of a fragment with its row, its column and its bits.
 #[inline(always)]
 fn gather(fragment: &Fragment, registers: &[Register], mut visit: impl FnMut(usize, usize, u32)) {
     let bits = fragment.bits();
@@ -304,7 +306,7 @@ fn scatter(fragment: &Fragment, registers: &mut [Register], element: impl Fn(usi
     }
 }
 
-/// Returns the number that an element of a floating-point type stands for.
+/// Returns the number that an element of a floating-point type represents.
 #[inline(always)]
 fn float(element: Element, bits: u32) -> f64 {
     f64::from(match element {
@@ -316,7 +318,7 @@ fn float(element: Element, bits: u32) -> f64 {
     })
 }
 
-/// Returns the number that an element of an integer type stands for.
+/// Returns the number that an element of an integer type represents.
 #[inline(always)]
 fn integer(element: Element, bits: u32) -> i32 {
     match element {

@@ -1,9 +1,9 @@
-//! Tiles of 8×8 halves: `ldmatrix`, `stmatrix`, `movmatrix`.
+//! Tiles of 8×8 16-bit elements: `ldmatrix`, `stmatrix`, `movmatrix`.
 
 use super::Register;
 
-/// What one register of each lane holds after `ldmatrix`: two neighbours of a row, four lanes to a
-/// row; of a column, if `transposed`.
+/// Returns the register of each lane after `ldmatrix`: two neighbours of a row, or of a column if
+/// `transposed`, with four lanes to a row.
 #[inline]
 pub(crate) fn load_tile(rows: &[[u16; 8]; 8], transposed: bool) -> Register {
     let element =

@@ -1,4 +1,5 @@
-//! Approximate functions: within the error that PTX documents, and its special values.
+//! Tests approximate functions: errors within the bounds that PTX documents, and its special
+//! values.
 
 use crate::arith::approx;
 
@@ -10,8 +11,8 @@ const NEGATIVE: u32 = 0x8000_0000;
 #[test]
 fn special_operands() {
     type Function = fn(f32, bool) -> f32;
-    // Operands: -inf, -1, -subnormal, -0, +0, +subnormal, +inf, NaN; `None` where the manual asks
-    // for no special value.
+    // Operands: -inf, -1, -subnormal, -0, +0, +subnormal, +inf, NaN. `None` means that the manual
+    // requires no special value.
     let operands =
         [NEGATIVE | INF, NEGATIVE | ONE, NEGATIVE | 1, NEGATIVE, 0, 1, INF, 0xffc0_1234].map(f32::from_bits);
     let tanh: Function = |x, _| approx::tanh(x);
@@ -148,12 +149,12 @@ fn special_operands() {
     }
 }
 
-/// Every 61st number between two, and those around the bounds.
+/// Returns every 61st number between two bounds, and those around the bounds.
 fn sweep(from: f32, to: f32) -> impl Iterator<Item = f32> {
     (from.to_bits()..=to.to_bits()).step_by(611).map(f32::from_bits)
 }
 
-/// Returns how many units of the last place of `expected` lie between.
+/// Returns the difference in units of the last place of `expected`.
 fn ulps(got: f32, expected: f64) -> f64 {
     let nearest = expected as f32;
     let unit = f64::from(f32::from_bits((nearest.abs().to_bits() + 1).min(0x7f7f_ffff)))
@@ -205,7 +206,7 @@ fn sine_and_cosine_are_within_their_bounds() {
         let cosine = (f64::from(approx::cos(x, false)) - f64::from(x).cos()).abs();
         assert!(sine <= bound && cosine <= bound, "{x}: {sine:e} {cosine:e}");
     }
-    // No promise beyond, but a sine.
+    // Beyond 1000 the error is not bounded, but the result must be a sine.
     for x in sweep(1000.0, f32::MAX) {
         assert!(approx::sin(x, false).abs() <= 1.0 && approx::cos(-x, false).abs() <= 1.0, "{x}");
     }

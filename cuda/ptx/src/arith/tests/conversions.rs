@@ -1,5 +1,5 @@
-//! Conversions between all types: every value of the small ones, edges and random ones of the
-//! others.
+//! Tests conversions between all types: every value of the small ones, edges and random values of
+//! the others.
 
 use super::reference::{self, Rational};
 use super::{ROUNDINGS, Rounding, operand, operand_f64};
@@ -103,7 +103,7 @@ fn integers_are_rounded_as_the_exact_value() {
     }
     let mut random = fastrand::Rng::with_seed(5);
     for _ in 0..20_000 {
-        // Few bits far apart, and full numbers.
+        // Few bits far apart, and numbers with all bits random.
         let shift = random.u32(0..64);
         let x = match random.u32(0..3) {
             0 => random.u64(..) >> shift,
@@ -126,7 +126,7 @@ fn integers_are_rounded_as_the_exact_value() {
 fn doubles_are_rounded_once() {
     let mut random = fastrand::Rng::with_seed(6);
     for i in 0..60_000 {
-        // Around the halves of every format, where two roundings would differ from one.
+        // Around the ties of every format, where two roundings would differ from one.
         let x = match i % 3 {
             0 => operand_f64(&mut random),
             1 => f64::from(operand(&mut random)),
@@ -207,7 +207,7 @@ fn tf32() {
     assert_eq!(small::tf32_operand(0x3f80_1fff), 1.0);
 }
 
-/// Returns all numbers of an 8-bit format in order, by their definition.
+/// Returns all numbers of an 8-bit format in ascending order, by their definition.
 fn numbers(format: Float8) -> Vec<f64> {
     let (fraction, bias, last) = match format {
         Float8::E4m3 => (3, 7, 0x7e),
@@ -242,7 +242,7 @@ fn eight_bit_formats() {
                 0
             } else {
                 let middle = (numbers[above - 1] + numbers[above]) / 2.0;
-                // Of two neighbours, the even one has an even code.
+                // The even one of two neighbours has an even code.
                 if wide < middle || (wide == middle && above % 2 == 1) { above - 1 } else { above }
             };
             assert_eq!(usize::from(format.encode(x, false)), expected, "{format:?} {x:e}");

@@ -1,4 +1,4 @@
-//! f32 and f64 arithmetic in every rounding mode, against exact arithmetic.
+//! Tests f32 and f64 arithmetic in every rounding mode, against exact arithmetic.
 
 use super::reference::{F32, F64, Rational};
 use super::{ROUNDINGS, Rounding, operand, operand_f64};
@@ -44,7 +44,7 @@ fn f64_arithmetic_is_rounded_as_the_exact_result() {
     let mut random = fastrand::Rng::with_seed(2);
     for _ in 0..10_000 {
         let (a, b, c) = (operand_f64(&mut random), operand_f64(&mut random), operand_f64(&mut random));
-        // A sum that nearly cancels is what goes wrong first.
+        // Sums that nearly cancel reveal errors first.
         let c = if random.bool() { c } else { -(a * b) };
         if !c.is_finite() {
             continue;

@@ -1,4 +1,4 @@
-//! f16 and bf16 arithmetic, each result rounded once.
+//! Tests f16 and bf16 arithmetic, in which each result is rounded once.
 
 use super::reference::{self, Rational};
 use super::{ROUNDINGS, Rounding};
@@ -27,7 +27,7 @@ fn every_half_converts_to_f32_and_back() {
     }
 }
 
-/// Every half, and the `f32` between it and its neighbour: ties, and just beside ties.
+/// Covers every half, and the `f32` between it and its neighbour: ties, and numbers next to ties.
 #[test]
 fn f32_is_rounded_to_halves_as_the_exact_value() {
     fn check<H: Half>(x: f32, format: reference::Format) {
@@ -96,7 +96,7 @@ fn f16_arithmetic_is_rounded_once() {
 #[test]
 fn bf16_arithmetic_is_rounded_once() {
     arithmetic::<Bf16>(reference::BF16);
-    // A product beyond f32, a sum within.
+    // The product exceeds the range of f32, the sum does not.
     assert_eq!(half::fma::<Bf16>(0x7f00, 0x4000, 0xff00, Modes::RN), 0x7f00);
 }
 
@@ -133,7 +133,7 @@ fn every_half_through_the_unary_operations() {
     }
     check::<F16>();
     check::<Bf16>();
-    // Tighter for f16, as documented: 2^-9.9 and 2^-10.987.
+    // The bounds for f16 are tighter, as documented: 2^-9.9 and 2^-10.987.
     for a in 0..0x7c00u16 {
         let x = f64::from(F16::to_f32(a));
         for (sign, bits) in [(1.0, a), (-1.0, a | 0x8000)] {

@@ -1,4 +1,4 @@
-//! Integer arithmetic, shifts and bit fields, at the edges of their types.
+//! Tests integer arithmetic, shifts and bit fields, at the edges of their types.
 
 use crate::arith::bits::{self, Bits, Permutation};
 use crate::arith::compare::{Comparison, compare, selects_first};
@@ -74,7 +74,7 @@ fn shifts_past_the_width() {
     }
 }
 
-/// Returns the manual's loop, on 64 bits.
+/// Extracts a bit field by the manual's loop, on 64 bits.
 fn extract(a: u64, position: u32, length: u32, width: u32, signed: bool) -> u64 {
     let (position, length) = (position & 255, length & 255);
     let bit = |i: u32| a >> i & 1;
@@ -147,7 +147,7 @@ fn searches() {
     assert_eq!([(u64::MAX << 40).find_signed(), u64::MAX.find_shift_signed()], [39, u32::MAX]);
 }
 
-/// Returns the manual's loop.
+/// Finds the n-th set bit by the manual's loop.
 fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     if offset == 0 {
         return if mask >> base & 1 == 1 { base } else { u32::MAX };

@@ -1,11 +1,11 @@
-//! Fragments of matrices and their products, against plain loops.
+//! Tests fragments of matrices and their products, against plain loops.
 
 use crate::arith::Rounding;
 use crate::arith::half::{Bf16, F16, Half};
 use crate::arith::matrix::*;
 use crate::arith::small::Float8;
 
-/// Family, M×N×K, elements, accumulator.
+/// The family, M×N×K, the elements and the accumulator.
 type Form = (Family, (usize, usize, usize), Element, Accumulator);
 
 const FORMS: [Form; 36] = {
@@ -66,7 +66,7 @@ fn form(family: Family, (m, n, k): (usize, usize, usize), element: Element, to: 
     }
 }
 
-/// Returns a small integer as an element's bits.
+/// Returns the bits of a small integer as an element.
 fn encode(element: Element, x: i32) -> u32 {
     match element {
         Element::F16 => F16::from_f32(x as f32).into(),
@@ -81,7 +81,7 @@ fn encode(element: Element, x: i32) -> u32 {
     }
 }
 
-/// Small integers that the element's type has.
+/// Returns a random small integer that the element's type can represent.
 fn number(element: Element, random: &mut fastrand::Rng) -> i32 {
     match element {
         Element::U8 => random.i32(0..256),
@@ -155,7 +155,7 @@ fn every_element_of_a_matrix_has_its_place() {
     }
 }
 
-/// Examples read off the manual's formulas.
+/// Checks examples calculated from the manual's formulas.
 #[test]
 fn places_of_elements() {
     let at = |element, shape, fragment: fn(&Multiply) -> Fragment, lane, index| {

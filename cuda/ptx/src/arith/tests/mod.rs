@@ -1,5 +1,5 @@
-//! Corner cases of the manual in tables, 16-bit formats exhaustively, the rest against independent
-//! references.
+//! Tests corner cases of the manual in tables, 16-bit formats exhaustively, and the rest against
+//! independent references.
 
 mod approximate;
 mod conversions;
@@ -14,7 +14,8 @@ use super::Rounding;
 
 const ROUNDINGS: [Rounding; 4] = [Rounding::NearestEven, Rounding::Zero, Rounding::Down, Rounding::Up];
 
-/// `f32` operands that find mistakes: special values, any bits, neighbouring exponents.
+/// Returns an `f32` operand that is likely to reveal errors: a special value, random bits, or a
+/// neighbouring exponent.
 fn operand(random: &mut fastrand::Rng) -> f32 {
     const SPECIAL: [u32; 14] = [
         0,
@@ -43,7 +44,7 @@ fn operand(random: &mut fastrand::Rng) -> f32 {
     f32::from_bits(bits | sign)
 }
 
-/// Returns the same for `f64`.
+/// Returns an `f64` operand of the same kinds.
 fn operand_f64(random: &mut fastrand::Rng) -> f64 {
     const SPECIAL: [u64; 10] = [
         0,

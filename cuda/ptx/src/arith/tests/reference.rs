@@ -1,5 +1,5 @@
-//! Rational numbers of any size and their rounding, straight from the definition: slow, and unlike
-//! the code under test.
+//! Rational numbers of any size and their rounding, straight from the definition. It is slow, and
+//! shares nothing with the code under test.
 
 use super::Rounding;
 use num_bigint::BigUint;
@@ -13,7 +13,7 @@ pub(super) struct Rational {
     exponent: i64,
 }
 
-/// Bits of fraction and exponent.
+/// The number of bits of the fraction and of the exponent.
 #[derive(Clone, Copy)]
 pub(super) struct Format(u32, u32);
 
@@ -89,7 +89,7 @@ impl Rational {
         Self { negative, numerator, denominator: BigUint::from(1u32), exponent }
     }
 
-    /// Creates a number that rounds like the root, in a format of 60 bits or fewer.
+    /// Returns a number that rounds like the root, in a format of 60 bits or fewer.
     pub(super) fn sqrt(&self) -> Self {
         let shift = 200 + (self.exponent & 1) as u64;
         let scaled = &self.numerator << shift;
@@ -103,7 +103,7 @@ impl Rational {
         }
     }
 
-    /// Returns the bits of the nearest number of a format in the rounding's sense.
+    /// Rounds to a format and returns the bits.
     pub(super) fn round(&self, Format(fraction, exponent): Format, rounding: Rounding) -> u64 {
         let sign = u64::from(self.negative) << (fraction + exponent);
         if self.numerator == BigUint::ZERO {
@@ -111,7 +111,7 @@ impl Rational {
         }
         let bias = (1i64 << (exponent - 1)) - 1;
         let least = 1 - bias - i64::from(fraction);
-        // The quotient's leading bit is here or one lower; dividing decides.
+        // The quotient's leading bit is here or one lower. The division decides.
         let guess = self.numerator.bits() as i64 - self.denominator.bits() as i64 + self.exponent;
         let mut last = (guess - i64::from(fraction)).max(least);
         let (mut kept, mut half, mut exact) = self.divide(last);
@@ -144,8 +144,8 @@ impl Rational {
         sign | (infinity - u64::from(!to_infinity))
     }
 
-    /// This number in units of `2^last`: the whole part, how the rest compares with one half,
-    /// whether there is none.
+    /// Returns this number in units of `2^last`: the whole part, how the rest compares with one
+    /// half, and whether the rest is zero.
     fn divide(&self, last: i64) -> (BigUint, std::cmp::Ordering, bool) {
         let shift = self.exponent - last;
         let (numerator, denominator) = if shift >= 0 {

@@ -1,4 +1,4 @@
-//! Video instructions: selections of bytes and halves, and what is done with them.
+//! Tests video instructions: selections of bytes and halves, and the operations on them.
 
 use crate::arith::compare::Comparison;
 use crate::arith::video::{MultiplyAdd, Part, Scalar, Second, Simd, Video};

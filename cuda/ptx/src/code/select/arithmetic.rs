@@ -1,5 +1,5 @@
-//! `add`, `sub`, `mul`, `mad`, `div`, `rem`, `abs`, `neg`, `min`, `max`, `sad`, `mul24`, `mad24`, and the
-//! carrying ones: on integers here, on floating point in `float`.
+//! Selects `add`, `sub`, `mul`, `mad`, `div`, `rem`, `abs`, `neg`, `min`, `max`, `sad`, `mul24`,
+//! `mad24`, and the forms with carry. Integers are here, floating point is in `float`.
 
 use super::super::emit::{Checked, Emitter};
 use super::{Words, emit1, emit2, emit3, float, integers, no_constants, no_type, slots};
@@ -18,7 +18,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         _ => {}
     }
     if w.left.last() == Some(&"sat") {
-        // `mad.hi.s32.sat`, as ptxas takes it too.
+        // ptxas also accepts the order of `mad.hi.s32.sat`.
         w.left.rotate_right(1);
     }
     let word = w.last()?;
@@ -38,7 +38,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// An expression for each signed integer type.
+/// Evaluates an expression for each signed integer type.
 macro_rules! signed {
     ($ty:expr, $T:ident => $e:expr) => {
         match $ty {
@@ -175,7 +175,7 @@ fn product24(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
     if add { emit3(e, i, handlers, (ty, [ty; 3]), 0) } else { emit2(e, i, handlers, (ty, [ty; 2]), 0) }
 }
 
-/// Two 16-bit integers in one register.
+/// Selects an operation on two 16-bit integers in one register.
 fn pair(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, signed: bool) -> Checked<()> {
     let relu = signed && matches!(i.opcode, "min" | "max") && w.flag("relu");
     w.finish()?;
@@ -212,7 +212,8 @@ macro_rules! carry_op {
     }};
 }
 
-/// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`. `takes` says whether the carry is read.
+/// Selects `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`. `takes` says whether the carry is
+/// read.
 fn carry(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, takes: bool) -> Checked<()> {
     let ty = w.ty()?;
     let out = w.flag("cc");

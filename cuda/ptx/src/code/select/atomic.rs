@@ -1,4 +1,4 @@
-//! `atom`, `red`.
+//! Selects `atom`, `red`.
 
 use super::super::emit::{Checked, Emitter};
 use super::super::operand::AddressOperand;
@@ -17,7 +17,7 @@ use crate::exec::wide::{WideKind, run_wide};
 use crate::syntax::ast::{Instruction, Operand};
 use crate::syntax::types::Type;
 
-/// An [`Update`] from a closure, at the place of an address.
+/// Makes an [`Update`] from a closure, for the region of an address.
 macro_rules! update {
     ($space:expr, $word:ty as $value:ty, |$old:ident, $b:ident, $c:ident; $aux:ident| $e:expr) => {{
         struct U;
@@ -46,7 +46,7 @@ macro_rules! update {
     }};
 }
 
-/// Values as the words they are in memory.
+/// Converts values to the words they are stored as in memory.
 trait AsWord<W> {
     fn from_bits_of(word: W) -> Self;
     fn bits_of(self) -> W;
@@ -80,7 +80,8 @@ const OPERATIONS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc",
 
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let returns = i.opcode == "atom";
-    // Of `atom.global.v4.f32.add` and `red.global.add.v4.f32` the type is wherever it is.
+    // The type may stand before or after the operation: `atom.global.v4.f32.add`,
+    // `red.global.add.v4.f32`.
     let operation = w.one_of(&OPERATIONS).ok_or("the operation is missing")?;
     let ty = w.find(Type::from_word).ok_or("the type is missing")?;
     let count = match w.one_of(&["v2", "v4", "v8"]) {
@@ -107,7 +108,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
         return Err("atomic operations are on global and shared memory".into());
     }
     if matches!(order, Some("release" | "acq_rel")) {
-        // What came before is to be seen by whoever sees the operation.
+        // Earlier accesses must be visible to threads that see this operation.
         e.emit(Handlers::uniform(access::fence), Fields::new());
     }
     if ty == Type::B128 {
@@ -140,8 +141,9 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     Ok(())
 }
 
-/// Components of a vector are updated one after the other: copies what one reads and an earlier one
-/// writes. A component is its destination, its address, and its operands of type `ty`.
+/// Copies the sources that an earlier component overwrites, because the components of a vector are
+/// updated one after another. A component is its destination, its address, and its operands of type
+/// `ty`.
 fn keep_sources(
     e: &mut Emitter<'_, '_>,
     ty: Type,
@@ -243,7 +245,7 @@ fn handlers(operation: &str, ty: Type, space: AccessSpace) -> Option<(Handlers, 
         (Type::S32, _) => integer!(u32, i32),
         (Type::U64, _) => integer!(u64, u64),
         (Type::S64, _) => integer!(u64, i64),
-        // On global memory the hardware flushes subnormals, on shared memory it does not.
+        // The hardware flushes subnormals on global memory, but not on shared memory.
         (Type::F32, "add") if space == AccessSpace::Global => {
             update!(space, u32 as f32, |a, b, _c; _aux| single::add(a, b, Modes::RN_FTZ))
         }
@@ -262,7 +264,7 @@ fn handlers(operation: &str, ty: Type, space: AccessSpace) -> Option<(Handlers, 
         (Type::Bf16x2, _) => halves!(Bf16),
         _ => return None,
     };
-    // Halves come in untyped registers.
+    // Halves are in untyped registers.
     let register = match ty {
         Type::F16 | Type::Bf16 => Type::B16,
         Type::F16x2 | Type::Bf16x2 => Type::B32,

@@ -1,4 +1,4 @@
-//! Logic, shifts and bit fields.
+//! Selects logic, shifts and bit fields.
 
 use super::super::emit::{Checked, Emitter};
 use super::{Words, check_constant, emit1, emit2, emit3, integers, no_type, operands, slots, untyped};
@@ -178,7 +178,7 @@ fn permute(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
         ("ecr", Permutation::EdgeRight),
         ("rc16", Permutation::Replicate16),
     ];
-    // The mode stands behind the type.
+    // The mode stands after the type.
     let mode = w.find(|word| MODES.iter().position(|(known, _)| *known == word));
     let ty = w.ty()?;
     w.finish()?;
@@ -205,7 +205,7 @@ fn logic3(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
     let Operand::Immediate(Immediate::Integer { bits, .. }) = i.operands[4] else {
         return Err("the table must be a constant".into());
     };
-    // Of a larger one, the assembler takes the last eight bits.
+    // The assembler uses the low eight bits of a larger constant.
     let table = bits & 0xff;
     if ty != Type::B32 {
         return no_type(ty);
@@ -220,7 +220,7 @@ fn logic3(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
             }
         };
     }
-    // The tables that compilers emit most: xor of three, majority, choice, and, or.
+    // The tables that compilers emit most often: xor of three, majority, choice, and, or.
     let handlers = tables!(0x96 0xe8 0xca 0xd8 0x80 0xfe 0xea 0xf8 0x78 0x6a);
     if let Some(combination) = combination {
         return logic3_predicate(e, i, (handlers, table), [a, b, c], combination);
@@ -230,7 +230,8 @@ fn logic3(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
     Ok(())
 }
 
-/// `lop3.and.b32 d|p, a, b, c, table, q`: `p` is whether the result is not zero, combined with `q`.
+/// Selects `lop3.and.b32 d|p, a, b, c, table, q`: `p` is whether the result is not zero, combined
+/// with `q`.
 fn logic3_predicate(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,

@@ -1,4 +1,4 @@
-//! `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
+//! Selects `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `bar.warp.sync`.
 
 use super::super::emit::{Checked, Emitter};
 use super::{Words, no_type, operands};
@@ -30,7 +30,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// Creates a destination and the predicate behind it, one that nobody reads if there is none.
+/// Returns a destination and the predicate after it, or an unused one if there is none.
 fn with_predicate(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, RegisterSlot)> {
     match operand {
         Operand::Pair(pair) => Ok((e.target(&pair.0, Type::B32)?, e.target(&pair.1, Type::Pred)?)),
@@ -38,8 +38,8 @@ fn with_predicate(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(Regist
     }
 }
 
-/// Returns the lanes that take part: the last operand of `.sync` instructions. Others do not look
-/// at them.
+/// Returns the register of the member lanes: the last operand of `.sync` instructions. Other
+/// instructions ignore it.
 fn members(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, sync: bool) -> Checked<RegisterSlot> {
     match i.operands.last() {
         Some(members) if sync => e.source(members, Type::B32),
@@ -156,7 +156,8 @@ fn reduce(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Ch
     emit_reduction(e, i, ty, reduction as u64)
 }
 
-/// `redux.f32`: the least or the greatest; `.abs` of the magnitudes, `.NaN` a NaN if there is one.
+/// Selects `redux.f32`: the minimum or maximum; with `.abs` that of the magnitudes, with `.NaN` a
+/// NaN if there is one.
 fn reduce_floats(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,

@@ -1,4 +1,4 @@
-//! `setp`, `set`, `selp`, `slct`.
+//! Selects `setp`, `set`, `selp`, `slct`.
 
 use super::super::emit::{Checked, Emitter};
 use super::float::FTZ;
@@ -52,7 +52,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// What `set` and `setp` say.
+/// The modifiers of `set` and `setp`.
 struct Test {
     index: usize,
     combination: Option<&'static str>,
@@ -141,7 +141,8 @@ impl Test {
         })
     }
 
-    /// `result` combined with predicate `c`, to `dst`; `flip` if `result` is to be negated first.
+    /// Combines `result` with predicate `c` into `dst`. `flip` says whether `result` is negated
+    /// first.
     fn combine(
         &self,
         e: &mut Emitter<'_, '_>,
@@ -198,7 +199,7 @@ fn set_predicate(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>
     let q = q.map(|q| e.target(q, Type::Pred)).transpose()?;
     let result = e.temp_predicate();
     test.emit(e, result, a, b)?;
-    // `p` may be the predicate that both are combined with.
+    // `p` may also be the predicate that both results are combined with.
     let first = if q.is_some() { e.temp_predicate() } else { p };
     test.combine(e, first, (result, false), c)?;
     if let Some(q) = q {
@@ -208,7 +209,7 @@ fn set_predicate(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>
     Ok(())
 }
 
-/// `setp.f16x2`: one predicate for each half.
+/// Selects `setp.f16x2`, with one predicate for each half.
 fn set_predicates_of_pair(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let pair_type = w.ty()?;
     let ty = if pair_type == Type::F16x2 { Type::F16 } else { Type::Bf16 };
@@ -240,7 +241,7 @@ fn set_predicates_of_pair(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut 
     Ok(())
 }
 
-/// `set`: all ones or 1.0 where it holds.
+/// Selects `set`, whose result is all ones or 1.0 where the relation holds.
 fn set(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let source = w.last()?;
     let target = w.ty()?;
@@ -271,7 +272,7 @@ fn set(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
     Ok(())
 }
 
-/// `set.f16x2`: one half each.
+/// Selects `set.f16x2`, with a result in each half.
 fn set_pair(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,

@@ -1,4 +1,4 @@
-//! Branches, calls, barriers, and what ends a thread.
+//! Selects branches, calls, barriers, and instructions that end a thread.
 
 use super::super::emit::{Checked, Emitter};
 use super::super::flow::Control;
@@ -32,7 +32,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             if i.opcode == "exit" {
                 e.emit_control(Handlers::uniform(control_flow::exit), Fields::new(), Control::End);
             } else {
-                give_back(e)?;
+                emit_return(e)?;
             }
             Ok(())
         }
@@ -54,7 +54,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             e.emit(Handlers::uniform(system::nanosleep), Fields::new());
             Ok(())
         }
-        // None of the others does anything that a program could see.
+        // None of the others has an effect that a program can observe.
         "griddepcontrol" => {
             w.one_of(&["launch_dependents", "wait"])
                 .ok_or("one of .launch_dependents and .wait is needed")?;
@@ -90,7 +90,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// Returns whether the only operand is a constant that is allowed.
+/// Checks that the only operand is a constant that is allowed.
 fn constant_operand(i: &Instruction<'_>, allowed: impl Fn(u32) -> bool, wanted: &str) -> Checked<()> {
     let [operand @ Operand::Immediate(Immediate::Integer { .. })] = operands(i)? else {
         return Err(format!("{wanted} is needed"));
@@ -98,7 +98,7 @@ fn constant_operand(i: &Instruction<'_>, allowed: impl Fn(u32) -> bool, wanted: 
     check_constant(operand, allowed, wanted)
 }
 
-/// `bra`, with its guard.
+/// Selects `bra`, with its guard.
 pub(super) fn branch(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, guard: Option<Predicate>) -> Checked<()> {
     let w = &mut Words::new(i);
     w.flag("uni");
@@ -130,7 +130,7 @@ fn branch_indexed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_
     Ok(())
 }
 
-/// What a called function does first: its register parameters are in the frame's memory.
+/// Begins a called function by loading its register parameters from the frame's memory.
 pub(crate) fn enter(e: &mut Emitter<'_, '_>) -> Checked<()> {
     let function = e.function;
     for (index, parameter) in (0..).zip(&function.signature.parameters) {
@@ -142,8 +142,8 @@ pub(crate) fn enter(e: &mut Emitter<'_, '_>) -> Checked<()> {
     Ok(())
 }
 
-/// `ret`: register results go to the frame's memory.
-fn give_back(e: &mut Emitter<'_, '_>) -> Checked<()> {
+/// Selects `ret`, which stores register results to the frame's memory.
+fn emit_return(e: &mut Emitter<'_, '_>) -> Checked<()> {
     let function = e.function;
     for (index, parameter) in (0..).zip(&function.signature.returns) {
         if let ParameterStorage::Register(ty, register) = parameter.storage {
@@ -155,9 +155,9 @@ fn give_back(e: &mut Emitter<'_, '_>) -> Checked<()> {
     Ok(())
 }
 
-/// The end of a function's text.
+/// Ends a function's code with a `ret`.
 pub(crate) fn leave(e: &mut Emitter<'_, '_>) {
-    if give_back(e).is_err() {
+    if emit_return(e).is_err() {
         e.emit_control(Handlers::uniform(control_flow::ret), Fields::new(), Control::End);
     }
 }
@@ -166,7 +166,7 @@ fn frame_address(symbol: Symbol) -> Operand {
     Operand::Address { base: AddressBase::Symbol(symbol), offset: 0 }
 }
 
-/// Loads a register from the frame's memory or stores it there. A predicate is a byte there.
+/// Loads a register from the frame's memory or stores it there. A predicate is stored as a byte.
 fn move_register(
     e: &mut Emitter<'_, '_>,
     ty: Type,
@@ -246,11 +246,12 @@ fn call_address(
     take_results(e, results)
 }
 
-/// A register that takes a result from local memory after a call: its place and type.
+/// A register that receives a result from local memory after a call: its offset, its type, the
+/// destination.
 type ResultRegister = (u32, Type, Operand);
 
 /// Returns where the arguments and results of a call are in local memory. Those in registers get a
-/// place of their own.
+/// separate place.
 fn call_site(
     e: &mut Emitter<'_, '_>,
     call: &Call,
@@ -294,7 +295,7 @@ fn check_size((_, bytes): (u32, u32), parameter: &Parameter<'_>) -> Checked<()> 
     Err(format!("{bytes} bytes are passed where {needed} are needed"))
 }
 
-/// Returns the place of a `.param` variable in the frame; none if the operand is something else.
+/// Returns the place of a `.param` variable in the frame, or `None` for any other operand.
 fn variable_place(e: &Emitter<'_, '_>, operand: &Operand) -> Checked<Option<(u32, u32)>> {
     let Operand::Symbol { symbol, offset: 0 } = operand else { return Ok(None) };
     match *symbol {
@@ -337,7 +338,7 @@ fn take_results(e: &mut Emitter<'_, '_>, results: Vec<ResultRegister>) -> Checke
     Ok(())
 }
 
-/// Returns a call of a function that the system provides.
+/// Selects a call of a function that the system provides.
 fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Signature<'_>) -> Checked<()> {
     let (handler, types, result): (_, &[Type], _) = match name {
         "vprintf" => (Handlers::uniform(system::vprintf), &[Type::B64, Type::B64], Some(Type::B32)),
@@ -365,7 +366,7 @@ fn system_call(e: &mut Emitter<'_, '_>, name: &str, call: &Call, signature: &Sig
     if let Some((_, dst)) = result {
         fields = fields.dst(dst);
     }
-    // The last argument of `__assertfail`, the bytes of a character, says nothing here.
+    // The last argument of `__assertfail`, the size of a character, is ignored.
     for (&slot, set) in slots.iter().zip([Fields::a::<RegisterSlot>, Fields::b, Fields::c, Fields::d]) {
         fields = set(fields, slot);
     }
@@ -398,7 +399,7 @@ fn store_slot(e: &mut Emitter<'_, '_>, ty: Type, address: AddressOperand, b: Reg
     e.emit(handlers, Fields::new().a(address.slot).b(b).imm(address.offset as u64).d(d).site(site));
 }
 
-/// `bar`, `barrier`, and `bar.warp.sync`.
+/// Selects `bar`, `barrier`, and `bar.warp.sync`.
 fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     if i.opcode == "bar" && w.flag("warp") {
         return super::collective::warp_barrier(e, i, w);
@@ -434,8 +435,8 @@ fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> C
     Ok(())
 }
 
-/// Returns the barrier, how many threads come to it, and whether that is said. If not, the number
-/// is not looked at.
+/// Returns the barrier, the number of threads that arrive at it, and whether that number is given.
+/// If not, the number is ignored.
 fn participants(
     e: &mut Emitter<'_, '_>,
     id: &Operand,

@@ -1,4 +1,4 @@
-//! `cvt`.
+//! Selects `cvt`.
 
 use super::super::emit::{Checked, Emitter};
 use super::float::{FTZ, rounding_bits, rounding_of};
@@ -16,7 +16,7 @@ use crate::syntax::types::Type;
 const SAT: u64 = 8;
 const RELU: u64 = 16;
 const SATFINITE: u64 = 32;
-/// The rounding is one to integral values.
+/// A flag in the constant: rounds to integral values.
 const INTEGRAL: u64 = 64;
 
 pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
@@ -60,12 +60,13 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
 struct Conversion {
     source: Type,
     target: Type,
-    /// And whether it is one to integral values.
+    /// The rounding, and whether it is to integral values.
     rounding: Option<(Rounding, bool)>,
     flags: u64,
 }
 
-/// A handler with an integer source, for each type; the closure sees the value and the constant.
+/// Selects a handler with an integer source, for each type. The closure gets the value and the
+/// constant.
 macro_rules! from_integer {
     ($ty:expr, $R:ty, |$a:ident; $aux:ident| $e:expr) => {
         match $ty {
@@ -82,7 +83,7 @@ macro_rules! from_integer {
     };
 }
 
-/// A handler with an integer target, for each type `$R`.
+/// Selects a handler with an integer target, for each type `$R`.
 macro_rules! to_integer {
     ($ty:expr, $A:ty, $R:ident, |$a:ident; $aux:ident| $e:expr) => {
         match $ty {
@@ -164,7 +165,7 @@ impl Conversion {
         let Some((rounding, false)) = self.rounding else {
             return Err("a rounding modifier is needed".into());
         };
-        // No integer becomes a subnormal number, so that flushing them changes nothing.
+        // Integers never become subnormal numbers, so flushing them has no effect.
         let flushes = if self.target == Type::F32 { FTZ } else { 0 };
         if self.flags & !(SAT | flushes) != 0 {
             return self.unsupported();
@@ -201,7 +202,7 @@ impl Conversion {
         if self.flags & !(SAT | FTZ) != 0 {
             return self.unsupported();
         }
-        // Saturation is what these conversions do anyway.
+        // These conversions saturate anyway.
         let truncate = rounding == Rounding::Zero && self.flags & FTZ == 0;
         Ok(match self.source {
             Type::F32 if truncate => {
@@ -227,7 +228,7 @@ impl Conversion {
         let (source, target) = (self.source, self.target);
         let integral = self.rounding.is_some_and(|(_, integral)| integral);
         let narrows = target.bits() < source.bits() || source != target && target.bits() == source.bits();
-        // Between the two formats of 16 bits assemblers take a missing rounding for `.rn`.
+        // Between the two 16-bit formats, assemblers take a missing rounding as `.rn`.
         let may_miss = source.bits() == 16 && target.bits() == 16;
         if narrows && self.rounding.map_or(!may_miss, |(_, integral)| integral) {
             return Err("a rounding modifier is needed".into());
@@ -299,7 +300,7 @@ fn from_single<H: Half>(a: f32, aux: u64) -> u16 {
 
 #[inline(always)]
 fn to_single<H: Half>(a: u16, aux: u64) -> f32 {
-    // Subnormal numbers of the narrow format that are normal in the wide one stay.
+    // Subnormal numbers of the narrow format that are normal in the wide one are kept.
     let a = single::flush(H::to_f32(a), aux & FTZ != 0);
     if aux & SAT != 0 { single::saturate(a) } else { single::canonical(a) }
 }
@@ -315,7 +316,7 @@ fn between_halves<A: Half, R: Half>(a: u16, aux: u64) -> u16 {
     if aux & SAT != 0 { half::saturate::<R>(value) } else { value }
 }
 
-/// Pairs of halves and of bytes, and tf32.
+/// Selects conversions of pairs of halves and of bytes, and of tf32.
 fn small_formats(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -408,7 +409,7 @@ fn small_formats(
     }
 }
 
-/// `cvt.pack.sat.u16.s32 d, a, b` and `cvt.pack.sat.u8.s32.b32 d, a, b, c`.
+/// Selects `cvt.pack.sat.u16.s32 d, a, b` and `cvt.pack.sat.u8.s32.b32 d, a, b, c`.
 fn pack(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let saturate = w.flag("sat");
     let third = w.flag("b32");

@@ -1,4 +1,5 @@
-//! Floating-point arithmetic and functions: `f32`, `f64`, `f16`, `bf16` and pairs of the last two.
+//! Selects floating-point arithmetic and functions: `f32`, `f64`, `f16`, `bf16` and pairs of the
+//! last two.
 
 use super::super::emit::{Checked, Emitter};
 use super::{Words, emit1, emit2, emit3, no_constants, no_type, slots};
@@ -12,7 +13,7 @@ use crate::exec::slots::Fields;
 use crate::syntax::ast::{Instruction, Version};
 use crate::syntax::types::Type;
 
-/// Returns a rounding as an instruction's constant, in its low two bits.
+/// Encodes a rounding in the low two bits of an instruction's constant.
 pub(super) fn rounding_bits(rounding: Rounding) -> u64 {
     match rounding {
         Rounding::NearestEven => 0,
@@ -32,7 +33,7 @@ pub(super) fn rounding_of(aux: u64) -> Rounding {
     }
 }
 
-/// In an instruction's constant: `.ftz`, `.sat`, `.relu`.
+/// Flags in an instruction's constant: `.ftz`, `.sat`, `.relu`.
 pub(super) const FTZ: u64 = 4;
 const SAT: u64 = 8;
 const RELU: u64 = 16;
@@ -51,7 +52,7 @@ fn extremum_bits(modes: Extremum) -> u64 {
     u64::from(modes.ftz) | u64::from(modes.nan) << 1 | u64::from(modes.xorsign_abs) << 2
 }
 
-/// In the constant of `min` and `max` of three: `.abs`.
+/// A flag in the constant of `min` and `max` of three operands: `.abs`.
 const MAGNITUDES: u64 = 8;
 
 #[inline(always)]
@@ -59,7 +60,7 @@ fn extremum_of(aux: u64) -> Extremum {
     Extremum { ftz: aux & 1 != 0, nan: aux & 2 != 0, xorsign_abs: aux & 4 != 0 }
 }
 
-/// `add`, `sub`, `mul`, `mad`, `fma`, `div`, `abs`, `neg`, `min`, `max`.
+/// Selects `add`, `sub`, `mul`, `mad`, `fma`, `div`, `abs`, `neg`, `min`, `max`.
 pub(super) fn arithmetic(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -76,7 +77,7 @@ pub(super) fn arithmetic(
     }
 }
 
-/// A handler for `.rn`, one for `.rn.ftz`, one for all others.
+/// Selects one of three handlers: for `.rn`, for `.rn.ftz`, and for all other modes.
 macro_rules! by_modes {
     ($modes:expr, |$m:ident| $handlers:expr, $slow:expr) => {
         if $modes == Modes::RN {
@@ -97,7 +98,7 @@ fn arithmetic32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
         return divide32(e, i, w);
     }
     let rounding = w.rounding();
-    // Assemblers took `mad.f32` for `mad.rn.f32` at first.
+    // Early versions accepted `mad.f32` for `mad.rn.f32`.
     let may_miss = i.opcode == "mad" && e.module.version < Version { major: 3, minor: 2 };
     if matches!(i.opcode, "fma" | "mad") && rounding.is_none() && !may_miss {
         return Err("a rounding modifier is needed".into());
@@ -112,7 +113,7 @@ fn arithmetic32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
     emit2(e, i, handlers, (ty, [ty; 2]), imm)
 }
 
-/// Handlers of an operation on `f32`, whose constant is [`mode_bits`].
+/// Returns the handlers of an operation on `f32`, whose constant is [`mode_bits`].
 fn handlers32(opcode: &str, modes: Modes) -> Option<Handlers> {
     Some(match opcode {
         "add" => by_modes!(
@@ -139,7 +140,8 @@ fn handlers32(opcode: &str, modes: Modes) -> Option<Handlers> {
     })
 }
 
-/// `add.f32x2`, `sub.f32x2`, `mul.f32x2`, `fma.f32x2`: two numbers in 64 bits.
+/// Selects `add.f32x2`, `sub.f32x2`, `mul.f32x2`, `fma.f32x2`: operations on two numbers in 64
+/// bits.
 pub(super) fn pair32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     use single::pairwise;
     let ty = Type::B64;
@@ -184,8 +186,8 @@ pub(super) fn pair32(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     emit2(e, i, two, (ty, [ty; 2]), imm)
 }
 
-/// `add.f32.f16`, `sub.f32.bf16`, `fma.f32.f16` and kin: operands but the last are halves, which
-/// `f32` holds exactly.
+/// Selects `add.f32.f16`, `sub.f32.bf16`, `fma.f32.f16` and similar forms. All operands except the
+/// last are halves, which `f32` represents exactly.
 fn mixed(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, half: Type) -> Checked<()> {
     let rounding = w.rounding();
     if i.opcode == "fma" && rounding.is_none() {
@@ -273,7 +275,7 @@ fn arithmetic64(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
     emit2(e, i, handlers, (ty, [ty; 2]), imm)
 }
 
-/// Handlers for one half format or for pairs of it, by type.
+/// Selects handlers for a half format or for pairs of it, by type.
 macro_rules! halves2 {
     ($ty:expr, |$a:ident, $b:ident; $aux:ident, $H:ident| $e:expr) => {
         match $ty {
@@ -432,7 +434,7 @@ fn sign(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, ty: Typ
     emit1(e, i, handlers, (ty, ty), ftz.into())
 }
 
-/// `rcp`, `sqrt`, `rsqrt`, `ex2`, `lg2`, `sin`, `cos`, `tanh`, `copysign`, `testp`.
+/// Selects `rcp`, `sqrt`, `rsqrt`, `ex2`, `lg2`, `sin`, `cos`, `tanh`, `copysign`, `testp`.
 pub(super) fn functions(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let ty = w.ty()?;
     match i.opcode {
@@ -440,7 +442,8 @@ pub(super) fn functions(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Wo
         "copysign" => {
             w.finish()?;
             let handlers = match ty {
-                // The manual's operands: the sign of the first, the magnitude of the second.
+                // According to the manual, the result has the sign of the first operand and the
+                // magnitude of the second.
                 Type::F32 => binary!((f32, f32) => f32, |a, b| single::copysign(a, b)),
                 Type::F64 => binary!((f64, f64) => f64, |a, b| double::copysign(a, b)),
                 _ => return no_type(ty),

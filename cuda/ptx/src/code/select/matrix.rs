@@ -1,4 +1,4 @@
-//! `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+//! Selects `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
 
 use super::super::emit::{Checked, Emitter};
 use super::memory::space;
@@ -41,7 +41,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// Takes what says that a whole warp does it.
+/// Takes the modifiers that say that a whole warp executes the instruction.
 fn by_all(w: &mut Words<'_>) -> Checked<()> {
     if w.flag("sync") & w.flag("aligned") { Ok(()) } else { Err(".sync and .aligned are needed".into()) }
 }
@@ -79,7 +79,7 @@ pub(super) fn accumulator_of(word: &str) -> Option<Accumulator> {
     })
 }
 
-/// Takes `.row` and `.col` twice: of A and of B.
+/// Takes `.row` or `.col` twice: for A and for B.
 fn layouts(w: &mut Words<'_>) -> Checked<(bool, bool)> {
     let mut one = || match w.one_of(&["row", "col"]) {
         Some(word) => Ok(word == "row"),
@@ -100,7 +100,7 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
     let rounding = w.rounding();
     let types = std::mem::take(&mut w.left);
     let unknown = || format!("types .{} are not supported here", types.join("."));
-    // Of `wmma.mma` on f16 only D and C are named.
+    // `wmma.mma` on f16 names only the types of D and C.
     let (d, a, b, c) = match types[..] {
         [d, a, b, c] => (d, a, b, c),
         [d, c] if family == Family::Wmma => (d, "f16", "f16", c),
@@ -125,8 +125,8 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, fam
         bit_operation,
         rounding: rounding.unwrap_or_default(),
     };
-    // The fragments of `wmma` do not depend on the layout in memory; those of `mma` exist in one
-    // layout alone, but for the smallest.
+    // The fragments of `wmma` do not depend on the layout in memory. Those of `mma` exist in one
+    // layout only, except for the smallest shape.
     let laid_out = family != Family::Mma || a_rows && !b_rows;
     if !form.is_known() || !laid_out || (rounding.is_some() && a != Element::F64) {
         return Err("this form is not supported".into());

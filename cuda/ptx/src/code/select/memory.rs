@@ -1,4 +1,4 @@
-//! `ld`, `ldu`, `st`, `prefetch`, fences, and hints that mean nothing here.
+//! Selects `ld`, `ldu`, `st`, `prefetch`, fences, and hints that have no effect here.
 
 use super::super::emit::{Checked, Emitter};
 use super::super::operand::AddressOperand;
@@ -23,7 +23,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// Takes a state space, or none for generic addresses.
+/// Takes a state space. Without one, addresses are generic.
 pub(super) fn space(w: &mut Words<'_>) -> AccessSpace {
     let found = w.find(|word| match word {
         "global" => Some(AccessSpace::Global),
@@ -41,8 +41,8 @@ pub(super) fn scope(w: &mut Words<'_>) -> Option<&'static str> {
     w.one_of(&["cta", "cluster", "gpu", "sys"])
 }
 
-/// Takes cache operators, eviction priorities, prefetch sizes and cache policies, which mean
-/// nothing here. Gives whether there is an operand for a policy.
+/// Takes cache operators, eviction priorities, prefetch sizes and cache policies, which have no
+/// effect here. Returns whether there is an operand for a policy.
 pub(super) fn cache_hints(w: &mut Words<'_>) -> bool {
     const HINTS: [&str; 11] =
         ["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L2::64B", "L2::128B", "L2::256B"];
@@ -57,12 +57,12 @@ pub(super) fn cache_hints(w: &mut Words<'_>) -> bool {
     w.flag("L2::cache_hint")
 }
 
-/// How an access is ordered with others.
+/// The order of an access relative to others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// Not at all.
+    /// Not ordered.
     Weak,
-    /// Programs may wait with it.
+    /// Not ordered, but programs may use it in a wait loop.
     Watched,
     Acquire,
     Release,
@@ -143,12 +143,12 @@ fn access(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>, load:
     Ok(())
 }
 
-/// What of an access stands in the instruction.
+/// Returns the fields of an access.
 fn fields(e: &mut Emitter<'_, '_>, address: AddressOperand) -> Fields {
     Fields::new().a(address.slot).imm(address.offset as u64).d(address.space as u32).site(e.site())
 }
 
-/// A handler for each type of cell and each region.
+/// Selects a handler for each type of cell and each region.
 macro_rules! by_region {
     ($make:ident, $ty:expr, $address:expr) => {{
         macro_rules! region {
@@ -172,7 +172,7 @@ macro_rules! by_region {
     }};
 }
 
-/// As `by_region!`, of words and double words outside of local memory.
+/// Like `by_region!`, for 32-bit and 64-bit words outside local memory.
 macro_rules! of_words {
     ($make:ident, $ty:expr, $address:expr) => {{
         macro_rules! region {
@@ -188,7 +188,7 @@ macro_rules! of_words {
     }};
 }
 
-/// Addresses of 32 bits are extended, but for shared memory.
+/// Extends a 32-bit address, unless it is in shared memory.
 fn fit(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOperand {
     if !address.wide && address.space != AccessSpace::Shared {
         address.slot = e.widen(address.slot, false);
@@ -197,8 +197,8 @@ fn fit(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOperand {
     address
 }
 
-/// `ld.b128`, `st.b128`. Ordered ones are in one piece, as other atomic accesses of 128 bits see
-/// them.
+/// Selects `ld.b128`, `st.b128`. Ordered ones are indivisible, as for other atomic accesses of 128
+/// bits.
 fn access_wide(
     e: &mut Emitter<'_, '_>,
     address: AddressOperand,
@@ -228,7 +228,7 @@ fn access_wide(
     Ok(())
 }
 
-/// Returns an address in 64 bits.
+/// Extends a 32-bit address.
 fn fit_wide(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOperand {
     if !address.wide {
         address.slot = e.widen(address.slot, false);
@@ -237,7 +237,7 @@ fn fit_wide(e: &mut Emitter<'_, '_>, mut address: AddressOperand) -> AddressOper
     address
 }
 
-/// Loads values of a type to operands, which may be wider than the type.
+/// Loads values of a type into operands, which may be wider than the type.
 pub(super) fn load_from(
     e: &mut Emitter<'_, '_>,
     ty: Type,
@@ -254,7 +254,7 @@ pub(super) fn load_from(
     let mut targets = Vec::new();
     let mut extensions = Vec::new();
     for part in parts {
-        // The destination as it is, or a temporary that is extended to it behind the load.
+        // Loads into the destination itself, or into a temporary that is extended after the load.
         let (slot, found) = match part {
             Operand::Register(register) => (e.register(*register), e.register_type(*register)),
             _ => (e.target(part, ty)?, ty),
@@ -327,7 +327,7 @@ pub(super) fn store_to(
     Ok(())
 }
 
-/// Returns a kernel's parameter at a place that is known.
+/// Loads a kernel's parameter from a known offset.
 fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operand]) -> Checked<()> {
     check_parameter(e, place, u64::from(ty.bytes()) * parts.len() as u64)?;
     let bytes = u64::from(ty.bytes());
@@ -348,7 +348,7 @@ fn load_parameter(e: &mut Emitter<'_, '_>, ty: Type, place: u64, parts: &[Operan
     Ok(())
 }
 
-/// Double words of a kernel's parameters, to slots.
+/// Loads 64-bit words of a kernel's parameters into slots.
 fn load_parameter_slots(e: &mut Emitter<'_, '_>, place: u64, slots: &[RegisterSlot]) -> Checked<()> {
     check_parameter(e, place, 8 * slots.len() as u64)?;
     for (&dst, imm) in slots.iter().zip((place..).step_by(8)) {
@@ -357,8 +357,7 @@ fn load_parameter_slots(e: &mut Emitter<'_, '_>, place: u64, slots: &[RegisterSl
     Ok(())
 }
 
-/// Returns whether an access of `total` bytes at a place of a kernel's parameters is inside of them
-/// and aligned.
+/// Checks that an access of `total` bytes to a kernel's parameters is in bounds and aligned.
 fn check_parameter(e: &Emitter<'_, '_>, place: u64, total: u64) -> Checked<()> {
     let end = e.shared.kernel_parameters.last().map_or(0, |(start, bytes)| u64::from(start + bytes));
     if place.checked_add(total).is_none_or(|last| last > end) {
@@ -416,7 +415,7 @@ pub(super) fn fence(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<
     Ok(())
 }
 
-/// Instructions that only advise the cache.
+/// Selects instructions that only advise the cache.
 fn hint(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     if i.opcode == "createpolicy" {
         return policy(e, i, w);
@@ -433,7 +432,7 @@ fn hint(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
         }
         ("prefetch", Some(_)) => global,
         ("prefetchu", Some("L1")) => generic,
-        // The bytes that are discarded may be anything afterwards, so they may stay as they are.
+        // Discarded bytes may have any value afterwards, so they may also keep their old one.
         ("applypriority", Some("L2::evict_normal")) | ("discard", Some("L2")) => global,
         _ => false,
     };
@@ -452,7 +451,7 @@ fn hint(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Chec
     e.address(address, space).map(|_| ())
 }
 
-/// `createpolicy`: a policy is a number that means nothing here.
+/// Selects `createpolicy`: a policy is a number that has no effect here.
 fn policy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let kind =
         w.one_of(&["fractional", "range", "cvt"]).ok_or("one of .fractional, .range and .cvt is needed")?;

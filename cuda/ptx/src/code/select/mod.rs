@@ -1,8 +1,8 @@
-//! From an instruction of the text to instructions of the compact form: one function for each
-//! opcode.
+//! Translates an instruction of the text to instructions of the compact form, with one function for
+//! each opcode.
 //!
-//! A function takes the modifiers it knows, one after the other ([`Words`]); one that is left over
-//! is an error, and so is an operand of another kind, type or number.
+//! A function takes the modifiers that it knows one by one ([`Words`]). A modifier that remains is
+//! an error, and so is an operand of the wrong kind or type, or the wrong number of operands.
 
 mod arithmetic;
 mod atomic;
@@ -32,7 +32,7 @@ use crate::syntax::types::Type;
 
 pub(super) use control::{enter, leave};
 
-/// The modifiers of an instruction that nobody has looked at yet.
+/// The modifiers of an instruction that have not been taken yet.
 pub(super) struct Words<'i> {
     left: Vec<&'i str>,
 }
@@ -42,26 +42,26 @@ impl<'i> Words<'i> {
         Words { left: instruction.modifiers.to_vec() }
     }
 
-    /// Takes a modifier if it is there.
+    /// Takes a modifier if it is present. Returns whether it was.
     fn flag(&mut self, word: &str) -> bool {
         let found = self.left.iter().position(|left| *left == word);
         found.map(|at| self.left.remove(at)).is_some()
     }
 
-    /// Takes the first modifier that `known` knows.
+    /// Takes the first modifier that `known` accepts.
     fn find<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
         let (at, value) = self.left.iter().enumerate().find_map(|(at, word)| Some((at, known(word)?)))?;
         self.left.remove(at);
         Some(value)
     }
 
-    /// Takes whichever of some modifiers is there first.
+    /// Takes the first modifier that is one of `words`.
     fn one_of(&mut self, words: &[&'static str]) -> Option<&'static str> {
         self.find(|word| words.iter().copied().find(|known| *known == word))
     }
 
-    /// Takes the type: the last modifier that is one. What the manual has before it may also stand
-    /// behind it, as in `ld.u32.global` and `min.f32.NaN`.
+    /// Takes the type: the last modifier that is one. A modifier that the manual places before the
+    /// type may also stand after it, as in `ld.u32.global` and `min.f32.NaN`.
     fn ty(&mut self) -> Checked<Type> {
         let known =
             self.left.iter().enumerate().rev().find_map(|(at, word)| Some((at, Type::from_word(word)?)));
@@ -74,10 +74,10 @@ impl<'i> Words<'i> {
         }
     }
 
-    /// Takes the word that stands for a type: the last modifier, but for some that may also stand
-    /// behind it.
+    /// Takes the word that stands for a type: the last modifier, except for some that may also
+    /// stand after it.
     fn last(&mut self) -> Checked<&'i str> {
-        /// As in `mad.hi.s32.sat` and `cvt.f64.bf16.rp`.
+        /// Modifiers that may stand last, as in `mad.hi.s32.sat` and `cvt.f64.bf16.rp`.
         const TRAILING: [&str; 13] =
             ["sat", "ftz", "relu", "satfinite", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"];
         let at = self.left.iter().rposition(|word| !TRAILING.contains(word)).ok_or("the type is missing")?;
@@ -95,7 +95,7 @@ impl<'i> Words<'i> {
         })
     }
 
-    /// Nothing may be left.
+    /// Fails if a modifier remains.
     fn finish(&self) -> Checked<()> {
         match self.left.first() {
             None => Ok(()),
@@ -104,14 +104,13 @@ impl<'i> Words<'i> {
     }
 }
 
-/// Returns the operands, if there are so many.
+/// Returns the operands, if there are `N` of them.
 fn operands<'i, const N: usize>(instruction: &'i Instruction<'_>) -> Checked<&'i [Operand; N]> {
     let found = instruction.operands.len();
     instruction.operands[..].try_into().map_err(|_| format!("{found} operands where {N} are needed"))
 }
 
-/// Refuses a constant of 32 bits that is not `allowed`. What is in a register is looked at when the
-/// program runs.
+/// Rejects a 32-bit constant that is not `allowed`. A value in a register is checked at run time.
 fn check_constant(operand: &Operand, allowed: impl Fn(u32) -> bool, wanted: &str) -> Checked<()> {
     match operand {
         Operand::Immediate(Immediate::Integer { bits, .. }) if !allowed(*bits as u32) => {
@@ -121,8 +120,8 @@ fn check_constant(operand: &Operand, allowed: impl Fn(u32) -> bool, wanted: &str
     }
 }
 
-/// Refuses constants among the operands of an instruction on pairs: no constant is written as a
-/// pair.
+/// Rejects constants among the operands of an instruction on pairs, because PTX has no notation for
+/// a pair.
 fn no_constants(instruction: &Instruction<'_>) -> Checked<()> {
     if instruction.operands.iter().any(|operand| matches!(operand, Operand::Immediate(_))) {
         return Err("a constant where a pair in a register is needed".into());
@@ -135,8 +134,8 @@ fn no_type<T>(ty: Type) -> Checked<T> {
     Err(format!("type {ty} is not supported here"))
 }
 
-/// Refuses special registers and sinks where ptxas does. (Those among other things in a vector are
-/// their instruction's business.)
+/// Rejects special registers and sinks where ptxas does. Those inside a vector are checked by the
+/// functions of their instructions.
 fn check_places(i: &Instruction<'_>) -> Checked<()> {
     let is_special = |operand: &Operand| matches!(operand, Operand::Special(_));
     let is_float = |word: &&str| Type::from_word(word).is_some_and(Type::is_float);
@@ -181,7 +180,7 @@ fn guarded(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()
         return control::branch(e, instruction, Some(predicate));
     }
     let before = e.drafts.len();
-    // Lanes that do not take part look at no address.
+    // Inactive lanes do not analyse their addresses.
     e.repeats.clear();
     unguarded(e, instruction)?;
     e.repeats.clear();
@@ -192,7 +191,7 @@ fn guarded(e: &mut Emitter<'_, '_>, instruction: &Instruction<'_>) -> Checked<()
         e.drafts.swap(before, before + 1);
         return Ok(());
     }
-    // Lanes that do not take part go round the instructions.
+    // Lanes for which the guard is false skip the instructions.
     let rest = e.drafts.split_off(before);
     let behind = e.new_label();
     e.jump_if(Predicate { slot, flip: !flip }, behind);
@@ -238,7 +237,7 @@ fn unguarded(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
     }
 }
 
-/// Returns the slots of a destination and some sources of one type each.
+/// Returns the slots of a destination and some sources, all of one type.
 fn slots<const N: usize>(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -258,7 +257,7 @@ fn slots<const N: usize>(
     Ok((e.target(&i.operands[0], target)?, slots))
 }
 
-/// Returns an instruction with one source.
+/// Emits an instruction with one source.
 fn emit1(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -271,7 +270,7 @@ fn emit1(
     Ok(())
 }
 
-/// Returns an instruction with two sources.
+/// Emits an instruction with two sources.
 fn emit2(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -284,7 +283,7 @@ fn emit2(
     Ok(())
 }
 
-/// Returns an instruction with three sources.
+/// Emits an instruction with three sources.
 fn emit3(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -297,8 +296,8 @@ fn emit3(
     Ok(())
 }
 
-/// An expression for each integer type of 16 bits or more; `None` for others. Untyped bits count as
-/// unsigned.
+/// Evaluates an expression for each integer type of 16 bits or more, or returns `None` for other
+/// types. Untyped bits count as unsigned.
 macro_rules! integers {
     ($ty:expr, $T:ident => $e:expr) => {
         match $ty {
@@ -332,7 +331,8 @@ macro_rules! integers {
 }
 use integers;
 
-/// An expression for each untyped width of 16 bits or more; `None` for others.
+/// Evaluates an expression for each untyped width of 16 bits or more, or returns `None` for other
+/// types.
 macro_rules! untyped {
     ($ty:expr, $T:ident => $e:expr) => {
         match $ty {

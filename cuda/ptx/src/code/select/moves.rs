@@ -1,4 +1,4 @@
-//! `mov` with packing, `cvta`, `isspacep`, `mapa`.
+//! Selects `mov` with packing, `cvta`, `isspacep`, `mapa`.
 
 use super::super::emit::{Checked, Emitter};
 use super::{Words, no_type, operands};
@@ -48,7 +48,7 @@ fn mov(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Check
     }
 }
 
-/// `mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid`.
+/// Selects `mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid`.
 fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, count: usize) -> Checked<()> {
     let (Operand::Vector(targets), Operand::Vector(sources)) = (dst, a) else {
         return Err("two vectors are needed".into());
@@ -56,9 +56,10 @@ fn mov_vector(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, a: &Operand, cou
     if targets.len() != count || sources.len() != count {
         return Err(format!("two vectors of {count} are needed"));
     }
-    // Only `%tid` and kin as a whole give their low bits; in a vector, each register has the type.
+    // A whole special register such as `%tid` provides its low bits. In other vectors, each
+    // register must have the type.
     let whole = count == 4 && is_whole_special(sources);
-    // What is written may be read as well.
+    // A destination may also be a source.
     let mut values = Vec::new();
     for source in sources {
         let source = if whole { e.source_of_mov(source, ty)? } else { e.source(source, ty)? };
@@ -97,7 +98,7 @@ fn part_type(ty: Type, count: usize) -> Checked<Type> {
     }
 }
 
-/// `mov.b32 %r, {a, b}`.
+/// Selects `mov.b32 %r, {a, b}`.
 fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> Checked<()> {
     let part = part_type(ty, parts.len())?;
     if ty.bits() == 128 {
@@ -136,7 +137,7 @@ fn pack(e: &mut Emitter<'_, '_>, ty: Type, dst: &Operand, parts: &[Operand]) -> 
     Ok(())
 }
 
-/// `mov.b32 {a, b}, %r`.
+/// Selects `mov.b32 {a, b}, %r`.
 fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> Checked<()> {
     let part = part_type(ty, parts.len())?;
     let source = e.source_of_mov(a, ty)?;
@@ -147,7 +148,7 @@ fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> 
         }
         return Ok(());
     }
-    // A part may be the register that is taken apart: it is written last.
+    // If a part is the source register itself, it is written last.
     let aliases = |operand: &Operand| operand == a;
     let (last, first): (Vec<_>, Vec<_>) = parts.iter().enumerate().partition(|(_, operand)| aliases(operand));
     for (index, operand) in first.into_iter().chain(last) {
@@ -167,7 +168,7 @@ fn unpack(e: &mut Emitter<'_, '_>, ty: Type, parts: &[Operand], a: &Operand) -> 
     Ok(())
 }
 
-/// Returns the space a modifier names.
+/// Takes the space that a modifier names.
 fn space_of(w: &mut Words<'_>) -> Option<AccessSpace> {
     w.find(|word| match word {
         "global" => Some(AccessSpace::Global),
@@ -189,12 +190,12 @@ fn convert_address(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
         return Err("only addresses of 64 bits are supported".into());
     }
     if let Operand::Symbol { .. } = a {
-        // The name must be one of that space.
+        // The name must belong to that space.
         e.address(a, space)?;
     }
     let a = e.source(a, ty)?;
     let dst = e.target(dst, ty)?;
-    // Parameters of a function are in local memory.
+    // Parameters of device functions are in local memory.
     let in_frame = space == AccessSpace::Param && !e.function.is_entry;
     let space = if in_frame { AccessSpace::Local } else { space };
     let window = space.window();
@@ -231,7 +232,8 @@ fn is_space(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
     Ok(())
 }
 
-/// `mapa`: a shared address of another block of the cluster, of which there is only this one.
+/// Selects `mapa`: the shared address in another block of the cluster, of which there is only this
+/// one.
 fn map_address(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let ty = w.ty()?;
     w.flag("shared::cluster");
@@ -246,7 +248,7 @@ fn map_address(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) 
     Ok(())
 }
 
-/// `getctarank`: the block of the cluster that a shared address belongs to.
+/// Selects `getctarank`: the block of the cluster that a shared address belongs to.
 fn cluster_rank(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let ty = w.ty()?;
     w.flag("shared::cluster");

@@ -1,4 +1,4 @@
-//! `alloca`, `stacksave`, `stackrestore`.
+//! Selects `alloca`, `stacksave`, `stackrestore`.
 
 use super::super::emit::{Checked, Emitter};
 use super::{Words, no_type, operands};
@@ -8,7 +8,7 @@ use crate::exec::stack;
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
 
-/// The alignment where none is given, and the largest one.
+/// The default alignment, and the largest one.
 const ALIGN: u64 = 8;
 const MAX_ALIGN: u64 = 1 << 16;
 
@@ -33,13 +33,13 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
             let size = e.source(size, ty)?;
             let a = if ty == Type::U32 { e.widen(size, false) } else { size };
             e.shared.dynamic_stack = true;
-            give(e, dst, ty, |e, dst| {
+            write_result(e, dst, ty, |e, dst| {
                 e.emit(Handlers::uniform(stack::allocate), Fields::new().dst(dst).a(a).imm(imm));
             })
         }
         "stacksave" => {
             let [dst] = operands(i)?;
-            give(e, dst, ty, |e, dst| {
+            write_result(e, dst, ty, |e, dst| {
                 e.emit(Handlers::uniform(stack::save), Fields::new().dst(dst));
             })
         }
@@ -53,8 +53,8 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// Emits an instruction with a result of 64 bits for a destination that may have 32.
-fn give(
+/// Emits an instruction with a 64-bit result for a destination that may have 32 bits.
+fn write_result(
     e: &mut Emitter<'_, '_>,
     dst: &Operand,
     ty: Type,

@@ -1,4 +1,4 @@
-//! `cp.async`, `mbarrier`.
+//! Selects `cp.async`, `mbarrier`.
 
 use super::super::emit::{Checked, Emitter};
 use super::super::operand::AddressOperand;
@@ -14,7 +14,7 @@ use crate::exec::transfer::{self, Step};
 use crate::syntax::ast::{Immediate, Instruction, Operand};
 use crate::syntax::types::Type;
 
-/// `cp`.
+/// Selects `cp`.
 pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     if !w.flag("async") || i.has("tensor") || i.has("reduce") || i.has("multicast::cluster") {
         return Err("the instruction is not supported".into());
@@ -68,7 +68,7 @@ pub(super) fn copy(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     Ok(())
 }
 
-/// `cp.async.bulk`, in one dimension.
+/// Selects `cp.async.bulk`, in one dimension.
 fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     if w.flag("commit_group") {
         w.finish()?;
@@ -87,7 +87,7 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
         return prefetch_bulk(e, i, w);
     }
     let policy = cache_hints(w);
-    // The spaces stand in the order of the operands.
+    // The spaces are in the order of the operands.
     let (counted, grouped) = (w.flag("mbarrier::complete_tx::bytes"), w.flag("bulk_group"));
     let (target, source) = (space(w), space(w));
     w.finish()?;
@@ -116,7 +116,7 @@ fn copy_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) ->
     if counted { complete_bytes(e, &i.operands[3], bytes) } else { Ok(()) }
 }
 
-/// `st.bulk`: zeros, to shared memory.
+/// Selects `st.bulk`, which stores zeros to shared memory.
 pub(super) fn fill(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     w.flag("bulk");
     w.flag("weak");
@@ -137,7 +137,7 @@ pub(super) fn fill(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'
     Ok(())
 }
 
-/// `cp.async.bulk.prefetch`, which only advises the cache.
+/// Selects `cp.async.bulk.prefetch`, which only advises the cache.
 fn prefetch_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     let (level, policy) = (w.flag("L2"), cache_hints(w));
     let source = space(w);
@@ -155,20 +155,21 @@ fn prefetch_bulk(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>
     e.wide_address(address, source).map(|_| ())
 }
 
-/// Returns how many bytes a bulk copy takes, in 32 bits.
+/// Returns the size of a bulk copy, as a 32-bit slot.
 fn bulk_bytes(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<RegisterSlot> {
     check_constant(operand, |bytes| u64::from(bytes).is_multiple_of(bulk::PIECE), "a multiple of 16")?;
     e.source(operand, Type::U32)
 }
 
-/// Tells a barrier of bytes that have arrived: their number is in a register.
+/// Reports bytes that have arrived to a barrier. Their number is in a register.
 fn complete_bytes(e: &mut Emitter<'_, '_>, barrier: &Operand, bytes: RegisterSlot) -> Checked<()> {
     let address = barrier_address(e, barrier, AccessSpace::Shared)?;
     emit_step(e, address, Step::CompleteTx, StepOperands { number: Some(bytes), ..StepOperands::default() });
     Ok(())
 }
 
-/// `st.async`, `red.async`: the instruction without that, and a barrier that is told of its bytes.
+/// Selects `st.async`, `red.async`: the plain instruction, followed by a report of its bytes to the
+/// barrier.
 pub(super) fn counted_store(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Checked<()> {
     let [address, value, barrier] = operands(i)?;
     let (counted, place) = (i.has("mbarrier::complete_tx::bytes"), i.has("shared::cluster"));
@@ -186,8 +187,8 @@ pub(super) fn counted_store(e: &mut Emitter<'_, '_>, i: &Instruction<'_>) -> Che
     complete_bytes(e, barrier, bytes)
 }
 
-/// Returns how many bytes are copied: all, as many as a register says, or none if a predicate is
-/// true.
+/// Returns the number of bytes that are copied: all of them, as many as a register says, or none if
+/// a predicate is true.
 fn copied_bytes(e: &mut Emitter<'_, '_>, operand: Option<&Operand>, bytes: u32) -> Checked<RegisterSlot> {
     let Some(operand) = operand else { return Ok(e.constant32(bytes)) };
     let is_predicate = match operand {
@@ -228,21 +229,21 @@ fn barrier_address(
     Ok(address)
 }
 
-/// What a step at a barrier takes and gives, besides the address.
+/// The operands of a barrier operation, besides the address.
 #[derive(Clone, Copy, Default)]
 struct StepOperands {
     /// A count, a number of bytes or a parity, of 32 bits.
     number: Option<RegisterSlot>,
     /// The state of an earlier arrival.
     state: Option<RegisterSlot>,
-    /// The destination: the state of before, or of a test a predicate.
+    /// The destination: a predicate for a test, otherwise the state before the operation.
     result: Option<RegisterSlot>,
 }
 
 fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, operands: StepOperands) {
     let tests = matches!(step, Step::Test | Step::TestParity | Step::Try | Step::TryParity);
     if !tests {
-        // What came before is to be seen by those who wait.
+        // Earlier accesses must be visible to threads that wait.
         e.emit(Handlers::uniform(access::fence), Fields::new());
     }
     let dst = operands.result.unwrap_or_else(|| e.scratch(if tests { Type::Pred } else { Type::B64 }));
@@ -259,7 +260,7 @@ fn emit_step(e: &mut Emitter<'_, '_>, address: AddressOperand, step: Step, opera
     e.emit(handlers, fields);
 }
 
-/// `mbarrier`.
+/// Selects `mbarrier`.
 pub(super) fn barrier(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> Checked<()> {
     const WORDS: [&str; 9] = [
         "init",
@@ -319,7 +320,7 @@ fn arrive(
     drops: bool,
     with_bytes: bool,
 ) -> Checked<()> {
-    // The state is left out on `.shared::cluster` barriers.
+    // The state is omitted for `.shared::cluster` barriers.
     let has_state = !matches!(i.operands.first(), Some(Operand::Address { .. }) | None);
     let rest = &i.operands[usize::from(has_state)..];
     let (address, number) = match rest {
@@ -356,7 +357,7 @@ fn wait(
     tries: bool,
     parity: bool,
 ) -> Checked<()> {
-    // A last operand of `try_wait` says how long it may wait.
+    // The last operand of `try_wait` is a time limit.
     let most = if tries { 4 } else { 3 };
     if !(3..=most).contains(&i.operands.len()) {
         return Err("a wrong number of operands".into());

@@ -1,5 +1,5 @@
-//! `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the forms on two
-//! halves and four bytes.
+//! Selects `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`, and the
+//! forms on two halves and four bytes.
 
 use super::super::emit::{Checked, Emitter};
 use super::Words;
@@ -18,17 +18,17 @@ pub(super) fn is_video(opcode: &str) -> bool {
     simd.contains(&bare) || matches!(opcode, "vshl" | "vshr" | "vmad")
 }
 
-/// Returns an operand: its register, the part of it, whether it is negated.
-fn part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, Part, bool)> {
+/// Returns a source operand: its register, the selected part, and whether it is negated.
+fn source_part(e: &mut Emitter<'_, '_>, operand: &Operand) -> Checked<(RegisterSlot, Part, bool)> {
     let Operand::Selected { register, negated, selector } = operand else {
         return Ok((e.source(operand, Type::B32)?, Part::Word, false));
     };
-    let part = single(*selector)?.unwrap_or_default();
+    let part = single_part(*selector)?.unwrap_or_default();
     Ok((e.source(&Operand::Register(*register), Type::B32)?, part, *negated))
 }
 
-/// Returns a part that a selector names alone.
-fn single(selector: Option<Selector>) -> Checked<Option<Part>> {
+/// Returns the part that a selector names, or an error if it names several.
+fn single_part(selector: Option<Selector>) -> Checked<Option<Part>> {
     Ok(match selector {
         None => None,
         Some(Selector::Byte(index)) => Some(Part::Byte(index)),
@@ -38,8 +38,8 @@ fn single(selector: Option<Selector>) -> Checked<Option<Part>> {
 }
 
 /// Returns an operand of an instruction on `lanes` bytes or halves, with the numbers of its parts
-/// if it names them.
-fn several(operand: &Operand, lanes: u32) -> Checked<(Operand, Option<[u8; 4]>)> {
+/// if it selects them.
+fn lane_parts(operand: &Operand, lanes: u32) -> Checked<(Operand, Option<[u8; 4]>)> {
     let Operand::Selected { register, negated: false, selector: Some(selector) } = operand else {
         return Ok((operand.clone(), None));
     };
@@ -51,9 +51,9 @@ fn several(operand: &Operand, lanes: u32) -> Checked<(Operand, Option<[u8; 4]>)>
     }
 }
 
-/// Returns the destination of an instruction on `lanes` bytes or halves, and those it writes, one
-/// bit each.
-fn mask(operand: &Operand, lanes: u32) -> Checked<(Operand, u32)> {
+/// Returns the destination of an instruction on `lanes` bytes or halves, with a bit for each part
+/// that is written.
+fn lane_mask(operand: &Operand, lanes: u32) -> Checked<(Operand, u32)> {
     let Operand::Selected { register, negated: false, selector: Some(selector) } = operand else {
         return Ok((operand.clone(), (1 << lanes) - 1));
     };
@@ -129,10 +129,10 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     let second = w.one_of(&["add", "min", "max"]);
     w.finish()?;
     let [target, a, b, rest @ ..] = &i.operands[..] else { return Err("operands are missing".into()) };
-    let ((a, a_part, _), (b, b_part, _)) = (part(e, a)?, part(e, b)?);
+    let ((a, a_part, _), (b, b_part, _)) = (source_part(e, a)?, source_part(e, b)?);
     let (target, merge) = match target {
         Operand::Selected { register, selector, negated: false } => {
-            (Operand::Register(*register), single(*selector)?)
+            (Operand::Register(*register), single_part(*selector)?)
         }
         other => (other.clone(), None),
     };
@@ -163,8 +163,8 @@ fn simd(
     let accumulate = w.flag("add");
     w.finish()?;
     let [target, a, b, c] = super::operands(i)?;
-    let ((a, a_parts), (b, b_parts)) = (several(a, lanes)?, several(b, lanes)?);
-    let (target, mask) = mask(target, lanes)?;
+    let ((a, a_parts), (b, b_parts)) = (lane_parts(a, lanes)?, lane_parts(b, lanes)?);
+    let (target, mask) = lane_mask(target, lanes)?;
     let [a, b, c] = [&a, &b, c].map(|operand| e.source(operand, Type::B32));
     let form = Simd {
         operation,
@@ -190,8 +190,8 @@ fn multiply_add(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>)
     let plus_one = w.flag("po");
     w.finish()?;
     let [target, a, b, c] = super::operands(i)?;
-    let ((a, a_part, a_negated), (b, b_part, b_negated)) = (part(e, a)?, part(e, b)?);
-    let (c, _, negate_c) = part(e, c)?;
+    let ((a, a_part, a_negated), (b, b_part, b_negated)) = (source_part(e, a)?, source_part(e, b)?);
+    let (c, _, negate_c) = source_part(e, c)?;
     let negate_product = a_negated != b_negated;
     if plus_one && (negate_product || negate_c) {
         return Err(".po does not go with negated operands".into());

@@ -1,4 +1,4 @@
-//! `wgmma`.
+//! Selects `wgmma`.
 
 use super::super::emit::{Checked, Emitter};
 use super::super::operand::Predicate;
@@ -30,7 +30,7 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     }
 }
 
-/// Returns the columns there may be.
+/// Returns whether a result may have `n` columns.
 fn is_width(n: usize, integers: bool) -> bool {
     let common = n.is_multiple_of(8) && (8..=256).contains(&n);
     common && (!integers || n.is_multiple_of(16) || n == 8 || n == 24)
@@ -58,7 +58,7 @@ fn multiply(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words<'_>) -> 
         rounding: Default::default(),
     };
     let integers = d == Accumulator::S32;
-    // 32 bytes along K, whatever the type.
+    // K is always 32 bytes, whatever the type.
     let known = form.is_known()
         && shape.m == 64
         && shape.k * a.bits() == 256
@@ -122,7 +122,7 @@ fn flag(operand: &Operand) -> Checked<bool> {
     }
 }
 
-/// Returns the sign bits of the elements of a register.
+/// Returns a mask of the sign bits of a register's elements.
 fn signs_of(element: Element) -> u32 {
     match element.bits() {
         8 => 0x8080_8080,

@@ -9,7 +9,7 @@ use crate::syntax::{
 };
 
 impl<'s> Parser<'s> {
-    /// `[%rd1+4]`, `[x]` or `[16]`.
+    /// Parses `[%rd1+4]`, `[x]` or `[16]`.
     pub(super) fn address(&mut self, body: &mut Body<'s>, opcode: &str) -> Result<Operand, Failed> {
         self.bump();
         let (base, offset) = if self.is(Tok::Word) && self.token.text != "WARP_SZ" {
@@ -41,7 +41,7 @@ impl<'s> Parser<'s> {
             Named::Entry(Entry::Undeclared) => Ok(AddressBase::Zero),
             Named::Symbol(symbol) => Ok(AddressBase::Symbol(symbol)),
             Named::Entry(entry) => {
-                self.is_no(token, "an address", entry);
+                self.report_wrong_meaning(token, "an address", entry);
                 Ok(AddressBase::Zero)
             }
             Named::Special(_) => {
@@ -54,16 +54,17 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `+4` or `-4`, if it is there.
+    /// Parses an offset, `+4` or `-4`, if there is one.
     pub(super) fn offset(&mut self) -> Result<i64, Failed> {
         match self.token.kind {
-            // The sign is that of a constant expression.
+            // The sign belongs to a constant expression.
             Tok::Plus | Tok::Minus => self.constant_integer(),
             _ => Ok(0),
         }
     }
 
-    /// What is behind the name of a variable, a parameter or a function: an index, an offset, or nothing.
+    /// Parses what follows the name of a variable, a parameter or a function: an index, an offset,
+    /// or nothing.
     pub(super) fn symbol(
         &mut self,
         token: Token<'s>,

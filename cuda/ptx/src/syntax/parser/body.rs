@@ -1,4 +1,4 @@
-//! Bodies of functions: statements, blocks, and what is in scope.
+//! Bodies of functions: statements, blocks, and the names in scope.
 
 use super::{Failed, Parser};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// A function's body while it is read.
+/// A function's body while it is parsed.
 pub(in crate::syntax) struct Body<'s> {
     pub(super) function: FunctionId,
     pub(super) scopes: Scopes<'s>,
@@ -26,12 +26,12 @@ pub(in crate::syntax) struct Body<'s> {
     pub(super) call_tables: Vec<CallTable<'s>>,
     pub(super) prototypes: Vec<Prototype<'s>>,
     pub(super) instructions: Vec<Instruction<'s>>,
-    /// The last `.loc`.
+    /// The location of the last `.loc`.
     pub(super) location: Option<LocationId>,
 }
 
 impl<'s> Body<'s> {
-    /// Parses the body of a function, whose parameters are in scope.
+    /// Starts the body of a function, with its parameters in scope.
     pub(super) fn new(function: FunctionId, signature: &Signature<'s>) -> Body<'s> {
         let mut body = Body {
             function,
@@ -53,7 +53,7 @@ impl<'s> Body<'s> {
                 body.registers.push(Register { name: parameter.name, ty, span: parameter.span });
                 entry = Entry::Register(id);
             }
-            // Two parameters of one name were reported when the signature was read.
+            // Duplicate names of parameters were reported with the signature.
             let _ = body.scopes.declare(parameter.name, entry, parameter.span);
         }
         body
@@ -67,7 +67,7 @@ impl<'s> Body<'s> {
 }
 
 impl<'s> Parser<'s> {
-    /// Statements up to the end of the function, whose opening brace was at `brace`.
+    /// Parses statements up to the end of the function, whose opening brace was at `brace`.
     pub(super) fn statements(&mut self, body: &mut Body<'s>, brace: Span) {
         loop {
             match self.token.kind {
@@ -107,7 +107,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Returns whether the next function begins here: the end of this one is missing.
+    /// Returns whether the next function begins here, so that the end of this one is missing.
     fn begins_function(&self) -> bool {
         let first = self.token.span.line > self.previous_end.line;
         first && matches!(self.token.text, "entry" | "func" | "visible" | "weak" | "extern" | "common")
@@ -150,7 +150,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Puts the body into its function.
+    /// Adds the body to its function.
     pub(super) fn finish_function(&mut self, body: Body<'s>) {
         let mut body = body;
         let labels = body.resolve_labels();

@@ -1,4 +1,4 @@
-//! Calls, checked against what is called.
+//! Calls, checked against the callee's signature.
 
 use super::{Body, Failed, Parser, operand::Named};
 use crate::{
@@ -11,24 +11,24 @@ use crate::{
     },
 };
 
-/// Operands of a call, and where each stands.
-type Passed = Vec<(Operand, Span)>;
+/// The operands of a call, each with its place.
+type CallOperands = Vec<(Operand, Span)>;
 
 impl<'s> Parser<'s> {
-    /// `(r), f, (a, b), prototype`: everything behind `call`.
+    /// Parses `(r), f, (a, b), prototype`: everything after `call`.
     pub(super) fn call(&mut self, body: &mut Body<'s>) -> Result<Operand, Failed> {
         let span = self.token.span;
-        let mut results = Passed::new();
+        let mut results = CallOperands::new();
         if self.is(Tok::LParen) {
-            results = self.passed(body)?;
+            results = self.call_operands(body)?;
             self.expect(Tok::Comma, "','")?;
         }
         let target = self.expect(Tok::Word, "what is called")?;
         let callee = self.resolve(body, target);
-        let mut arguments = Passed::new();
+        let mut arguments = CallOperands::new();
         let mut comma = self.accept(Tok::Comma);
         if comma && self.is(Tok::LParen) {
-            arguments = self.passed(body)?;
+            arguments = self.call_operands(body)?;
             comma = self.accept(Tok::Comma);
         }
         let through =
@@ -66,24 +66,24 @@ impl<'s> Parser<'s> {
             _ => return self.fail(target.span, format!("{} cannot be called", target.describe())),
         };
         self.check_call(body, target, &results, &arguments, span);
-        let operands = |passed: Passed| passed.into_iter().map(|(operand, _)| operand).collect();
+        let operands = |passed: CallOperands| passed.into_iter().map(|(operand, _)| operand).collect();
         let call = Call { results: operands(results), target, arguments: operands(arguments) };
         Ok(Operand::Call(Box::new(call)))
     }
 
-    /// `(a, 1, _)`.
-    fn passed(&mut self, body: &mut Body<'s>) -> Result<Passed, Failed> {
+    /// Parses `(a, 1, _)`.
+    fn call_operands(&mut self, body: &mut Body<'s>) -> Result<CallOperands, Failed> {
         self.bump();
-        let mut passed = Passed::new();
+        let mut operands = CallOperands::new();
         while !self.is(Tok::RParen) {
-            if !passed.is_empty() {
+            if !operands.is_empty() {
                 self.expect(Tok::Comma, "',' or ')'")?;
             }
             let span = self.token.span;
-            passed.push((self.call_operand(body)?, span));
+            operands.push((self.call_operand(body)?, span));
         }
         self.bump();
-        Ok(passed)
+        Ok(operands)
     }
 
     fn call_operand(&mut self, body: &mut Body<'s>) -> Result<Operand, Failed> {
@@ -116,8 +116,8 @@ impl<'s> Parser<'s> {
         &mut self,
         body: &Body<'s>,
         target: CallTarget,
-        results: &Passed,
-        arguments: &Passed,
+        results: &CallOperands,
+        arguments: &CallOperands,
         span: Span,
     ) {
         let (name, signature) = match target {
@@ -146,8 +146,8 @@ impl<'s> Parser<'s> {
         body: &Body<'s>,
         name: &str,
         signature: &Signature<'s>,
-        results: &Passed,
-        arguments: &Passed,
+        results: &CallOperands,
+        arguments: &CallOperands,
         span: Span,
     ) -> Vec<(Span, String)> {
         let mut problems = Vec::new();
@@ -164,7 +164,7 @@ impl<'s> Parser<'s> {
                 continue;
             }
             for ((operand, span), parameter) in passed.iter().zip(declared) {
-                if !self.may_pass(body, operand, parameter, verb == "returns") {
+                if !self.can_pass(body, operand, parameter, verb == "returns") {
                     let message = format!("'{name}' {verb} another type as '{}'", parameter.name);
                     problems.push((*span, message));
                 }
@@ -173,8 +173,8 @@ impl<'s> Parser<'s> {
         problems
     }
 
-    /// Returns whether the operand can take the place of the parameter.
-    fn may_pass(
+    /// Returns whether the operand can be passed for the parameter.
+    fn can_pass(
         &self,
         body: &Body<'s>,
         operand: &Operand,
@@ -200,8 +200,8 @@ impl<'s> Parser<'s> {
             Operand::Register(id) => {
                 let Some(ty) = Self::register_type(body, *id) else { return true };
                 let same = ty.bits() == layout.element.bits();
-                // Registers narrower than 16 bits are rare: what is passed as a byte is in a wider
-                // one.
+                // Registers narrower than 16 bits are rare: a byte is usually passed in a wider
+                // register.
                 let wider = layout.element.bits() < 32 && ty.bits() > layout.element.bits();
                 let predicates = (ty == Type::Pred) == (layout.element == Type::Pred);
                 !layout.is_array && predicates && (same || wider)

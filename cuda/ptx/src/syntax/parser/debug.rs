@@ -1,4 +1,4 @@
-//! Where code comes from: `.file`, `.loc`, and sections of debugging information.
+//! Source locations: `.file`, `.loc`, and sections of debugging information.
 
 use super::{Failed, Parser};
 use crate::syntax::{
@@ -8,7 +8,8 @@ use crate::syntax::{
 };
 
 impl<'s> Parser<'s> {
-    /// `.file 1 "kernel.cu"` or `.file 1 "kernel.cu", 1234, 5678`: the last two are time and size.
+    /// Parses `.file 1 "kernel.cu"` or `.file 1 "kernel.cu", 1234, 5678`. The last two numbers are
+    /// time and size.
     pub(super) fn file(&mut self) -> Result<(), Failed> {
         let span = self.token.span;
         self.bump();
@@ -25,7 +26,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// `.loc 1 15 3` or `.loc 1 15 3, function_name name+offset, inlined_at 1 20 5`.
+    /// Parses `.loc 1 15 3` or `.loc 1 15 3, function_name name+offset, inlined_at 1 20 5`.
     pub(super) fn loc(&mut self) -> Result<LocationId, Failed> {
         self.bump();
         let mut location = self.place()?;
@@ -56,8 +57,8 @@ impl<'s> Parser<'s> {
         Ok(SourceLocation { file, line, column, inlined_at: None })
     }
 
-    /// Returns the location of a call that was inlined: the last one given for that place, as it
-    /// may itself be inlined somewhere.
+    /// Returns the location of a call that was inlined: the last one given for that place, because
+    /// it may itself be inlined.
     fn call_site(&mut self, site: SourceLocation) -> LocationId {
         match self.call_sites.get(&(site.file, site.line, site.column)) {
             Some(&id) => id,
@@ -71,8 +72,8 @@ impl<'s> Parser<'s> {
         id
     }
 
-    /// `.section .debug_info { … }`: skipped, but its form is checked. Nothing a program computes
-    /// depends on it.
+    /// Skips `.section .debug_info { … }`, and checks its form. No result of a program depends on
+    /// it.
     pub(super) fn section(&mut self) -> Result<(), Failed> {
         self.bump();
         let name = self.expect(Tok::Dotted, "the name of a section")?;
@@ -100,7 +101,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// `.b8 1, 2` or `.b64 label+4`.
+    /// Parses `.b8 1, 2` or `.b64 label+4`.
     fn section_data(&mut self) -> Result<(), Failed> {
         self.bump();
         loop {

@@ -1,4 +1,5 @@
-//! Functions: what is before their bodies, and how several declarations of one come together.
+//! Functions: the part before their bodies, and the merging of several declarations of one
+//! function.
 
 use super::{Body, Failed, Global, Parser};
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     },
 };
 
-/// What may be said of a function between its parameters and its body, for suggestions.
+/// The directives between a function's parameters and its body, for suggestions.
 const DIRECTIVES: &[&str] = &[
     "maxntid",
     "reqntid",
@@ -30,11 +31,11 @@ const DIRECTIVES: &[&str] = &[
     "abi_preserve_control",
 ];
 
-/// The most bytes the parameters of a kernel take, from PTX ISA 8.1 and sm_70 on, and before.
+/// The greatest size of a kernel's parameters, from PTX ISA 8.1 and sm_70 on, and before.
 const MAX_KERNEL_PARAMETER_BYTES: u64 = 32_764;
 const KERNEL_PARAMETER_BYTES_MAX_BEFORE: u64 = 4352;
 
-/// What is read of a function before its body.
+/// The part of a function before its body.
 struct Head<'s> {
     name: Token<'s>,
     is_entry: bool,
@@ -44,7 +45,7 @@ struct Head<'s> {
 }
 
 impl<'s> Parser<'s> {
-    /// `.entry` or `.func`, up to the end of its body, or of its declaration.
+    /// Parses `.entry` or `.func`, up to the end of its body or its declaration.
     pub(super) fn function(&mut self, linkage: Linkage) -> Result<(), Failed> {
         let head = self.head(linkage)?;
         let brace = self.token.span;
@@ -90,7 +91,8 @@ impl<'s> Parser<'s> {
             self.report(second.span, "a function returns one .param, or any number of .reg");
         }
         let mut limits = Limits::default();
-        // The first compilers wrote declarations without a semicolon: then the next directive follows.
+        // The first compilers wrote declarations without a semicolon, directly followed by the next
+        // directive.
         while self.is(Tok::Dotted) && (is_entry || self.is_dotted("pragma") || !self.begins_directive()) {
             self.function_directive(is_entry, &mut signature, &mut limits)?;
         }
@@ -123,7 +125,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.attribute(.unified(1, 2))`, `.attribute(.managed)`: where the driver keeps something.
+    /// Parses `.attribute(.unified(1, 2))` or `.attribute(.managed)`, which concern the driver's
+    /// placement of a variable.
     pub(super) fn attribute(&mut self) -> Result<(), Failed> {
         self.bump();
         self.expect(Tok::LParen, "'('")?;
@@ -196,7 +199,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// `128`, `16, 16` or `8, 8, 8`.
+    /// Parses `128`, `16, 16` or `8, 8, 8`.
     fn dimensions(&mut self) -> Result<[u32; 3], Failed> {
         let mut sizes = [1; 3];
         for (axis, size) in sizes.iter_mut().enumerate() {
@@ -212,7 +215,7 @@ impl<'s> Parser<'s> {
         Ok(sizes)
     }
 
-    /// Adds a function, or what this declaration says to the one there is.
+    /// Adds a function, or merges this declaration with an earlier one.
     fn declare_function(&mut self, head: Head<'s>, defines: bool) -> FunctionId {
         let Head { name, is_entry, linkage, signature, limits } = head;
         let known = self.globals.get(name.text).copied();
@@ -223,7 +226,8 @@ impl<'s> Parser<'s> {
                 function.signature = signature;
                 function.span = name.span;
                 function.limits = limits;
-                // The body is put in when it has been read; until then, this is what makes a second one an error.
+                // The body is filled in when it has been parsed. Until then, the empty body makes a
+                // second definition an error.
                 function.body = Some(Vec::new());
                 if linkage != Linkage::Internal {
                     function.linkage = linkage;
@@ -233,7 +237,8 @@ impl<'s> Parser<'s> {
         }
         if self.module.functions.len() == MAX_FUNCTIONS {
             self.report(name.span, format!("a module has at most {MAX_FUNCTIONS} functions"));
-            // The module is not given to anybody; the first function stands for this one.
+            // The module is never returned after this error, so the first function can stand for
+            // this one.
             return FunctionId(0);
         }
         let id = FunctionId(self.module.functions.len() as u32);

@@ -1,4 +1,4 @@
-//! What a module begins with: `.version`, `.target`, `.address_size`.
+//! The start of a module: `.version`, `.target`, `.address_size`.
 
 use super::Parser;
 use crate::{
@@ -10,10 +10,10 @@ use crate::{
     },
 };
 
-/// Versions of the PTX ISA this crate knows: the last minor number of each major one.
+/// The versions of the PTX ISA that this crate supports: the last minor number of each major one.
 const VERSIONS: &[(u32, u32)] = &[(3, 2), (4, 3), (5, 0), (6, 5), (7, 8), (8, 8), (9, 4)];
 
-/// Targets this crate knows, and the version that introduced each.
+/// The targets that this crate supports, and the version that introduced each.
 const TARGETS: &[(&str, Version)] = &[
     ("sm_30", Version { major: 3, minor: 0 }),
     ("sm_32", Version { major: 4, minor: 0 }),
@@ -56,7 +56,7 @@ const TARGETS: &[(&str, Version)] = &[
 ];
 
 impl<'s> Parser<'s> {
-    /// Reads what a module begins with, as far as it is there.
+    /// Parses the directives at the start of a module, as far as they are present.
     pub(super) fn header(&mut self) {
         if !self.is_dotted("version") {
             self.report(self.token.span, "a module begins with '.version'");
@@ -73,7 +73,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Skips what is left of the line on which this token stands.
+    /// Skips the rest of the line of this token.
     pub(super) fn skip_line(&mut self) {
         let line = self.token.span.line;
         while self.token.span.line == line && !self.is(Tok::Eof) {

@@ -1,4 +1,4 @@
-//! What variables hold at first: numbers, and addresses of other variables.
+//! Initial values of variables: numbers, and addresses of other variables.
 
 use super::{Body, Failed, Global, Parser};
 use crate::{
@@ -13,19 +13,19 @@ use crate::{
     },
 };
 
-/// An initializer while it is read.
+/// An initializer while it is parsed.
 struct Draft<'d> {
     initializer: Initializer,
     element: Type,
-    /// Elements of each level of braces, a vector's components the innermost one; 0 for the first
-    /// if it is open.
+    /// The number of elements of each level of braces; the innermost level is a vector's
+    /// components. The first is 0 if it is open.
     levels: &'d [u64],
-    /// Bytes from one element of each level to the next.
+    /// The distance between two elements of each level, in bytes.
     strides: Vec<u64>,
 }
 
 impl<'s> Parser<'s> {
-    /// What is behind the `=`. An open dimension gets its size from it.
+    /// Parses what follows the `=`. The size of an open dimension is taken from it.
     pub(super) fn initializer(
         &mut self,
         layout: &mut Layout,
@@ -59,7 +59,7 @@ impl<'s> Parser<'s> {
         Ok(draft.initializer)
     }
 
-    /// Parses a level of braces, or a value in the innermost one; how many elements there were.
+    /// Parses a level of braces, or a value in the innermost one. Returns the number of elements.
     fn initializer_level(
         &mut self,
         draft: &mut Draft<'_>,
@@ -118,7 +118,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Counts bytes of initializers, over all variables.
+    /// Counts the bytes of initializers, over all variables, and fails if they exceed the limit.
     fn reserve_initialized(&mut self, bytes: u64, span: Span) -> Result<(), Failed> {
         self.initialized_bytes = self.initialized_bytes.saturating_add(bytes);
         if self.initialized_bytes <= MAX_INITIALIZED_BYTES {
@@ -130,7 +130,8 @@ impl<'s> Parser<'s> {
         )
     }
 
-    /// Parses the bits of a constant in a variable of that type. Integers are cut to its width.
+    /// Returns the bits of a constant in a variable of that type. Integers are truncated to its
+    /// width.
     fn value_bits(&mut self, value: Immediate, element: Type, span: Span) -> Result<u64, Failed> {
         let double = match value {
             Immediate::Integer { .. } if element.is_float() => {
@@ -154,7 +155,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `x`, `x+4`, `generic(x)+4`, `0xFF00(x)`.
+    /// Parses `x`, `x+4`, `generic(x)+4` or `0xFF00(x)`.
     fn address_value(
         &mut self,
         draft: &mut Draft<'_>,

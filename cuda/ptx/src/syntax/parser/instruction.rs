@@ -9,7 +9,7 @@ use crate::syntax::{
 };
 
 impl<'s> Parser<'s> {
-    /// `@%p1 add.s32 %r1, %r2, 1;`
+    /// Parses `@%p1 add.s32 %r1, %r2, 1;`.
     pub(super) fn instruction(&mut self, body: &mut Body<'s>) -> Result<(), Failed> {
         let guard = if self.is(Tok::At) { Some(self.guard(body)?) } else { None };
         let opcode = self.expect(Tok::Word, "an instruction")?;
@@ -38,7 +38,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// `@%p1` or `@!%p1`.
+    /// Parses `@%p1` or `@!%p1`.
     fn guard(&mut self, body: &mut Body<'s>) -> Result<Guard, Failed> {
         self.bump();
         let negated = self.accept(Tok::Bang);
@@ -46,14 +46,14 @@ impl<'s> Parser<'s> {
         Ok(Guard { negated, register })
     }
 
-    /// Parses a register that is a predicate.
+    /// Parses a register that must be a predicate.
     pub(super) fn predicate(
         &mut self,
         body: &mut Body<'s>,
     ) -> Result<crate::syntax::ast::RegisterId, Failed> {
         let token = self.token;
         let id = self.register(body, "a predicate")?;
-        // A register that is not declared has no type.
+        // An undeclared register has no type.
         if let Some(register) = body.registers.get(id.index())
             && register.ty != Type::Pred
         {

@@ -1,4 +1,4 @@
-//! Labels, which may be used before they are defined, and the tables that have labels.
+//! Labels, which may be used before they are defined, and the tables that follow labels.
 
 use super::{Body, Failed, Parser};
 use crate::{
@@ -10,27 +10,27 @@ use crate::{
     },
 };
 
-/// A label while the function is read.
+/// A label while the function is parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draft<'s> {
     name: &'s str,
-    /// Where it is defined; before that, where it was used first.
+    /// The place of its definition, or before that of its first use.
     span: Span,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Used, not defined so far.
+    /// It was used, but not defined yet.
     Used,
-    /// Stands before this instruction.
+    /// It stands before this instruction.
     Defined(u32),
-    /// Turned out to be another one.
+    /// It turned out to be the same as another one.
     Same(LabelId),
 }
 
 impl<'s> Parser<'s> {
-    /// `name:`, and the table behind it if there is one.
+    /// Parses `name:`, and the table after it if there is one.
     pub(super) fn label(&mut self, body: &mut Body<'s>) -> Result<(), Failed> {
         let name = self.token;
         self.bump();
@@ -83,7 +83,7 @@ impl<'s> Parser<'s> {
         LabelId(body.labels.len() as u32 - 1)
     }
 
-    /// Parses the label a branch goes to.
+    /// Parses the label that a branch leads to.
     pub(super) fn label_reference(&mut self, body: &mut Body<'s>) -> Result<LabelId, Failed> {
         let name = self.expect(Tok::Word, "a label")?;
         if let Some(id) = body.scopes.find_label(name.text) {
@@ -95,7 +95,7 @@ impl<'s> Parser<'s> {
         Ok(id)
     }
 
-    /// `.branchtargets L1, L2;`
+    /// Parses `.branchtargets L1, L2;`.
     fn branch_targets(&mut self, body: &mut Body<'s>) -> Result<Vec<LabelId>, Failed> {
         self.bump();
         let mut targets = Vec::new();
@@ -108,7 +108,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.calltargets f, g;`
+    /// Parses `.calltargets f, g;`.
     fn call_targets(&mut self) -> Result<Vec<crate::syntax::ast::FunctionId>, Failed> {
         self.bump();
         let mut targets = Vec::new();
@@ -136,7 +136,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.callprototype (.param .b32 _) _ (.param .b64 _) .noreturn;`
+    /// Parses `.callprototype (.param .b32 _) _ (.param .b64 _) .noreturn;`.
     fn prototype(&mut self) -> Result<Signature<'s>, Failed> {
         self.bump();
         let mut signature = Signature::default();
@@ -163,8 +163,7 @@ impl<'s> Parser<'s> {
         Ok(signature)
     }
 
-    /// Closes a block: labels used in it and defined nowhere so far may be those of the block
-    /// around it.
+    /// Closes a block. Labels that it used but did not define may belong to the enclosing block.
     pub(super) fn close_block(&mut self, body: &mut Body<'s>) {
         let labels = &mut body.labels;
         let missing = body.scopes.pop(|id, known| labels[id.index()].state = State::Same(known));
@@ -176,7 +175,7 @@ impl<'s> Parser<'s> {
 }
 
 impl<'s> Body<'s> {
-    /// Gives the labels that exist their final numbers, and these to all that refer to them.
+    /// Gives the existing labels their final numbers, and updates all references to them.
     pub(super) fn resolve_labels(&mut self) -> Vec<Label<'s>> {
         let mut labels = Vec::new();
         let mut numbers = vec![None; self.labels.len()];
@@ -186,15 +185,14 @@ impl<'s> Body<'s> {
                 labels.push(Label { name: draft.name, span: draft.span, target });
             }
         }
-        // A label is that of a block around it, so that following takes as many steps as blocks are
-        // nested.
+        // Follows labels to enclosing blocks. This takes as many steps as blocks are nested.
         let drafts = &self.labels;
         let resolve = |id: &mut LabelId| {
             let mut known = *id;
             while let State::Same(other) = drafts[known.index()].state {
                 known = other;
             }
-            // Those without a number were reported.
+            // Labels without a number were reported.
             *id = numbers[known.index()].unwrap_or(LabelId(0));
         };
         self.branch_tables.iter_mut().flat_map(|table| &mut table.targets).for_each(resolve);

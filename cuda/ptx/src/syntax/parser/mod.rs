@@ -1,9 +1,9 @@
-//! The parser: recursive descent in one pass, which resolves and checks names where it meets them,
-//! as PTX wants what is used to be declared before (labels aside).
+//! The parser: recursive descent in one pass. It resolves and checks names where they occur,
+//! because PTX requires declarations before uses, except for labels.
 //!
-//! A function that cannot go on reports why and returns [`Failed`]; whoever reads statements or
-//! directives then skips to where the next one begins. What can be reported without losing the
-//! thread, such as a name that is not declared, does not fail.
+//! A function that cannot continue reports the reason and returns [`Failed`]. The loop over
+//! statements or directives then skips to the start of the next one. An error that does not prevent
+//! further parsing, such as an undeclared name, is reported without failing.
 
 mod address;
 mod body;
@@ -33,40 +33,39 @@ use super::{
 };
 use crate::{Errors, Span, error::ErrorSink};
 
-/// What was wrong has been reported, and the place in the text is lost.
+/// An error was reported, and parsing cannot continue at this place.
 #[derive(Debug)]
 pub(super) struct Failed;
 
-/// What a name at module scope stands for.
+/// The meaning of a name at module scope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Global {
     Variable(VariableId),
     Function(FunctionId),
 }
 
-/// Reads a module.
+/// Parses a module.
 pub(super) struct Parser<'s> {
     lexer: Lexer<'s>,
     pub(super) token: Token<'s>,
     ahead: Option<Token<'s>>,
-    /// Where the token before this one ends.
+    /// The end of the previous token.
     previous_end: Span,
-    /// Braces that the statement being read has opened.
+    /// The number of braces that the current statement has opened.
     open_braces: u32,
-    /// Instructions of the module so far.
+    /// The number of instructions of the module so far.
     instructions: usize,
     errors: ErrorSink,
     module: Module<'s>,
     globals: HashMap<&'s str, Global>,
     file_numbers: HashSet<u32>,
-    /// Source locations by file, line and column, where code inlined into them looks for its call
-    /// site.
+    /// Source locations by file, line and column. Code that was inlined finds its call site here.
     call_sites: HashMap<(u32, u32, u32), LocationId>,
-    /// Bytes of initializers so far.
+    /// The number of bytes of initializers so far.
     initialized_bytes: u64,
 }
 
-/// Reads a module.
+/// Parses a module.
 pub(super) fn parse(text: &str) -> Result<Module<'_>, Errors> {
     let mut lexer = Lexer::new(text);
     let token = lexer.next();
@@ -99,7 +98,7 @@ pub(super) fn parse(text: &str) -> Result<Module<'_>, Errors> {
 }
 
 impl<'s> Parser<'s> {
-    /// Goes on to the next token. The text ends where enough errors have been found.
+    /// Advances to the next token. The text ends early once enough errors have been found.
     pub(super) fn bump(&mut self) {
         self.previous_end = self.token.end;
         self.token = match self.ahead.take() {
@@ -112,7 +111,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Returns the token behind this one.
+    /// Returns the token after this one.
     fn peek(&mut self) -> Token<'s> {
         match self.ahead {
             Some(token) => token,
@@ -141,7 +140,7 @@ impl<'s> Parser<'s> {
         Err(Failed)
     }
 
-    /// Fails because this token is not what must be here.
+    /// Fails because this token is not the expected one.
     pub(super) fn unexpected<T>(&mut self, expected: &str) -> Result<T, Failed> {
         let found = self.token.complaint();
         let message =
@@ -166,8 +165,8 @@ impl<'s> Parser<'s> {
         is
     }
 
-    /// Parses the semicolon at the end of a statement. Where one is missing at the end of a line,
-    /// nothing else is.
+    /// Parses the semicolon at the end of a statement. If it is missing at the end of a line,
+    /// reports that and continues.
     fn expect_semicolon(&mut self) -> Result<(), Failed> {
         if self.accept(Tok::Semicolon) {
             return Ok(());
@@ -180,7 +179,7 @@ impl<'s> Parser<'s> {
         self.unexpected("';'")
     }
 
-    /// Parses a name that is being declared.
+    /// Parses the name in a declaration.
     fn expect_name(&mut self, expected: &str) -> Result<Token<'s>, Failed> {
         if self.is_word("_") {
             return self.fail(self.token.span, "'_' cannot be a name");
@@ -188,7 +187,7 @@ impl<'s> Parser<'s> {
         self.expect(Tok::Word, expected)
     }
 
-    /// Parses a plain number that fits 32 bits.
+    /// Parses a plain number of 32 bits.
     fn expect_u32(&mut self, expected: &str) -> Result<u32, Failed> {
         let span = self.token.span;
         let number = self.expect_u64(expected)?;
@@ -229,7 +228,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Skips to behind the next semicolon, or to the end of the block.
+    /// Skips past the next semicolon, or to the end of the block.
     fn recover_statement(&mut self) {
         let mut depth = std::mem::take(&mut self.open_braces);
         loop {
@@ -248,8 +247,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// What a message says of a name that has another meaning than it should.
-    fn is_no(&mut self, token: Token<'s>, what: &str, entry: Entry) {
+    /// Reports a name that has a different meaning than required.
+    fn report_wrong_meaning(&mut self, token: Token<'s>, what: &str, entry: Entry) {
         self.report(token.span, format!("{} is {}, not {what}", token.describe(), entry.describe()));
     }
 }

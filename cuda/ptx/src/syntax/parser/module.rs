@@ -1,4 +1,4 @@
-//! Directives at module scope, one after another.
+//! Directives at module scope.
 
 use super::{Failed, Global, Parser};
 use crate::syntax::{
@@ -8,7 +8,7 @@ use crate::syntax::{
     types::{Linkage, Space},
 };
 
-/// What a directive at module scope may be called: what ends a declaration without a semicolon, and
+/// The directives at module scope: they end a declaration without a semicolon, and serve as
 /// suggestions.
 const DIRECTIVES: &[&str] = &[
     "visible",
@@ -30,7 +30,7 @@ const DIRECTIVES: &[&str] = &[
     "address_size",
 ];
 
-/// The most bytes all `.const` variables of a module take.
+/// The greatest size of all `.const` variables of a module.
 const MAX_CONST_BYTES: u64 = 64 << 10;
 
 impl<'s> Parser<'s> {
@@ -39,7 +39,7 @@ impl<'s> Parser<'s> {
             let start = self.token.span;
             if self.directive().is_err() {
                 self.recover_directive();
-                // A directive that is wrong where it stands must not be where reading goes on.
+                // Skips at least one token, so that a misplaced directive is not parsed again.
                 if self.token.span == start {
                     self.bump();
                     self.recover_directive();
@@ -51,7 +51,7 @@ impl<'s> Parser<'s> {
     fn directive(&mut self) -> Result<(), Failed> {
         let token = self.token;
         if token.kind == Tok::Semicolon {
-            // Compilers leave none behind, people do.
+            // Compilers write no stray semicolons, but people do.
             self.bump();
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl<'s> Parser<'s> {
         Ok(linkage)
     }
 
-    /// Skips to the next directive: behind a semicolon or a block, or to the first directive of a
+    /// Skips to the next directive: past a semicolon or a block, or to the first directive on a
     /// line.
     fn recover_directive(&mut self) {
         let mut depth = std::mem::take(&mut self.open_braces);
@@ -123,7 +123,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.pragma "nounroll";`: hints, none of which changes what a program means.
+    /// Parses `.pragma "nounroll";`. Pragmas are hints that never change the meaning of a program.
     pub(super) fn pragma(&mut self) -> Result<(), Failed> {
         self.bump();
         loop {
@@ -134,7 +134,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.alias name, function;`, where the name is that of a function without a body.
+    /// Parses `.alias name, function;`, where `name` is a function without a body.
     fn alias(&mut self) -> Result<(), Failed> {
         self.bump();
         let alias = self.expect_name("a name")?;
@@ -163,7 +163,7 @@ impl<'s> Parser<'s> {
         self.expect_semicolon()
     }
 
-    /// Returns the function of that name, reported if there is none.
+    /// Returns the function with that name. Reports an error if there is none.
     pub(super) fn expect_function(&mut self, name: Token<'s>) -> Option<FunctionId> {
         match self.globals.get(name.text) {
             Some(&Global::Function(id)) => return Some(id),
@@ -173,7 +173,7 @@ impl<'s> Parser<'s> {
         None
     }
 
-    /// Checks what is known at the end only.
+    /// Checks what is only known at the end of the module.
     pub(super) fn check_module(&mut self) {
         self.module.files.sort_by_key(|file| file.number);
         let mut bytes = 0_u64;

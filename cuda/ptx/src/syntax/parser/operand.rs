@@ -1,4 +1,4 @@
-//! Operands of instructions, and what the names in them stand for.
+//! Operands of instructions, and the resolution of names in them.
 
 use super::{Body, Failed, Global, Parser};
 use crate::syntax::{
@@ -8,10 +8,10 @@ use crate::syntax::{
     types::{Axis, SpecialRegister, SpecialRegisterName, Type},
 };
 
-/// Stands for a register that is not declared. The module is not given to anybody then.
+/// Stands for an undeclared register. The module is never returned in that case.
 pub(super) const UNDECLARED: RegisterId = RegisterId(u32::MAX);
 
-/// What a name in an operand stands for.
+/// The meaning of a name in an operand.
 #[derive(Clone, Copy)]
 pub(super) enum Named {
     Entry(Entry),
@@ -20,7 +20,7 @@ pub(super) enum Named {
 }
 
 impl<'s> Parser<'s> {
-    /// Operands up to the end of the statement.
+    /// Parses operands up to the end of the statement.
     pub(super) fn operands(&mut self, body: &mut Body<'s>, opcode: &str) -> Result<Vec<Operand>, Failed> {
         let mut operands = Vec::new();
         if matches!(self.token.kind, Tok::Semicolon | Tok::RBrace | Tok::Eof) {
@@ -55,7 +55,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Parses the second of `%p1|%p2`, if there is one.
+    /// Parses the second part of `%p1|%p2`, if there is one.
     fn pair(&mut self, body: &mut Body<'s>, first: Operand) -> Result<Operand, Failed> {
         if !self.is(Tok::Pipe) || !matches!(first, Operand::Register(_) | Operand::Sink) {
             return Ok(first);
@@ -70,7 +70,7 @@ impl<'s> Parser<'s> {
         Ok(Operand::Pair(Box::new((first, second))))
     }
 
-    /// `{%f1, %f2, _, 1}`.
+    /// Parses `{%f1, %f2, _, 1}`.
     fn vector(&mut self, body: &mut Body<'s>, opcode: &str) -> Result<Operand, Failed> {
         self.bump();
         self.open_braces += 1;
@@ -95,7 +95,7 @@ impl<'s> Parser<'s> {
         Ok(Operand::Vector(elements.into()))
     }
 
-    /// `-%r1` or `-%r1.b0`, of video instructions.
+    /// Parses `-%r1` or `-%r1.b0`, operands of video instructions.
     fn negated(&mut self, body: &mut Body<'s>) -> Result<Operand, Failed> {
         self.bump();
         let register = self.register(body, "a register")?;
@@ -136,7 +136,7 @@ impl<'s> Parser<'s> {
                 Ok(Operand::Register(UNDECLARED))
             }
             Named::Entry(entry) => {
-                self.is_no(token, "an operand of this instruction", entry);
+                self.report_wrong_meaning(token, "an operand of this instruction", entry);
                 Ok(Operand::Sink)
             }
             Named::Symbol(symbol) => self.symbol(token, symbol, opcode),
@@ -144,7 +144,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `v` or `v.x`.
+    /// Parses the rest of `v` or `v.x`, where `v` is a vector register.
     fn vector_register(&mut self, first: RegisterId, width: u32) -> Result<Operand, Failed> {
         let component = |index: u32| Operand::Register(RegisterId(first.0 + index));
         if !self.is(Tok::Dotted) {
@@ -163,9 +163,9 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `%laneid`, `%tid.x`, `%tid`.
+    /// Parses the rest of `%laneid`, `%tid.x` or `%tid`.
     fn special(&mut self, token: Token<'s>, name: SpecialRegisterName) -> Result<Operand, Failed> {
-        // What would be the fourth axis is always 0.
+        // The component `.w` is always 0.
         let component = |register: fn(Axis) -> SpecialRegister, index: u32| match index {
             0 => Operand::Special(register(Axis::X)),
             1 => Operand::Special(register(Axis::Y)),
@@ -192,7 +192,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Parses a register's name where nothing else will do.
+    /// Parses the name of a register, where only a register is allowed.
     pub(super) fn register(&mut self, body: &mut Body<'s>, what: &str) -> Result<RegisterId, Failed> {
         let token = self.expect(Tok::Word, what)?;
         match self.resolve(body, token) {
@@ -203,7 +203,7 @@ impl<'s> Parser<'s> {
                 }
             }
             Named::Entry(Entry::Undeclared) => {}
-            Named::Entry(entry) => self.is_no(token, what, entry),
+            Named::Entry(entry) => self.report_wrong_meaning(token, what, entry),
             Named::Symbol(_) => {
                 self.report(token.span, format!("{} is an address, not {what}", token.describe()));
             }
@@ -214,7 +214,7 @@ impl<'s> Parser<'s> {
         Ok(UNDECLARED)
     }
 
-    /// What a name stands for. If it is not declared, that is reported, once.
+    /// Returns the meaning of a name. Reports an undeclared name once.
     pub(super) fn resolve(&mut self, body: &mut Body<'s>, token: Token<'s>) -> Named {
         let near = match body.scopes.find(token.text) {
             Found::Entry(Entry::Variable(id)) => return Named::Symbol(Symbol::Variable(id)),
@@ -223,7 +223,7 @@ impl<'s> Parser<'s> {
             Found::Entry(entry) => return Named::Entry(entry),
             Found::Member(family, depth) => {
                 let entry = body.new_register(token.text, family.ty, family.width, family.span);
-                // It was not found, so it is not declared.
+                // It was not found, so it cannot already be declared.
                 let _ = body.scopes.declare_at(depth, token.text, entry, family.span);
                 return Named::Entry(entry);
             }
@@ -257,19 +257,19 @@ impl<'s> Parser<'s> {
         self.report(token.span, format!("{} is not declared{hint}", token.describe()));
     }
 
-    /// Returns the type of a register, if it is declared.
+    /// Returns the type of a register, or `None` if it is not declared.
     pub(super) fn register_type(body: &Body<'s>, id: RegisterId) -> Option<Type> {
         Some(body.registers.get(id.index())?.ty)
     }
 
-    /// Bytes of an element of a variable, by which an index into it counts.
+    /// Returns the size of an element of a variable, the unit of an index into it.
     pub(super) fn element_bytes(&self, id: VariableId) -> u64 {
         let layout = &self.module.variables[id.index()].layout;
         u64::from(layout.element.bytes() * layout.vector)
     }
 }
 
-/// `b0`, `h10`, `b7654`.
+/// Parses a selector: `b0`, `h10`, `b7654`.
 fn selector_of(name: &str) -> Option<Selector> {
     let (bytes, digits, numbers) = match name.split_at_checked(1)? {
         ("b", digits) => (true, digits, b'0'..b'8'),
@@ -294,7 +294,7 @@ fn selector_of(name: &str) -> Option<Selector> {
     })
 }
 
-/// Returns the position in a vector that `.x`, or `.r`, stands for.
+/// Returns the index of a vector's component that `.x` or `.r` stands for.
 fn component_index(name: &str) -> Option<u32> {
     match name {
         "x" | "r" => Some(0),

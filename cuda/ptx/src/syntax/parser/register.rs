@@ -8,15 +8,15 @@ use crate::syntax::{
     types::Type,
 };
 
-/// The most registers that one declaration may stand for.
+/// The greatest number of registers in one declaration.
 const MAX_FAMILY: u64 = 1 << 32;
 
 impl<'s> Parser<'s> {
-    /// `.reg .v2 .b32 %r<10>, a, b;`
+    /// Parses `.reg .v2 .b32 %r<10>, a, b;`.
     pub(super) fn registers(&mut self, body: &mut Body<'s>) -> Result<(), Failed> {
         self.bump();
         let layout = self.layout_before_name()?;
-        // As ptxas, which takes a declaration of nothing.
+        // ptxas accepts a declaration without names.
         if self.accept(Tok::Semicolon) {
             return Ok(());
         }
@@ -36,7 +36,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `10>`, which is behind `%r<`. The registers come into being when they are used.
+    /// Parses `10>`, which follows `%r<`. The registers are created when they are used.
     fn register_family(
         &mut self,
         body: &mut Body<'s>,
@@ -60,7 +60,7 @@ impl<'s> Parser<'s> {
 }
 
 impl<'s> Body<'s> {
-    /// Adds a register, or as many as a vector has components.
+    /// Adds a register, or one for each component of a vector.
     pub(super) fn new_register(&mut self, name: &'s str, ty: Type, width: u32, span: crate::Span) -> Entry {
         let first = RegisterId(self.registers.len() as u32);
         for _ in 0..width {

@@ -10,7 +10,8 @@ use crate::syntax::{
 };
 
 impl<'s> Parser<'s> {
-    /// `(.param .u64 a, .reg .u32 b)`. Registers among them are numbered from `registers` on.
+    /// Parses `(.param .u64 a, .reg .u32 b)`. Registers among the parameters are numbered from
+    /// `registers` on.
     pub(super) fn parameters(
         &mut self,
         registers: u32,
@@ -71,7 +72,7 @@ impl<'s> Parser<'s> {
         Ok(Parameter { name: token.text, span: token.span, storage, pointer })
     }
 
-    /// `.ptr .global .align 16`.
+    /// Parses `.ptr .global .align 16`.
     fn pointer_attribute(&mut self) -> Result<PointerAttribute, Failed> {
         self.bump();
         let mut attribute = PointerAttribute { space: None, align: 0 };

@@ -12,14 +12,14 @@ use crate::{
     },
 };
 
-/// The largest alignment there is a use for.
+/// The largest alignment that is accepted.
 const MAX_ALIGN: u32 = 1 << 16;
 
-/// The bytes of the largest vector.
+/// The size of the largest vector, in bytes.
 const MAX_VECTOR_BYTES: u32 = 16;
 
 impl<'s> Parser<'s> {
-    /// `.global .align 8 .u32 x, y[4] = {1, 2, 3, 4};`, from the state space on.
+    /// Parses `.global .align 8 .u32 x, y[4] = {1, 2, 3, 4};`, from the state space on.
     pub(super) fn variables(
         &mut self,
         linkage: Linkage,
@@ -41,7 +41,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether a variable of this space may stand here.
+    /// Checks whether a variable of this space may be declared here.
     fn check_place(&mut self, space: Space, linkage: Linkage, in_function: bool, span: Span) {
         let message = match space {
             Space::Param | Space::Local if !in_function => {
@@ -124,7 +124,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// One of the two declarations must be `extern`; the other one counts.
+    /// Merges two declarations of a variable. One must be `extern`; the other one counts.
     fn redeclare_variable(&mut self, id: VariableId, variable: Variable<'s>) {
         let known = &self.module.variables[id.index()];
         let (name, span, place) = (variable.name, variable.span, known.span);
@@ -137,7 +137,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `.align 8 .v2 .f32`: what is before the name.
+    /// Parses the part of a layout before the name: `.align 8 .v2 .f32`.
     pub(super) fn layout_before_name(&mut self) -> Result<Layout, Failed> {
         let (mut align, mut vector) = (None, 1);
         let span = self.token.span;
@@ -181,7 +181,8 @@ impl<'s> Parser<'s> {
         Ok(align)
     }
 
-    /// `[2][3]` or `[]`: what is behind the name. The dimensions are given back; 0 is an open one, which is the first.
+    /// Parses the part of a layout after the name: `[2][3]` or `[]`. Returns the dimensions; 0 is
+    /// an open one, which must be the first.
     pub(super) fn layout_behind_name(&mut self, layout: &mut Layout) -> Result<Vec<u64>, Failed> {
         let mut dimensions = Vec::new();
         while self.is(Tok::LSquare) {
