@@ -10,6 +10,7 @@ pub fn register_kernels(registry: &mut KernelRegistry) {
         tfrt_cuda::register(registry);
         tfrt_eager::kernels::register(registry);
         tfrt_models::kernels::register(registry);
+        tfrt_collectives::register(registry);
     }
 }
 
