@@ -26,7 +26,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("lexopt", &["tfrt"]),
     ("codespan-reporting", &["tfrt", "tfrt-ir"]),
     ("crossbeam-deque", &["tfrt-host"]),
-    ("libloading", &["tfrt-host", "tfrt-gpu", "tfrt-plugin"]),
+    ("libloading", &["tfrt-host", "tfrt-gpu", "tfrt-plugin", "tfrt-collectives"]),
 ];
 
 /// Packages nobody may depend on: registration is by call, never by being linked.

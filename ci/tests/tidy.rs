@@ -23,6 +23,7 @@ const TOP_LEVEL: &[&str] = &[
     "compiler",
     "cuda",
     "deny.toml",
+    "distributed",
     "docs",
     "eager",
     "examples",
