@@ -1,7 +1,8 @@
-//! Host callbacks: the functions that the driver was asked to call and has not called yet.
+//! Host callbacks: functions that were passed to the driver and have not been called yet.
 //!
-//! The driver never calls them in a context that has failed. So it is given a number instead of a box, and what it will not
-//! call is dropped when the context fails: whoever waits for the function hears that it is gone.
+//! The driver never calls them in a failed context. So the driver gets a number instead of a box,
+//! and the remaining callbacks are dropped when the context fails. Threads that wait for such a
+//! callback then learn that it will not be called.
 
 #![expect(unsafe_code, reason = "the driver calls back")]
 
@@ -14,7 +15,7 @@ use parking_lot::Mutex;
 pub(super) type Callback = Box<dyn FnOnce() + Send>;
 
 struct Waiting {
-    /// Of which context it is.
+    /// The identity of its context.
     context: usize,
     callback: Callback,
 }
@@ -22,14 +23,14 @@ struct Waiting {
 #[derive(Default)]
 struct Table {
     next: usize,
-    /// By what the driver was given.
+    /// The pending callbacks, by the number that the driver has.
     waiting: BTreeMap<usize, Waiting>,
 }
 
-/// Of the process, because all that the driver hands back is a pointer.
+/// Shared by the process, because the driver passes only a pointer to the callback.
 static TABLE: Mutex<Table> = Mutex::new(Table { next: 1, waiting: BTreeMap::new() });
 
-/// Takes note of a function; what the driver is given for it.
+/// Registers a function and returns the pointer to pass to the driver.
 pub(super) fn add(context: usize, callback: Callback) -> *mut c_void {
     let mut table = TABLE.lock();
     let number = table.next;
@@ -38,22 +39,22 @@ pub(super) fn add(context: usize, callback: Callback) -> *mut c_void {
     std::ptr::without_provenance_mut(number)
 }
 
-/// Takes a function back, unless it was called or its context failed.
+/// Removes and returns a function, unless it was called or its context failed.
 pub(super) fn take(data: *mut c_void) -> Option<Callback> {
     TABLE.lock().waiting.remove(&data.addr()).map(|waiting| waiting.callback)
 }
 
-/// Takes back all functions of a context.
+/// Removes and returns all functions of a context.
 pub(super) fn take_all(context: usize) -> Vec<Callback> {
     let table = &mut *TABLE.lock();
     let gone = table.waiting.extract_if(.., |_, waiting| waiting.context == context);
     gone.map(|(_, waiting)| waiting.callback).collect()
 }
 
-/// What the driver calls when a stream gets to a host callback.
+/// Called by the driver when a stream reaches a host callback.
 pub(super) unsafe extern "C" fn run(data: *mut c_void) {
     if let Some(callback) = take(data) {
-        // A panic must not unwind into the driver, which has nobody to hand it to.
+        // A panic must not unwind into the driver, which could not handle it.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(callback));
     }
 }
@@ -71,15 +72,15 @@ mod tests {
             let tell = tell.clone();
             Box::new(move || tell.send(number).unwrap())
         };
-        // No context has these addresses.
+        // No context has these identities.
         let [first, second, other] = [(1, 10), (1, 20), (2, 30)].map(|(context, n)| add(context, telling(n)));
         drop(tell);
         for data in [first, first] {
-            // SAFETY: it takes any number.
+            // SAFETY: `run` accepts any number.
             unsafe { run(data) };
         }
         assert_eq!(take_all(1).len(), 1);
-        // SAFETY: as above.
+        // SAFETY: `run` accepts any number.
         unsafe { run(second) };
         assert_eq!(told.try_iter().collect::<Vec<_>>(), [10]);
         assert!(take(other).is_some() && take(other).is_none());

@@ -1,9 +1,10 @@
 //! NCCL.
 //!
-//! Communicators are made non-blocking: a call that needs other ranks answers that it is in progress, and we look again
-//! until it is not, or until the communicator's time is up. So a rank that never comes is an error and not a hang. Work may
-//! be queued behind a call only then, so that the thread that calls has to wait; the first calls of a communicator need
-//! the other ranks, which are connected when they call.
+//! Communicators are non-blocking: a call that needs other ranks returns "in progress", and is
+//! polled until it has finished or the communicator's timeout has passed. So a missing rank is an
+//! error and not a hang. Work may be queued after a call only once the call has finished, so the
+//! calling thread waits. Only the first calls of a communicator need the other ranks, to which they
+//! connect.
 
 #![expect(unsafe_code, reason = "calls of NCCL's C interface")]
 
@@ -57,12 +58,12 @@ library! {
 
 const SUCCESS: c_int = 0;
 const IN_PROGRESS: c_int = 7;
-/// `NCCL_CONFIG_INITIALIZER` of NCCL 2.28, which the bindings' configuration is of.
+/// `NCCL_CONFIG_INITIALIZER` of NCCL 2.28, whose configuration the bindings declare.
 const CONFIG_MAGIC: u32 = 0xcafe_beef;
 const CONFIG_VERSION: u32 = 22_800;
 const CONFIG_UNDEFINED: c_int = c_int::MIN;
 
-/// Pauses between two looks at what is in progress.
+/// The pause between two polls.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// A rank's part in a communicator.
@@ -70,30 +71,32 @@ pub(crate) struct Communicator {
     shared: Arc<Shared>,
     library: &'static Nccl,
     timeout: Duration,
-    /// Gone once it was aborted. One call at a time, as NCCL wants it.
+    /// The communicator, or `None` once it was aborted. NCCL allows one call at a time.
     raw: Mutex<Option<Raw>>,
 }
 
 #[derive(Clone, Copy)]
 struct Raw(ncclComm_t);
 
-// SAFETY: NCCL lets every thread use a communicator, one at a time, which the mutex sees to.
+// SAFETY: NCCL allows the use of a communicator on any thread, by one thread at a time, which the
+// mutex ensures.
 unsafe impl Send for Raw {}
 
 impl Drop for Communicator {
     fn drop(&mut self) {
-        // The front keeps a communicator until its work is done, so that what NCCL waits for here is the end of other
+        // The front keeps a communicator until its work has finished, so NCCL waits here for other
         // ranks of this machine at most.
         if let Some(raw) = self.raw.get_mut().take()
             && self.shared.make_current().is_ok()
         {
-            // SAFETY: it is alive and this is its only owner. Nobody could be told of a failure.
+            // SAFETY: the communicator is alive and this is its only owner. A failure could not be
+            // returned to a caller.
             let _ = unsafe { (self.library.ncclCommDestroy)(raw.0) };
         }
     }
 }
 
-/// What a status of NCCL's other than success means (`ncclResult_t`).
+/// Returns the meaning of an error status of NCCL (`ncclResult_t`).
 fn meaning(status: c_int) -> &'static str {
     match status {
         1 => "a call of the CUDA driver failed",
@@ -107,25 +110,25 @@ fn meaning(status: c_int) -> &'static str {
     }
 }
 
-/// What NCCL's answer to `call` means. The text is the library's own, of its latest failure.
+/// Converts NCCL's status for `call`. The text is the library's own, for its latest failure.
 fn check(library: &Nccl, status: c_int, call: &str) -> Result<()> {
     if status == SUCCESS {
         return Ok(());
     }
     let meaning = meaning(status);
-    // SAFETY: NCCL takes a null communicator here.
+    // SAFETY: NCCL accepts a null communicator here.
     let text = unsafe { (library.ncclGetLastError)(std::ptr::null_mut()) };
     let text = if text.is_null() {
         String::new()
     } else {
-        // SAFETY: a text that ends in a zero and is NCCL's own, read before the next call.
+        // SAFETY: the text is a C string of NCCL, read before the next call.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned()
     };
     let separator = if text.is_empty() { "" } else { ": " };
     Err(DeviceError::new(Status::NcclFailed, format!("{meaning} ({call}, status {status}){separator}{text}")))
 }
 
-/// NCCL's number for an element type.
+/// Returns NCCL's number for an element type.
 fn data_type(dtype: DType) -> Result<c_int> {
     Ok(match dtype {
         DType::I8 => 0,
@@ -144,7 +147,7 @@ fn data_type(dtype: DType) -> Result<c_int> {
     })
 }
 
-/// NCCL's number for a reduction.
+/// Returns NCCL's number for a reduction.
 fn reduction(op: ReduceOp) -> c_int {
     match op {
         ReduceOp::Sum => 0,
@@ -156,7 +159,7 @@ fn reduction(op: ReduceOp) -> c_int {
 }
 
 impl Communicator {
-    /// Waits until nothing is in progress, but not for longer than the communicator may take.
+    /// Waits until nothing is in progress or the communicator's timeout has passed.
     fn settle(&self, raw: Raw, status: c_int, call: &str) -> Result<()> {
         let (start, mut state) = (Instant::now(), status);
         while state == IN_PROGRESS {
@@ -177,18 +180,19 @@ impl Communicator {
         check(self.library, state, call)
     }
 
-    /// Ends the communicator, whatever is in progress.
+    /// Aborts the communicator, including calls in progress.
     fn abort(&self, raw: &mut Option<Raw>) {
         if let Some(raw) = raw.take()
             && self.shared.make_current().is_ok()
         {
-            // SAFETY: it is alive, and was taken out, so that this is its last use. Nobody could be told of a failure.
+            // SAFETY: the communicator is alive. It was taken out, so this is its last use. A
+            // failure could not be returned to a caller.
             let _ = unsafe { (self.library.ncclCommAbort)(raw.0) };
         }
     }
 
-    /// Ends the communicator and its context's life. What is aborted ends without a failure of its stream's, so that only
-    /// the context keeps results that were never written from being used.
+    /// Aborts the communicator and makes its context unusable. Aborted work finishes without a
+    /// failure of its stream, so this is what keeps unwritten results from being used.
     fn give_up(&self, raw: &mut Option<Raw>, why: &DeviceError) {
         self.shared.fail(why);
         self.abort(raw);
@@ -202,8 +206,9 @@ impl Communicator {
             .map_err(|_| DeviceError::new(Status::NcclFailed, "a count does not fit"))?;
         let (send, receive, raw) = (call.send, call.receive, raw.0);
         let rank = |rank: u32| c_int::try_from(rank).unwrap_or(c_int::MAX);
-        // SAFETY: communicator and stream are alive, and the front checked that the buffers hold as many elements as the
-        // collective sends and receives; it keeps them, and their streams order their reuse.
+        // SAFETY: communicator and stream are alive. The front checked that the buffers hold the
+        // elements that the collective sends and receives, keeps them alive, and orders their reuse
+        // by their streams.
         Ok(unsafe {
             match call.operation {
                 Collective::AllReduce(op) => {
@@ -228,13 +233,13 @@ impl Communicator {
     }
 }
 
-/// Calls NCCL for all calls as one group; whether it is in progress.
+/// Calls NCCL for all calls as one group. Returns whether the group is in progress.
 fn group(
     library: &Nccl,
     calls: &[CollectiveCall<'_, Communicator, Stream>],
     raw: impl Fn(&Communicator) -> Option<Raw>,
 ) -> Result<c_int> {
-    // SAFETY: a group is begun and ended by this thread alone.
+    // SAFETY: only this thread begins and ends the group.
     check(library, unsafe { (library.ncclGroupStart)() }, "ncclGroupStart")?;
     let queued: Result<()> = calls.iter().try_for_each(|call| {
         call.communicator.shared.bind()?;
@@ -244,7 +249,7 @@ fn group(
             status => check(library, status, call.operation.name()),
         }
     });
-    // SAFETY: as above; also after a failure, as every group must end.
+    // SAFETY: only this thread begins and ends the group, which must end even after a failure.
     let ended = unsafe { (library.ncclGroupEnd)() };
     queued?;
     if ended != IN_PROGRESS {
@@ -253,7 +258,7 @@ fn group(
     Ok(ended)
 }
 
-/// What NCCL is to do by default, without blocking.
+/// Returns NCCL's default configuration, but non-blocking.
 fn configuration() -> ncclConfig_t {
     ncclConfig_t {
         size: size_of::<ncclConfig_t>(),
@@ -310,7 +315,7 @@ impl Collectives for GpuContext {
             return Err(DeviceError::new(Status::NcclFailed, "NCCL gives no communicator"));
         }
         let shared = Arc::clone(&self.shared);
-        // From here on it is ended whatever happens.
+        // From here on the communicator is aborted or destroyed on every path.
         let communicator = Communicator { shared, library, timeout, raw: Mutex::new(Some(Raw(raw))) };
         let settled = communicator.settle(Raw(raw), status, "ncclCommInitRankConfig");
         if settled.is_err() {
@@ -322,7 +327,7 @@ impl Collectives for GpuContext {
     fn run_collectives(&self, calls: &[CollectiveCall<'_, Communicator, Stream>]) -> Result<()> {
         let Some(first) = calls.first() else { return Ok(()) };
         self.bound()?;
-        // Each communicator once, locked in one order for all.
+        // Each communicator is locked once, in an order that is the same for all groups.
         let mut communicators: Vec<_> = calls.iter().map(|call| call.communicator).collect();
         communicators.sort_by_key(|communicator| std::ptr::from_ref(*communicator).addr());
         communicators.dedup_by(|a, b| std::ptr::eq(*a, *b));
@@ -334,12 +339,12 @@ impl Collectives for GpuContext {
             };
             locked.push((communicator, raw, known));
         }
-        // A call that cannot be made must not leave others of the group behind, half done.
-        locked.iter().try_for_each(|(communicator, ..)| communicator.shared.works())?;
+        // If one call cannot be made, no call of the group is made.
+        locked.iter().try_for_each(|(communicator, ..)| communicator.shared.check_usable())?;
         let status = group(first.communicator.library, calls, |wanted| {
             locked.iter().find(|(known, ..)| std::ptr::eq(*known, wanted)).map(|(.., raw)| *raw)
         });
-        // Queued it is when nothing is in progress any more.
+        // The work is queued once nothing is in progress.
         let settled = status.and_then(|status| {
             let mut all = locked.iter();
             all.try_for_each(|(communicator, _, raw)| communicator.settle(*raw, status, "ncclGroupEnd"))
@@ -359,13 +364,14 @@ impl Collectives for GpuContext {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::libraries::is_there;
+    use crate::libraries::is_installed;
 
-    /// Where NCCL is, it has every function that is called, and what needs no device answers.
+    /// Where NCCL is installed, it has every function that is called, and functions that need no
+    /// device work.
     #[test]
     fn the_library_is_there_or_told_of() {
         let found = Nccl::get();
-        let Some(library) = found.as_ref().ok().filter(|_| is_there(&found, &SPEC)) else { return };
+        let Some(library) = found.as_ref().ok().filter(|_| is_installed(&found, &SPEC)) else { return };
         let mut ids = [ncclUniqueId { internal: [0; UniqueId::BYTES] }; 2];
         for id in &mut ids {
             // SAFETY: the pointer is valid for the call.
@@ -374,7 +380,7 @@ mod tests {
         assert_ne!(ids[0].internal, ids[1].internal);
     }
 
-    /// Against the names that the library's header gives the numbers.
+    /// Compares with the names that the library's header gives to the numbers.
     #[test]
     fn statuses_mean_what_the_header_says() {
         use cudarc::nccl::sys::ncclResult_t as R;

@@ -1,4 +1,4 @@
-//! A device's primary context, bound to whichever thread calls.
+//! The primary context of a device, bound to each thread that makes a call.
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
@@ -28,37 +28,38 @@ use super::workspace::{Going, Workspaces};
 /// A context of the hal.
 pub(crate) struct GpuContext {
     pub(super) shared: Arc<Shared>,
-    /// Unified memory of which the device has its side, by its address.
+    /// Unified memory that has not been freed on the device side, by address.
     pub(super) managed: Mutex<HashMap<u64, Arc<Managed>>>,
 }
 
-/// What a context and its resources share. It lives as long as the last of them.
+/// The state that a context shares with its resources. It lives as long as the last of them.
 pub(super) struct Shared {
     pub(super) device: CUdevice,
     pub(super) options: GpuOptions,
     raw: CUcontext,
-    /// The first failure after which the context is of no use.
+    /// The first failure that made the context unusable.
     failure: Mutex<Option<DeviceError>>,
-    /// What may have caused it.
+    /// The launches that may have caused it.
     pub(super) launches: Launches,
     pub(super) allocations: Arc<Allocations>,
     pub(super) host_pool: HostPool,
     pub(super) workspaces: Workspaces,
     pub(super) paging: PagingFacts,
-    /// Who frees memory: the driver may finish queued work first.
+    /// The thread that frees memory, because the driver may first wait for queued work.
     teardown: Teardown,
     contexts: Arc<Contexts<Self>>,
-    /// Whether the failure was told at the end of a program.
+    /// Whether the failure was reported at the end of a program.
     taken: AtomicBool,
 }
 
-// SAFETY: `raw` is a handle that the driver lets every thread use; the rest is `Send` and `Sync` itself.
+// SAFETY: the driver allows the use of `raw` on any thread. The other fields are `Send` themselves.
 unsafe impl Send for Shared {}
-// SAFETY: as above.
+// SAFETY: the driver allows the use of `raw` on any thread. The other fields are `Sync` themselves.
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Retains the primary context of a device, so that libraries which use the CUDA runtime share it.
+    /// Retains the primary context of a device, so that it is shared with libraries that use the
+    /// CUDA runtime.
     pub(super) fn new(
         device: CUdevice,
         options: GpuOptions,
@@ -67,7 +68,8 @@ impl Shared {
         contexts: Arc<Contexts<Self>>,
     ) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: the driver is initialized, the device is one of its, and the pointer is valid for the call.
+        // SAFETY: the driver is initialized, `device` is one of its devices, and the pointer is
+        // valid for the call.
         check(unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) }, "cuDevicePrimaryCtxRetain")?;
         Ok(Self {
             device,
@@ -85,18 +87,18 @@ impl Shared {
         })
     }
 
-    /// Makes the context current on this thread, and fails if it is of no use any more.
+    /// Makes the context current on this thread. Fails if the context has failed.
     pub(super) fn bind(&self) -> Result<()> {
-        self.works()?;
+        self.check_usable()?;
         self.make_current()
     }
 
-    /// The failure that ended the context's life, if one did.
-    pub(super) fn works(&self) -> Result<()> {
+    /// Returns the failure of the context as an error, if it has failed.
+    pub(super) fn check_usable(&self) -> Result<()> {
         self.failure.lock().clone().map_or(Ok(()), Err)
     }
 
-    /// The same for cleaning up, which goes on after a failure.
+    /// Makes the context current on this thread even if it has failed, for cleaning up.
     pub(super) fn make_current(&self) -> Result<()> {
         let mut current = std::ptr::null_mut();
         // SAFETY: the driver is initialized, and the pointer is valid for the call.
@@ -104,79 +106,83 @@ impl Shared {
         if current == self.raw {
             return Ok(());
         }
-        // SAFETY: this context is retained as long as `self` lives.
+        // SAFETY: `self` keeps this context retained.
         check(unsafe { sys::cuCtxSetCurrent(self.raw) }, "cuCtxSetCurrent")
     }
 
-    /// As [`check`], and remembers a failure that ends the context's life.
+    /// Converts a result like [`check`]. Remembers an error that makes the context unusable.
     pub(super) fn check(&self, result: CUresult, call: &'static str) -> Result<()> {
         check(result, call).map_err(|error| self.remember(error))
     }
 
-    /// The error, remembered if it ends the context's life. The driver repeats it at every later call, which has nothing to do
-    /// with it: all get the error as it was remembered.
+    /// Returns the error, and remembers it if it makes the context unusable. The driver returns
+    /// such an error from every later, unrelated call, so all of them return the remembered one.
     pub(super) fn remember(&self, error: DeviceError) -> DeviceError {
         if !error.is_sticky() {
             return error;
         }
-        if self.works().is_ok() {
+        if self.check_usable().is_ok() {
             self.fail(&self.launches.blame(error.clone()));
         }
-        self.works().err().filter(DeviceError::is_sticky).unwrap_or(error)
+        self.check_usable().err().filter(DeviceError::is_sticky).unwrap_or(error)
     }
 
-    /// Ends the context's life for this reason, unless it has ended before.
+    /// Makes the context unusable for the given reason, unless it already is.
     pub(super) fn fail(&self, why: &DeviceError) {
         self.failure.lock().get_or_insert_with(|| why.clone());
         self.drop_callbacks();
     }
 
-    /// The failure, if there is one that was not told, after waiting for all work: whoever waited for none of it has not heard
-    /// of it. What the driver fails with, all contexts of the device fail with; it is told once.
+    /// Waits for all work and returns the context's failure unless it was already reported. A
+    /// failure of work that was never waited for is only discovered here. A failure of the driver
+    /// affects all contexts of the device but is reported once.
     pub(super) fn take_failure(&self) -> Option<DeviceError> {
         self.synchronize();
         let is_told = |other: &Arc<Self>| {
             let is_other = !std::ptr::eq(Arc::as_ptr(other), self) && other.device == self.device;
-            is_other && other.taken.load(Ordering::Relaxed) && other.works().is_err_and(|why| why.is_sticky())
+            is_other && other.taken.load(Ordering::Relaxed) && other.check_usable().is_err_and(|why| why.is_sticky())
         };
         let is_told = self.contexts.alive().iter().any(is_told);
         self.take_known_failure().filter(|why| !why.is_sticky() || !is_told)
     }
 
     fn take_known_failure(&self) -> Option<DeviceError> {
-        let failure = self.works().err()?;
+        let failure = self.check_usable().err()?;
         (!self.taken.swap(true, Ordering::Relaxed)).then_some(failure)
     }
 
-    /// Waits for all work, and remembers how it ended.
+    /// Waits for all work, and remembers a failure.
     fn synchronize(&self) {
         if self.bind().is_ok() {
             self.synchronize_current();
         }
     }
 
-    /// The same of a context that is current, and may have failed: work may go on there.
+    /// Waits for all work of the current context, which may have failed but may still be running
+    /// work.
     pub(super) fn synchronize_current(&self) {
-        // SAFETY: the context is current. What is no failure of work (a capture that goes on) is nobody's business.
+        // SAFETY: the context is current. Errors other than failures of work, such as that of an
+        // ongoing capture, are ignored.
         drop(self.check(unsafe { sys::cuCtxSynchronize() }, "cuCtxSynchronize"));
     }
 
-    /// Tells the context from others that are alive.
+    /// Returns a number that distinguishes the context from others that are alive.
     pub(super) fn identity(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Lets go of host callbacks, which the driver does not call in a context that failed.
+    /// Drops pending host callbacks, because the driver does not call them in a failed context.
     pub(super) fn drop_callbacks(&self) {
         let gone = callback::take_all(self.identity());
         if !gone.is_empty() {
-            // Not here: what they hold may be let go of by calls that wait for whoever called this.
+            // Dropped on the teardown thread: the drop may wait for the caller of this function.
             self.teardown.hand_over(move || drop(gone));
         }
     }
 
-    /// Does something that may wait for queued work, with the context current, on a thread that may. Nobody could be told
-    /// of a failure, but one that ends the context's life is remembered.
+    /// Runs a job that may wait for queued work on the teardown thread, with the context current.
+    /// Failures cannot be returned to a caller, but one that makes the context unusable is
+    /// remembered.
     pub(super) fn hand_over(self: &Arc<Self>, job: impl FnOnce() -> Result<()> + Send + 'static) {
         let shared = Arc::clone(self);
         self.teardown.hand_over(move || {
@@ -185,26 +191,26 @@ impl Shared {
         });
     }
 
-    /// As [`Self::hand_over`], for what is tried until it says that it is done, and keeps nothing else waiting.
+    /// Runs `attempt` on the teardown thread until it returns true, without delaying other jobs.
     pub(super) fn hand_over_until(self: &Arc<Self>, mut attempt: impl FnMut() -> bool + Send + 'static) {
         let shared = Arc::clone(self);
         self.teardown.hand_over_until(move || shared.make_current().is_err() || attempt());
     }
 
-    /// Says that something will be handed over later.
+    /// Announces that a job will be handed over later.
     pub(super) fn promise(&self) -> Promised {
         self.teardown.promise()
     }
 
-    /// Has the device's libraries give their workspaces back, in whichever of its contexts they keep them. Whether there was
-    /// something.
+    /// Releases the workspaces of the device's libraries, in all of its contexts. Returns whether
+    /// there were any.
     pub(super) fn trim(self: &Arc<Self>) -> bool {
         let (mut is_something, mut going) = (false, Vec::new());
         for context in self.contexts.alive() {
             if context.device == self.device {
                 is_something |= context.trim_workspaces(&mut going);
             }
-            // The end of a context may wait.
+            // Destroying a context may wait, so the teardown thread does it.
             if let Some(last) = Arc::into_inner(context) {
                 self.teardown.hand_over(move || drop(last));
             }
@@ -213,7 +219,8 @@ impl Shared {
         is_something
     }
 
-    /// Lets this context's device reach the memory of another's, where the hardware can.
+    /// Enables access from this context's device to the memory of the other's, if the hardware
+    /// supports it.
     pub(super) fn reach(&self, other: &Self) -> Result<()> {
         let mut can = 0;
         // SAFETY: the driver is initialized, and the pointer is valid for the call.
@@ -225,7 +232,7 @@ impl Shared {
         self.make_current()?;
         // SAFETY: both contexts are alive, and this one is current.
         match unsafe { sys::cuCtxEnablePeerAccess(other.raw, 0) } {
-            // Primary contexts are shared with everybody in the process.
+            // Primary contexts are shared with all libraries of the process.
             CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
             result => check(result, "cuCtxEnablePeerAccess"),
         }
@@ -235,8 +242,9 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.drop_callbacks();
-        // Where another one has the same device, that one hears of what the driver fails with: they are one context to the
-        // driver, and waiting for all of its work would spoil a capture there.
+        // If another context has the same device, it will observe failures of the driver, because
+        // the driver treats both as one context. Waiting for all work here would invalidate a
+        // capture of that context.
         let other = self.contexts.alive().into_iter().find(|other| other.device == self.device);
         let failure = match other {
             None => self.take_failure(),
@@ -247,13 +255,14 @@ impl Drop for Shared {
             self.host_pool.free_all();
             self.free_workspaces(other.as_deref());
         }
-        // SAFETY: `new` retained it, and nothing made from it is left. Nobody could be told of a failure.
+        // SAFETY: `new` retained the context, and nothing made from it is left. A failure could not
+        // be returned to a caller.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
 }
 
 impl GpuContext {
-    /// The shared part, current on this thread.
+    /// Returns the shared state, with the context current on this thread.
     pub(super) fn bound(&self) -> Result<&Arc<Shared>> {
         self.shared.bind()?;
         Ok(&self.shared)

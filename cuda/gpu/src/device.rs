@@ -1,4 +1,4 @@
-//! Finding GPUs, and what they are.
+//! Finds GPUs and describes them.
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
@@ -15,24 +15,25 @@ use super::context::{GpuContext, Shared};
 use super::driver::{self, check, version_text};
 use super::memory::Allocations;
 
-/// The driver, known to be there, and its devices.
+/// The driver, which is known to be present, and its devices.
 pub(crate) struct GpuBackend {
     devices: Vec<CUdevice>,
     driver_version: i32,
     options: GpuOptions,
-    /// What is allocated, over all devices.
+    /// The allocations of all devices.
     allocations: Arc<Allocations>,
-    /// The contexts that were made: each may reach the others' memory.
+    /// The existing contexts, each of which may access the others' memory.
     contexts: Arc<Contexts<Shared>>,
     teardown: Teardown,
 }
 
 impl GpuBackend {
-    /// Looks for the driver and for devices.
+    /// Searches for the driver and for devices.
     ///
     /// # Errors
-    /// Says why there is none: [`Status::StubLibrary`] without a driver library, [`Status::SystemDriverMismatch`] with one
-    /// that is too old, [`Status::NoDevice`] with one that finds no device.
+    /// The reason why there are none: [`Status::StubLibrary`] without a driver library,
+    /// [`Status::SystemDriverMismatch`] if it is too old, [`Status::NoDevice`] if it finds no
+    /// device.
     pub(crate) fn discover(options: GpuOptions) -> Result<Self> {
         let driver_version = driver::start()?;
         let mut count = 0;
@@ -59,7 +60,7 @@ fn device(ordinal: i32) -> Result<CUdevice> {
     Ok(device)
 }
 
-/// An attribute; what the driver gives as a negative number is zero.
+/// Returns an attribute. A negative number from the driver becomes zero.
 pub(super) fn attribute(device: CUdevice, attribute: Attribute) -> Result<u32> {
     let mut value = 0;
     // SAFETY: the driver is initialized, and the pointer is valid for the call.
@@ -67,16 +68,16 @@ pub(super) fn attribute(device: CUdevice, attribute: Attribute) -> Result<u32> {
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// What `fill` writes as a C string into the buffer it is given.
+/// Returns the C string that `fill` writes into the buffer it is given.
 fn text(fill: impl FnOnce(*mut c_char, i32) -> Result<()>) -> Result<String> {
     let mut buffer = [0u8; 256];
-    // One byte less than there is, so that a zero follows whatever is written.
+    // Passes one byte less than the buffer has, so that a zero always follows the text.
     fill(buffer.as_mut_ptr().cast(), buffer.len() as i32 - 1)?;
     let length = buffer.iter().position(|&byte| byte == 0).unwrap_or(buffer.len());
     Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
-/// The device's name.
+/// Returns the device's name.
 pub(super) fn name(device: CUdevice) -> Result<String> {
     // SAFETY: the buffer has the length that is given.
     text(|p, n| check(unsafe { sys::cuDeviceGetName(p, n, device) }, "cuDeviceGetName"))
@@ -103,9 +104,9 @@ impl Backend for GpuBackend {
         let bus_id =
             // SAFETY: the buffer has the length that is given.
             text(|p, n| check(unsafe { sys::cuDeviceGetPCIBusId(p, n, device) }, "cuDeviceGetPCIBusId"))?;
-        // What is only told to people may be missing: a device is not refused for it.
+        // Attributes that are only displayed may be missing: they are no reason to reject a device.
         let told = |wanted| get(wanted).unwrap_or(0);
-        // Twice the clock: memory of all supported devices transfers on both edges.
+        // Twice the clock, because the memory of all supported devices transfers on both edges.
         let memory_khz = u64::from(told(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
         let bus_bits = u64::from(told(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
         Ok(DeviceProperties {
@@ -142,7 +143,8 @@ impl Backend for GpuBackend {
             l2_cache_bytes: u64::from(told(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)),
             clock_khz: told(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
             memory_bandwidth: memory_khz * 1000 * 2 * bus_bits / 8,
-            // The driver takes pageable memory, but copies it through pinned memory while the caller waits.
+            // The driver accepts pageable memory, but the caller waits while it is copied through
+            // pinned memory.
             pageable_copies: false,
             cooperative_blocks_max: match get(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? {
                 0 => 0,
@@ -165,11 +167,12 @@ impl Backend for GpuBackend {
         let contexts = Arc::clone(&self.contexts);
         let device = self.device(ordinal)?;
         let shared = Arc::new(Shared::new(device, self.options, allocations, teardown, contexts)?);
-        // Before it looks for the others: of two that are made at once one sees the other.
+        // Added before the others are searched: if two contexts are created at once, one sees the
+        // other.
         self.contexts.add(&shared);
         for other in self.contexts.alive().iter().filter(|other| !Arc::ptr_eq(other, &shared)) {
-            // Without it copies between the two go through the host: a device reaches only so many others, and another
-            // context may have failed.
+            // If this fails, copies between the two devices pass through the host: a device reaches
+            // a limited number of others, and another context may have failed.
             drop(shared.reach(other));
             drop(other.reach(&shared));
         }
@@ -181,7 +184,7 @@ impl Backend for GpuBackend {
     }
 
     fn take_failures(&self) -> Vec<DeviceError> {
-        // What is gone has told by then.
+        // Contexts that are gone have reported their failures by then.
         self.teardown.finish();
         self.contexts.take_failures(Shared::take_failure)
     }

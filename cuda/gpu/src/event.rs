@@ -1,4 +1,4 @@
-//! Events.
+//! Events: points on streams that can be waited for.
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
@@ -14,21 +14,22 @@ use super::driver::check_ready;
 use super::launches::Point;
 use super::stream::{Handle, Stream};
 
-/// An event.
+/// An event of the driver.
 pub(crate) struct Event {
     shared: Arc<Shared>,
     raw: CUevent,
-    /// What it was last recorded behind.
+    /// The point on a stream that it was last recorded at.
     point: Mutex<Option<Point>>,
 }
 
-// SAFETY: the driver lets every thread use an event; the rest is `Send` and `Sync` itself.
+// SAFETY: the driver allows the use of an event on any thread. The other fields are `Send`
+// themselves.
 unsafe impl Send for Event {}
-// SAFETY: as above.
+// SAFETY: the driver allows the use of an event on any thread. The other fields are `Sync` themselves.
 unsafe impl Sync for Event {}
 
-/// What the driver is told of an event. Threads that wait for the runtime's own are not to compute meanwhile; what the
-/// program's are waited for with is the driver's choice.
+/// Returns the driver's flags for an event. Threads that wait for one of the runtime's own events
+/// sleep instead of spinning. For events of the program, the driver chooses.
 pub(super) fn flags(options: EventOptions) -> u32 {
     let timing =
         if options.timing { CUevent_flags::CU_EVENT_DEFAULT } else { CUevent_flags::CU_EVENT_DISABLE_TIMING };
@@ -49,16 +50,19 @@ impl Event {
         Ok(Self { shared: Arc::clone(shared), raw, point: Mutex::default() })
     }
 
-    /// For those who let go of memory that work uses, also in a context that is of no use any more: there, too, work may go on.
-    pub(super) fn internal(shared: &Arc<Shared>) -> Result<Self> {
+    /// Creates an event for internal use. This also works in a failed context, where work may still
+    /// be running: the memory it uses must not be released early.
+    pub(super) fn new_internal(shared: &Arc<Shared>) -> Result<Self> {
         Self::new(shared, EventOptions { timing: false, internal: true })
     }
 
-    /// Behind all that the stream was given. `None` while it is captured: what is recorded then cannot be waited for.
-    pub(super) fn behind(stream: &Handle) -> Result<Option<Self>> {
-        let event = Self::internal(stream.shared())?;
+    /// Records a new event after all work of the stream. Returns `None` while the stream is
+    /// captured, because the event would become part of the capture and could not be waited for.
+    pub(super) fn after_queued_work(stream: &Handle) -> Result<Option<Self>> {
+        let event = Self::new_internal(stream.shared())?;
         event.record(stream)?;
-        // Asked afterwards, as a capture may begin at any time, and to wait for an event of its would spoil it.
+        // Checked after recording because a capture may begin at any time. Waiting for an event of
+        // the capture would invalidate it.
         Ok(stream.capture()?.is_none().then_some(event))
     }
 
@@ -70,36 +74,38 @@ impl Event {
         self.shared.make_current()?;
         let mut point = self.point.lock();
         let end = self.shared.launches.end_of(stream.raw().addr());
-        // SAFETY: event and stream are alive.
-        self.shared.check(unsafe { sys::cuEventRecord(self.raw, stream.raw()) }, "cuEventRecord")?;
+        // SAFETY: `self` and `stream` own their handles, which are destroyed on drop.
+        let result = unsafe { sys::cuEventRecord(self.raw, stream.raw()) };
+        self.shared.check(result, "cuEventRecord")?;
         *point = Some(end);
         Ok(())
     }
 
-    /// Notes that the event is reached, as it was recorded before.
-    fn reached(&self, point: Option<Point>) {
+    /// Records that `point`, at which the event was recorded, has been reached.
+    fn mark_reached(&self, point: Option<Point>) {
         if let Some(point) = point {
-            self.shared.launches.reached(point);
+            self.shared.launches.forget_until(point);
         }
     }
 
     pub(super) fn query(&self) -> Result<bool> {
         self.shared.make_current()?;
         let point = *self.point.lock();
-        // SAFETY: the event is alive.
-        let is_ready = check_ready(unsafe { sys::cuEventQuery(self.raw) }, "cuEventQuery")
-            .map_err(|error| self.shared.remember(error))?;
-        self.reached(point.filter(|_| is_ready));
+        // SAFETY: `self` owns the event, which is destroyed on drop.
+        let result = unsafe { sys::cuEventQuery(self.raw) };
+        let is_ready = check_ready(result, "cuEventQuery").map_err(|error| self.shared.remember(error))?;
+        self.mark_reached(point.filter(|_| is_ready));
         Ok(is_ready)
     }
 
-    /// Waits for what it was recorded behind.
+    /// Waits until the work before the recorded point has finished.
     pub(super) fn wait(&self) -> Result<()> {
         self.shared.make_current()?;
         let point = *self.point.lock();
-        // SAFETY: the event is alive.
-        self.shared.check(unsafe { sys::cuEventSynchronize(self.raw) }, "cuEventSynchronize")?;
-        self.reached(point);
+        // SAFETY: `self` owns the event, which is destroyed on drop.
+        let result = unsafe { sys::cuEventSynchronize(self.raw) };
+        self.shared.check(result, "cuEventSynchronize")?;
+        self.mark_reached(point);
         Ok(())
     }
 }
@@ -107,7 +113,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
-            // SAFETY: the event is alive and this is its only owner; waits for it that are queued keep their meaning.
+            // SAFETY: the event is alive and this is its only owner. Queued waits for it remain valid.
             let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
         }
     }
@@ -129,9 +135,10 @@ impl Events for GpuContext {
     }
 
     fn synchronize_event(&self, event: &Event) -> Result<()> {
-        // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
+        // Waits even in a failed context: work that is still running may use memory that the caller
+        // is about to release.
         event.wait()?;
-        self.shared.works()
+        self.shared.check_usable()
     }
 
     fn elapsed_ms(&self, start: &Event, end: &Event) -> Result<f32> {

@@ -18,10 +18,10 @@ use super::workspace::LastUse;
 
 const _: () = assert!(offset_of!(CUgraphExecUpdateResultInfo, result) == 0);
 
-/// A graph ready for launching.
+/// An executable graph.
 pub(crate) struct Graph {
     shared: Arc<Shared>,
-    /// The driver leaves it to callers that launches and updates of one graph do not meet.
+    /// The driver requires callers to serialize launches and updates of one graph.
     instance: Mutex<Instance>,
 }
 
@@ -30,16 +30,19 @@ struct Instance {
     nodes: usize,
     /// The capture it was made from, whose workspaces it uses.
     capture: Option<u64>,
-    /// When those are used no more. A launch comes behind all earlier ones, on whichever stream.
+    /// The end of the last launch, after which the workspaces are unused. A launch starts after all
+    /// earlier ones, on whichever streams.
     last_launch: LastUse,
 }
 
-// SAFETY: the driver lets every thread use the instance, one at a time, which the mutex sees to.
+// SAFETY: the driver allows the use of the instance on any thread, by one thread at a time, which
+// the mutex ensures.
 unsafe impl Send for Graph {}
-// SAFETY: as above.
+// SAFETY: the driver allows the use of the instance on any thread, by one thread at a time, which
+// the mutex ensures.
 unsafe impl Sync for Graph {}
 
-/// What was captured, not yet instantiated. The context outlives it.
+/// A captured graph that is not instantiated yet. The context outlives it.
 struct Captured<'a> {
     shared: &'a Arc<Shared>,
     raw: CUgraph,
@@ -61,7 +64,8 @@ impl Captured<'_> {
 
     fn nodes(&self) -> Result<usize> {
         let mut count = 0;
-        // SAFETY: the graph is alive; with no array the driver gives the count, through a pointer valid for the call.
+        // SAFETY: the graph is alive. Without an array the driver returns the count, through a
+        // pointer that is valid for the call.
         let result = unsafe { sys::cuGraphGetNodes(self.raw, std::ptr::null_mut(), &raw mut count) };
         self.shared.check(result, "cuGraphGetNodes")?;
         Ok(count)
@@ -76,7 +80,8 @@ impl Captured<'_> {
     }
 }
 
-/// Why an instance was not updated, as a number: one that the bindings do not know must not become a Rust enum.
+/// Describes why an instance was not updated. The reason is a number: one that the bindings do not
+/// know must not become a Rust enum.
 fn update_failure(reason: c_int) -> &'static str {
     match reason {
         2 => "it has other operations, or other dependences between them",
@@ -91,13 +96,14 @@ fn update_failure(reason: c_int) -> &'static str {
 }
 
 impl Captured<'_> {
-    /// Lets an instance do what was captured.
+    /// Updates an instance to the captured graph.
     fn update(&self, instance: CUgraphExec) -> Result<()> {
         let mut info = MaybeUninit::<CUgraphExecUpdateResultInfo>::zeroed();
-        // SAFETY: graph and instance are alive, nobody else uses the instance meanwhile, and the pointer is valid for the
-        // call.
+        // SAFETY: graph and instance are alive, nothing else uses the instance during the call, and
+        // the pointer is valid for the call.
         let result = unsafe { sys::cuGraphExecUpdate_v2(instance, self.raw, info.as_mut_ptr()) };
-        // SAFETY: the first field is a C enum, which has the size of an int; it was zeroed, and perhaps written, before.
+        // SAFETY: the first field is a C enum, which has the size of an int. It was zeroed before
+        // the call, which may have written it.
         let reason = unsafe { info.as_ptr().cast::<c_int>().read() };
         self.shared.check(result, "cuGraphExecUpdate").map_err(|mut error| {
             if error.status == Status::GraphExecUpdateFailure {
@@ -110,7 +116,7 @@ impl Captured<'_> {
 
 impl Drop for Captured<'_> {
     fn drop(&mut self) {
-        // SAFETY: the graph is alive and this is its only owner; instances of it do not need it.
+        // SAFETY: the graph is alive and this is its only owner. Instances of it do not need it.
         let _ = unsafe { sys::cuGraphDestroy(self.raw) };
     }
 }
@@ -119,7 +125,8 @@ impl Drop for Graph {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
             let instance = self.instance.get_mut();
-            // SAFETY: the instance is alive and this is its only owner; a launch under way still finishes.
+            // SAFETY: the instance is alive and this is its only owner. A running launch still
+            // finishes.
             let _ = unsafe { sys::cuGraphExecDestroy(instance.raw) };
             let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
             self.shared.free_capture_workspaces(instance.capture, last_launch);
@@ -160,7 +167,7 @@ impl Graphs for GpuContext {
         let mut instance = graph.instance.lock();
         let updated = captured.update(instance.raw);
         updated.inspect_err(|_| shared.free_capture_workspaces(captured.capture, LastUse::Over))?;
-        // Launches under way may use the old workspaces.
+        // Running launches may use the old workspaces.
         let before = std::mem::replace(&mut instance.capture, captured.capture);
         let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
         shared.free_capture_workspaces(before, last_launch);
@@ -174,12 +181,13 @@ impl Graphs for GpuContext {
     fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
         let shared = self.bound()?;
         let mut instance = graph.instance.lock();
-        let uses_workspaces = shared.workspaces.has_of_capture(instance.capture);
+        let uses_workspaces = shared.workspaces.has_capture_workspaces(instance.capture);
         let new_event = match instance.last_launch {
-            LastUse::Over | LastUse::Unknown if uses_workspaces => Some(Event::internal(shared)?),
+            LastUse::Over | LastUse::Unknown if uses_workspaces => Some(Event::new_internal(shared)?),
             _ => None,
         };
-        // SAFETY: instance and stream are alive, and nobody else uses the instance meanwhile.
+        // SAFETY: instance and stream are alive, and nothing else uses the instance during the
+        // call.
         shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
         static WHAT: LazyLock<Arc<str>> = LazyLock::new(|| "a graph".into());
         shared.launches.add(stream.raw().addr(), &WHAT);
@@ -190,7 +198,7 @@ impl Graphs for GpuContext {
             && let LastUse::Before(event) = &instance.last_launch
             && event.record(stream.handle()).is_err()
         {
-            // The graph runs, whether or not an event says when it has ended.
+            // The graph runs even if no event can tell when it has finished.
             instance.last_launch = LastUse::Unknown;
         }
         Ok(())

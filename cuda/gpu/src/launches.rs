@@ -1,8 +1,9 @@
-//! Work of a context that is not known to be done: when it fails, the error names what may have caused it.
+//! Work of a context that may not have finished. When the context fails, its error names the work
+//! that may be the cause.
 //!
-//! A driver tells of a fault at any later call, and not what caused it. So each launch is noted with where it was queued, and
-//! forgotten when its stream is known to have come past it. A fault is then of the work that is left, which is one launch if
-//! the program waits for each.
+//! A driver reports a fault at any later call, and does not say what caused it. So each launch is
+//! recorded with its origin, and forgotten when its stream is known to have passed it. A fault is
+//! then due to the remaining work, which is a single launch if the program waits for each one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,10 +12,10 @@ use parking_lot::Mutex;
 use tfrt_device::error::DeviceError;
 use tfrt_device::origin::Caller;
 
-/// The most that is noted; older work is forgotten.
+/// The greatest number of recorded launches. Older ones are forgotten.
 const MAX_NOTED: usize = 256;
 
-/// A point of a stream: the number of the last launch before it.
+/// A point on a stream: the number of the last launch before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     stream: usize,
@@ -27,7 +28,7 @@ struct Launch {
     caller: Caller,
 }
 
-/// What was queued and is not known to be done.
+/// The queued work that is not known to have finished.
 #[derive(Default)]
 pub(super) struct Launches(Mutex<State>);
 
@@ -35,12 +36,12 @@ pub(super) struct Launches(Mutex<State>);
 struct State {
     last_number: u64,
     left: VecDeque<Launch>,
-    /// Work was forgotten that may not be done.
+    /// Whether work was forgotten that may not have finished.
     is_cut: bool,
 }
 
 impl Launches {
-    /// Notes work that was queued on a stream just now.
+    /// Records work that was just queued on a stream.
     pub(super) fn add(&self, stream: usize, what: &Arc<str>) {
         let caller = Caller::here();
         let mut state = self.0.lock();
@@ -53,13 +54,13 @@ impl Launches {
         state.left.push_back(Launch { point, what: Arc::clone(what), caller });
     }
 
-    /// Returns where a stream ends now.
+    /// Returns the current end of a stream.
     pub(super) fn end_of(&self, stream: usize) -> Point {
         Point { stream, number: self.0.lock().last_number }
     }
 
-    /// Forgets what a stream has come past.
-    pub(super) fn reached(&self, point: Point) {
+    /// Forgets the work that a stream has passed.
+    pub(super) fn forget_until(&self, point: Point) {
         let is_done =
             |launch: &Launch| launch.point.stream == point.stream && launch.point.number <= point.number;
         let mut state = self.0.lock();
@@ -67,7 +68,7 @@ impl Launches {
         state.is_cut &= !state.left.is_empty();
     }
 
-    /// The error with what may have caused it.
+    /// Adds the work that may be the cause to an error.
     pub(super) fn blame(&self, mut error: DeviceError) -> DeviceError {
         let state = self.0.lock();
         let text = if error.detail.is_empty() { error.status.message() } else { &error.detail };
@@ -118,11 +119,11 @@ mod tests {
             "{}",
             blamed(&launches)
         );
-        launches.reached(point);
+        launches.forget_until(point);
         assert!(blamed(&launches).ends_with("in one of 2 launches: from 'b' to 'c'"));
-        launches.reached(launches.end_of(2));
+        launches.forget_until(launches.end_of(2));
         assert!(blamed(&launches).ends_with("in 'c'"));
-        launches.reached(launches.end_of(1));
+        launches.forget_until(launches.end_of(1));
         assert_eq!(blamed(&launches), bare);
     }
 

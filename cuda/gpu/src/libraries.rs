@@ -1,10 +1,10 @@
 //! Finding and loading the libraries beyond the driver.
 //!
-//! A library is looked for when something first needs it: in the folders of `TFRT_CUDA_LIBRARY_PATH` (which may name
-//! Python's `site-packages`: its `nvidia` packages are looked through), in the toolkit (`CUDA_HOME`, `CUDA_PATH`,
-//! `/usr/local/cuda`), and where the system looks. Every function that is used of it is found at once, so that a library
-//! that lacks one is an error and never a surprise. Statuses come back as numbers: one that the bindings do not know must
-//! not become a Rust enum.
+//! A library is searched for at its first use: in the folders of `TFRT_CUDA_LIBRARY_PATH` (which
+//! may name Python's `site-packages`, whose `nvidia` packages are searched), in the toolkit
+//! (`CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`), and in the system's places. All functions are
+//! resolved when the library is loaded, so a library that lacks one fails at once. Statuses are
+//! read as numbers: one that the bindings do not know must not become a Rust enum.
 
 #![expect(unsafe_code, reason = "libraries are loaded and their functions called by pointer")]
 
@@ -13,24 +13,26 @@ use std::path::{Path, PathBuf};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use tfrt_device::error::{DeviceError, Result, Status};
 
-/// The environment variable with folders to look in first.
+/// The environment variable with folders to search first.
 pub(super) const PATH_VARIABLE: &str = "TFRT_CUDA_LIBRARY_PATH";
 
-/// What to look for.
+/// The names of a library to search for.
 #[derive(Debug)]
 pub(super) struct LibrarySpec {
-    /// As people call it.
+    /// The name for error messages.
     pub(super) name: &'static str,
-    /// File names, the best first.
+    /// File names, in order of preference.
     pub(super) files: &'static [&'static str],
-    /// Libraries that it loads by name when it runs. Loaded before, they are found wherever they lie. Where a name is not there,
-    /// it stands for all that add a number to it: `libnvrtc-builtins.so.13` is there as `libnvrtc-builtins.so.13.0`.
+    /// Libraries that this one loads by name at run time. If they are loaded first, they are found
+    /// in any folder. If there is no file with exactly this name, it stands for all names that add
+    /// a number: `libnvrtc-builtins.so.13` also matches `libnvrtc-builtins.so.13.0`.
     pub(super) companions: &'static [&'static str],
-    /// The status for its absence.
+    /// The status if the library is missing.
     pub(super) missing: Status,
 }
 
-/// A loaded library. It is never unloaded: the libraries start threads and register handlers.
+/// A loaded library. It is never unloaded, because such libraries start threads and register
+/// handlers.
 #[derive(Debug)]
 pub(super) struct Loaded {
     library: Library,
@@ -40,14 +42,14 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Looks for the library and loads it.
+    /// Searches for the library and loads it.
     ///
     /// # Errors
-    /// Names every file and every folder that was tried.
+    /// The error names every file and every folder that was tried.
     pub(super) fn open(spec: &LibrarySpec) -> Result<Self> {
         let folders = folders();
         for companion in spec.companions {
-            // Without it the library may still work; if not, it says so itself.
+            // The library may work without its companion. If not, it reports that itself.
             for (library, _) in find_companion(companion, &folders) {
                 std::mem::forget(library);
             }
@@ -58,12 +60,12 @@ impl Loaded {
         Ok(Self { library, name: spec.name, path, missing: spec.missing })
     }
 
-    /// The function of this name.
+    /// Returns the function with this name.
     ///
     /// # Safety
     /// `F` is a pointer to a function with the signature that the library's header declares.
     pub(super) unsafe fn function<F: Copy>(&self, name: &'static str) -> Result<F> {
-        // SAFETY: the caller answers for the type, and the library stays loaded.
+        // SAFETY: the caller vouches for the type, and the library stays loaded.
         match unsafe { self.library.get::<F>(name.as_bytes()) } {
             Ok(function) => Ok(*function),
             Err(_) => Err(DeviceError::new(
@@ -74,7 +76,7 @@ impl Loaded {
     }
 }
 
-/// Folders to look in, in order. The system's own places are tried after them.
+/// Returns the folders to search, in order. The system's places are tried after them.
 fn folders() -> Vec<PathBuf> {
     let own = std::env::var_os(PATH_VARIABLE);
     let given = own.iter().flat_map(std::env::split_paths).flat_map(|folder| inside(&folder));
@@ -90,7 +92,8 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// The folder, its library folders, and those of the NVIDIA packages if it is a Python `site-packages`.
+/// Returns the folder, its library folders, and those of the NVIDIA packages if it is a Python
+/// `site-packages`.
 fn inside(folder: &Path) -> Vec<PathBuf> {
     let mut all = vec![folder.to_path_buf(), folder.join("lib"), folder.join("lib64")];
     let mut packages: Vec<_> = std::fs::read_dir(folder.join("nvidia"))
@@ -103,7 +106,7 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The files in the folder whose names add numbers to this one, in order.
+/// Returns the files in the folder whose names add numbers to this one, in order.
 fn numbered(name: &str, folder: &Path) -> Vec<PathBuf> {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let adds_numbers = |file: &String| {
@@ -117,8 +120,9 @@ fn numbered(name: &str, folder: &Path) -> Vec<PathBuf> {
     names.iter().map(|name| folder.join(name)).collect()
 }
 
-/// Loads a companion from the first folder that has it: the file of just this name, which is the one that is meant where several
-/// lie side by side, or else all that add a number to it, as the library may want any of them.
+/// Loads a companion from the first folder that has it. A file with exactly this name is preferred
+/// where several versions are installed. Otherwise all files that add a number are loaded, because
+/// the library may need any of them.
 fn find_companion(name: &str, folders: &[PathBuf]) -> Vec<(Library, PathBuf)> {
     let load = |path: PathBuf| Some((open(&path).ok()?, path));
     for folder in folders {
@@ -133,7 +137,8 @@ fn find_companion(name: &str, folders: &[PathBuf]) -> Vec<(Library, PathBuf)> {
     load(PathBuf::from(name)).into_iter().collect()
 }
 
-/// Loads the first of `files` that can be; of those that are there and cannot, `failures` learns why.
+/// Loads the first of `files` that can be loaded. Adds the reasons for existing files that cannot
+/// be loaded to `failures`.
 fn find(files: &[&str], folders: &[PathBuf], failures: &mut Vec<String>) -> Option<(Library, PathBuf)> {
     let in_folders = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
     for path in in_folders.filter(|path| path.exists()) {
@@ -145,28 +150,28 @@ fn find(files: &[&str], folders: &[PathBuf], failures: &mut Vec<String>) -> Opti
     files.iter().map(PathBuf::from).find_map(|file| Some((open(&file).ok()?, file)))
 }
 
-/// What the loader says of a failure.
+/// Returns the loader's reason for a failure.
 pub(super) fn cause(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 fn open(path: &Path) -> Result<Library, String> {
-    // SAFETY: the libraries looked for are NVIDIA's, whose initializers may run on any thread.
+    // SAFETY: the libraries are NVIDIA's, whose initializers may run on any thread.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
         let cause = cause(&error);
-        // The loader's text begins with the path, if it says anything.
+        // If the loader gives a reason, its text begins with the path.
         if cause.contains(':') { cause } else { format!("{}: {cause}", path.display()) }
     })
 }
 
-/// The environment variable that says that tests must find the libraries.
+/// The environment variable that requires tests to find the libraries.
 #[cfg(test)]
 pub(super) const REQUIRED_VARIABLE: &str = "TFRT_TEST_CUDA_LIBRARIES";
 
-/// For tests of a library: whether it is there. Elsewhere the error says what was looked for, which is a failure where the
-/// libraries must be there (`ci/gpu/libraries`).
+/// Returns whether a library is present, for tests. Otherwise the error says what was searched for,
+/// and the test fails if the libraries are required (`ci/gpu/libraries`).
 #[cfg(test)]
-pub(super) fn is_there<T>(found: &Result<T>, spec: &LibrarySpec) -> bool {
+pub(super) fn is_installed<T>(found: &Result<T>, spec: &LibrarySpec) -> bool {
     let Err(error) = found else { return true };
     assert!(std::env::var_os(REQUIRED_VARIABLE).is_none(), "{error}");
     assert_eq!(error.status, spec.missing, "{error}");
@@ -189,9 +194,9 @@ fn absence(spec: &LibrarySpec, folders: &[PathBuf], failures: &[String]) -> Stri
     text
 }
 
-/// Declares a library: its functions, and where it is found. `get` loads it once and keeps the answer.
+/// Declares a library with its functions and file names. `get` loads it once and keeps the result.
 macro_rules! library {
-    // A status, unless something else is declared.
+    // Functions return a status unless something else is declared.
     (@result) => { std::ffi::c_int };
     (@result $type:ty) => { $type };
     (
@@ -208,7 +213,7 @@ macro_rules! library {
         }
 
         impl $name {
-            /// The library, loaded at the first call.
+            /// Returns the library, loaded at the first call.
             pub(super) fn get() -> tfrt_device::error::Result<&'static Self> {
                 static LIBRARY: std::sync::OnceLock<tfrt_device::error::Result<$name>> = std::sync::OnceLock::new();
                 LIBRARY.get_or_init(Self::load).as_ref().map_err(Clone::clone)
@@ -255,7 +260,7 @@ mod tests {
         assert!(inside(folder.path()).contains(&lib));
     }
 
-    /// The path of a library that can be loaded everywhere: the C library's.
+    /// Returns the path of a library that can be loaded on every system: the C library.
     fn some_library() -> Option<PathBuf> {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let own =
@@ -263,7 +268,7 @@ mod tests {
         own.map(|(_, path)| Path::new("/").join(path))
     }
 
-    /// As the packages of CUDA 12 and 13 lie.
+    /// Uses the layouts of the packages of CUDA 12 and 13.
     #[test]
     fn libraries_of_packages_are_loaded_from_where_they_lie() {
         let Some(library) = some_library() else { return };
@@ -282,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Where NVIDIA's packages are, each library is found in them by the name that is looked for first.
+    /// Where NVIDIA's packages are installed, each library is found in them by its preferred name.
     #[test]
     fn packages_have_the_libraries_by_their_first_names() {
         if std::env::var_os(REQUIRED_VARIABLE).is_none() {
@@ -314,7 +319,7 @@ mod tests {
         );
     }
 
-    /// An upgrade may leave the files of the version before beside the link to the new one.
+    /// An upgrade may leave the files of the previous version beside the link to the new one.
     #[test]
     fn a_companion_of_just_the_name_comes_before_numbered_ones() {
         let Some(library) = some_library() else { return };
@@ -347,7 +352,7 @@ mod tests {
     fn a_missing_function_is_an_error() {
         let spec = LibrarySpec { name: "the C library", files: &["libc.so.6"], ..NOWHERE };
         let library = Loaded::open(&spec).unwrap();
-        // SAFETY: it is not there, so that no function gets a wrong type.
+        // SAFETY: the function does not exist, so no function is called with a wrong type.
         let error = unsafe { library.function::<unsafe extern "C" fn()>("cublasNothing") }.unwrap_err();
         assert!(error.detail.contains("'cublasNothing'"), "{error}");
     }

@@ -36,27 +36,27 @@ impl Allocations {
     }
 }
 
-/// Pinned host memory that was freed and is kept, because pinning costs as much as copying megabytes. Blocks are powers of
-/// two, so that they fit again.
+/// Freed pinned host memory, kept for reuse because pinning costs as much as copying megabytes.
+/// Block sizes are powers of two, so that blocks fit later requests.
 #[derive(Default)]
 pub(super) struct HostPool(Mutex<HostBlocks>);
 
 #[derive(Default)]
 struct HostBlocks {
-    /// Bytes of each block that is in use, by its address.
+    /// The size of each block in use, by address.
     live: HashMap<usize, usize>,
-    /// Blocks that are not, by their bytes.
+    /// The addresses of unused blocks, by size.
     cached: HashMap<usize, Vec<usize>>,
     cached_bytes: usize,
 }
 
-/// The most pinned memory that is kept unused.
+/// The greatest number of bytes of unused pinned memory to keep.
 const MAX_HOST_CACHE_BYTES: usize = 256 << 20;
 /// The smallest block: a page.
 const MIN_HOST_BLOCK_BYTES: usize = 4096;
 
 impl HostPool {
-    /// A block of at least so many bytes. The context is current.
+    /// Allocates a block of at least `bytes` bytes. The context must be current.
     fn allocate(&self, bytes: usize) -> Result<*mut u8> {
         let bytes = bytes.max(MIN_HOST_BLOCK_BYTES).checked_next_power_of_two().ok_or(Status::OutOfMemory)?;
         let mut blocks = self.0.lock();
@@ -71,7 +71,7 @@ impl HostPool {
         Ok(std::ptr::with_exposed_provenance_mut(address))
     }
 
-    /// Takes a block back; what is to be unpinned, if no more is kept.
+    /// Takes a block back. Returns its address if it must be unpinned because the cache is full.
     fn free(&self, memory: *mut u8) -> Result<Option<usize>> {
         let address = memory.expose_provenance();
         let mut blocks = self.0.lock();
@@ -87,11 +87,11 @@ impl HostPool {
         Ok(None)
     }
 
-    /// Gives all cached memory back. The context is current.
+    /// Frees all cached memory. The context must be current.
     pub(super) fn free_all(&self) {
         let mut blocks = self.0.lock();
         for address in std::mem::take(&mut blocks.cached).into_values().flatten() {
-            // Called when the context ends: nobody could be told of a failure.
+            // Called when the context is destroyed, so a failure could not be returned to a caller.
             let _ = unpin(address);
         }
         blocks.cached_bytes = 0;
@@ -100,7 +100,8 @@ impl HostPool {
 
 fn pin(bytes: usize) -> Result<usize> {
     let mut memory = std::ptr::null_mut();
-    // Portable: pinned for all contexts, as copies between devices may pass through it.
+    // Portable memory is pinned for all contexts, because copies between devices may pass through
+    // it.
     let flags = sys::CU_MEMHOSTALLOC_PORTABLE;
     // SAFETY: a context is current, and the pointer is valid for the call.
     check(unsafe { sys::cuMemHostAlloc(&raw mut memory, bytes, flags) }, "cuMemHostAlloc")?;
@@ -108,12 +109,12 @@ fn pin(bytes: usize) -> Result<usize> {
 }
 
 fn unpin(address: usize) -> Result<()> {
-    // SAFETY: `pin` gave the address, and the pool gives each back once.
+    // SAFETY: `pin` returned the address, and the pool unpins each address once.
     let result = unsafe { sys::cuMemFreeHost(std::ptr::with_exposed_provenance_mut(address)) };
     check(result, "cuMemFreeHost")
 }
 
-/// Device memory of the current context.
+/// Allocates device memory in the current context.
 pub(super) fn allocate_device(bytes: usize) -> Result<u64> {
     let mut address = 0;
     // SAFETY: a context is current, and the pointer is valid for the call.
@@ -121,18 +122,19 @@ pub(super) fn allocate_device(bytes: usize) -> Result<u64> {
     Ok(address)
 }
 
-/// Gives back what [`allocate_device`] gave, which no queued work uses any more: the driver may wait for such work, and need not.
+/// Frees memory of [`allocate_device`], which queued work must no longer use: the driver does not
+/// promise to wait for such work.
 pub(super) fn free_device(address: u64) -> Result<()> {
     // SAFETY: the driver checks the address.
     check(unsafe { sys::cuMemFree_v2(address) }, "cuMemFree")
 }
 
-/// A count of bytes as the driver takes it.
+/// Converts a number of bytes to the type that the driver expects.
 pub(super) fn size(bytes: u64) -> Result<usize> {
     usize::try_from(bytes).map_err(|_| Status::OutOfMemory.into())
 }
 
-/// A block of unified memory, which goes when neither side has it any more.
+/// A block of unified memory, freed when neither side uses it any more.
 pub(super) struct Managed {
     address: u64,
     shared: Arc<Shared>,
@@ -163,7 +165,7 @@ impl Memory for GpuContext {
 
     fn free(&self, address: u64) -> Result<()> {
         self.shared.allocations.remove(address);
-        // Of unified memory the host may have its side still.
+        // The host may still have its side of unified memory.
         if self.managed.lock().remove(&address).is_none() {
             self.shared.hand_over(move || free_device(address));
         }
@@ -201,13 +203,13 @@ impl Memory for GpuContext {
 
     fn allocate_managed(&self, bytes: u64) -> Result<ManagedMemory> {
         let shared = self.bound()?;
-        // Elsewhere a host that touches it while any work of the device's runs is killed, work that has never heard of it
-        // included.
+        // Without concurrent access, the system kills a host process that touches the memory while
+        // any work of the device is running, even unrelated work.
         if attribute(shared.device, Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)? == 0 {
             let detail = "the host cannot use unified memory while this device works";
             return Err(DeviceError::new(Status::NotSupported, detail));
         }
-        // A driver that is asked for more than is free may hang the GPU.
+        // Requests for more memory than is free may hang the GPU.
         let free = self.memory_info()?.free;
         if bytes > free {
             let detail = format!("{bytes} bytes of unified memory, and the device has {free} free");
@@ -220,7 +222,7 @@ impl Memory for GpuContext {
         shared.check(result, "cuMemAllocManaged")?;
         let block = Arc::new(Managed { address, shared: shared.clone() });
         let host = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-        // SAFETY: just allocated, of this size, and no work of the device's knows it.
+        // SAFETY: the memory was just allocated with this size, and no work of the device knows it.
         unsafe { host.write_bytes(0, size(bytes)?) };
         shared.allocations.insert(address, bytes);
         self.managed.lock().insert(address, block.clone());
@@ -231,7 +233,8 @@ impl Memory for GpuContext {
         if self.shared.allocations.contains(address, bytes) {
             return true;
         }
-        // Not of `allocate`: a module's variable, or another library's.
+        // The address is not from `allocate`: it belongs to a module's variable or to another
+        // library.
         let (mut start, mut length) = (0, 0);
         // SAFETY: the context is current if `bind` succeeded, and the pointers are valid for the call.
         let found = self.shared.bind().is_ok()
@@ -253,7 +256,8 @@ impl Transfers for GpuContext {
         bytes: usize,
     ) -> Result<()> {
         let shared = self.bound()?;
-        // SAFETY: the caller keeps `src` readable until the stream has passed; the front checked `dst`.
+        // SAFETY: the caller keeps `src` readable until the copy has finished. The front checked
+        // `dst`.
         let result = unsafe { sys::cuMemcpyHtoDAsync_v2(dst, src.cast(), bytes, stream.raw()) };
         shared.check(result, "cuMemcpyHtoDAsync")
     }
@@ -266,7 +270,8 @@ impl Transfers for GpuContext {
         bytes: usize,
     ) -> Result<()> {
         let shared = self.bound()?;
-        // SAFETY: the caller keeps `dst` writable until the stream has passed; the front checked `src`.
+        // SAFETY: the caller keeps `dst` writable until the copy has finished. The front checked
+        // `src`.
         let result = unsafe { sys::cuMemcpyDtoHAsync_v2(dst.cast(), src, bytes, stream.raw()) };
         shared.check(result, "cuMemcpyDtoHAsync")
     }
@@ -300,10 +305,12 @@ impl Transfers for GpuContext {
             WidthInBytes: copy.width,
             Height: copy.height,
         };
-        // SAFETY: the caller answers for ends on the host, the front for those on the device; the driver copies the struct.
+        // SAFETY: the caller promises that ends on the host are valid, and the front checked those
+        // on the device. The driver copies the struct.
         let result = unsafe { sys::cuMemcpy2DAsync_v2(&raw const parameters, stream.raw()) };
         match (result, copy.dst, copy.src) {
-            // On one device the driver may refuse pitches that are not its own (`cuMemAllocPitch`).
+            // On one device the driver may reject pitches that it did not choose itself
+            // (`cuMemAllocPitch`).
             (CUresult::CUDA_ERROR_INVALID_VALUE, Endpoint::Device(dst), Endpoint::Device(src)) => {
                 (0..copy.height).try_for_each(|row| {
                     let (to, from) = ((row * copy.dst_pitch) as u64, (row * copy.src_pitch) as u64);

@@ -27,25 +27,30 @@ struct Loaded {
     raw: CUmodule,
 }
 
-/// A function. It keeps its module.
+/// A function. It keeps its module alive.
 pub(crate) struct Function {
     raw: CUfunction,
-    /// For errors.
+    /// The name, for errors.
     name: Arc<str>,
-    /// The dynamic shared memory it may be launched with so far: more than the ordinary limit is asked for.
+    /// The dynamic shared memory that launches may use so far. More than the default limit must be
+    /// requested.
     shared_memory_bytes: AtomicU32,
-    /// Held while more is asked for: the driver keeps what was asked for last.
+    /// Held during a request for more, because the driver keeps the last value that was set.
     asking: Mutex<()>,
     _module: Arc<Loaded>,
 }
 
-// SAFETY: the driver lets every thread use modules and functions; the rest is `Send` and `Sync` itself.
+// SAFETY: the driver allows the use of modules on any thread. The other fields are `Send`
+// themselves.
 unsafe impl Send for Loaded {}
-// SAFETY: as above.
+// SAFETY: the driver allows the use of modules on any thread. The other fields are `Sync`
+// themselves.
 unsafe impl Sync for Loaded {}
-// SAFETY: as above.
+// SAFETY: the driver allows the use of functions on any thread. The other fields are `Send`
+// themselves.
 unsafe impl Send for Function {}
-// SAFETY: as above.
+// SAFETY: the driver allows the use of functions on any thread. The other fields are `Sync`
+// themselves.
 unsafe impl Sync for Function {}
 
 impl Drop for Loaded {
@@ -57,14 +62,15 @@ impl Drop for Loaded {
     }
 }
 
-/// Dynamic shared memory that every function may be launched with.
+/// The dynamic shared memory that every function may use.
 const SHARED_MEMORY_BYTES_ORDINARY: u32 = 48 << 10;
-/// Room for what the driver's compiler says of a module.
+/// The size of the buffer for the log of the driver's compiler.
 const LOG_BYTES: usize = 16 << 10;
-/// Parameters whose pointers need no allocation.
+/// The greatest number of parameters whose pointers need no allocation.
 const PARAMETERS_INLINE: usize = 32;
 
-/// The image as the driver reads it: PTX with a final zero, a binary that says no more than it holds.
+/// Returns the image in the form that the driver reads: PTX with a final zero, or a binary whose
+/// size has been checked.
 fn checked_image(image: &[u8]) -> Result<std::borrow::Cow<'_, [u8]>> {
     let truncated = || DeviceError::new(Status::InvalidImage, "the binary is shorter than its header says");
     if image.starts_with(b"\x7fELF") {
@@ -85,15 +91,16 @@ fn checked_image(image: &[u8]) -> Result<std::borrow::Cow<'_, [u8]>> {
             Err(truncated())
         };
     }
-    // Text. The driver stops at the first zero.
+    // The image is text. The driver stops at the first zero.
     if image.contains(&0) { Ok(image.into()) } else { Ok([image, b"\0"].concat().into()) }
 }
 
-/// The bytes a 64-bit little-endian ELF file says it has: where the last of its sections and tables ends.
+/// Returns the size that a 64-bit little-endian ELF file claims: the end of the last of its
+/// sections and tables.
 fn elf_bytes(image: &[u8]) -> Option<u64> {
     let short = |at: usize| Some(u64::from(u16::from_le_bytes(image.get(at..at + 2)?.try_into().ok()?)));
     let long = |at: usize| Some(u64::from_le_bytes(image.get(at..at + 8)?.try_into().ok()?));
-    // Class and byte order.
+    // The class and the byte order.
     if image.get(4..6)? != [2, 1] {
         return None;
     }
@@ -115,18 +122,18 @@ fn elf_bytes(image: &[u8]) -> Option<u64> {
     Some(end)
 }
 
-/// Loads the image. The context is current.
+/// Loads the image. The context must be current.
 fn load(image: &[u8]) -> Result<CUmodule> {
     let image = checked_image(image)?;
     let mut log = vec![0u8; LOG_BYTES];
     let mut options =
         [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // The size is the value itself, in the place of a pointer.
+    // The size is passed as a value in place of a pointer.
     let size = std::ptr::without_provenance_mut::<c_void>(LOG_BYTES);
     let mut values = [log.as_mut_ptr().cast::<c_void>(), size];
     let mut raw = std::ptr::null_mut();
-    // SAFETY: the context is current; the image ends where it says; there are two options with their values, and the log
-    // has the size that is given.
+    // SAFETY: the context is current, and the image ends where its size says. There are two options
+    // with their values, and the log has the size that is given.
     let result = unsafe {
         sys::cuModuleLoadDataEx(
             &raw mut raw,
@@ -166,7 +173,7 @@ impl Function {
         Ok(u32::try_from(value).unwrap_or(0))
     }
 
-    /// The declared parameters.
+    /// Returns the declared parameters.
     fn parameters(&self) -> Result<Vec<ParameterInfo>> {
         let mut parameters = Vec::new();
         loop {
@@ -176,7 +183,7 @@ impl Function {
                 sys::cuFuncGetParamInfo(self.raw, parameters.len(), &raw mut offset, &raw mut size)
             };
             match result {
-                // There is no parameter of this number.
+                // There is no parameter with this number.
                 CUresult::CUDA_ERROR_INVALID_VALUE => return Ok(parameters),
                 result => check(result, "cuFuncGetParamInfo")?,
             }
@@ -184,9 +191,9 @@ impl Function {
         }
     }
 
-    /// Lets the function be launched with so much dynamic shared memory.
+    /// Allows launches of the function with `bytes` bytes of dynamic shared memory.
     fn allow_shared_memory(&self, bytes: u32) -> Result<()> {
-        // Acquire: what was asked for is so before this is said.
+        // Acquire: the driver's limit was raised before this value was stored.
         let is_allowed = || bytes <= self.shared_memory_bytes.load(Ordering::Acquire);
         if is_allowed() {
             return Ok(());
@@ -231,7 +238,7 @@ impl Modules for GpuContext {
             asking: Mutex::default(),
             _module: Arc::clone(&module.0),
         };
-        // What the function declares counts too.
+        // The limit also covers the static shared memory that the function declares.
         let fixed = function.attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         function
             .shared_memory_bytes
@@ -308,8 +315,8 @@ impl Modules for GpuContext {
             numAttrs: u32::from(config.cooperative),
         };
         with_pointers(parameters, |pointers| {
-            // SAFETY: stream and function are alive; the caller answers for the parameters, which the driver copies from
-            // where the pointers point, as many and as large as the function declares.
+            // SAFETY: stream and function are alive. The caller vouches for the parameters, which
+            // the driver copies: as many, and as large, as the function declares.
             let result = unsafe {
                 sys::cuLaunchKernelEx(&raw const launch, function.raw, pointers, std::ptr::null_mut())
             };
@@ -320,9 +327,10 @@ impl Modules for GpuContext {
     }
 }
 
-/// Calls `launch` with an array of pointers to the parameters. Most launches need no allocation for it.
+/// Calls `launch` with an array of pointers to the parameters, which is on the stack for most
+/// launches.
 fn with_pointers<R>(parameters: PackedParameters<'_>, launch: impl FnOnce(*mut *mut c_void) -> R) -> R {
-    // The driver only reads.
+    // The driver only reads the parameters.
     let pointer = |&offset: &u32| parameters.bytes[offset as usize..].as_ptr().cast_mut().cast::<c_void>();
     if parameters.offsets.len() <= PARAMETERS_INLINE {
         let mut pointers = [std::ptr::null_mut(); PARAMETERS_INLINE];
@@ -343,7 +351,7 @@ mod tests {
         assert_eq!(*checked_image(b".version 9.0\0").unwrap(), *b".version 9.0\0");
     }
 
-    /// A file with one section of data.
+    /// Returns an ELF file with one section of data.
     fn elf() -> Vec<u8> {
         let mut image = vec![0u8; 64 + 64 + 16];
         image[..6].copy_from_slice(b"\x7fELF\x02\x01");
@@ -378,7 +386,7 @@ mod tests {
             let offsets: Vec<u32> = (0..count as u32).map(|n| n * 4).collect();
             with_pointers(PackedParameters { bytes: &bytes, offsets: &offsets, buffers: &[] }, |pointers| {
                 for (index, &offset) in offsets.iter().enumerate() {
-                    // SAFETY: there are as many pointers as offsets, each into `bytes`.
+                    // SAFETY: there are as many pointers as offsets, and each points into `bytes`.
                     let byte = unsafe { *(*pointers.add(index)).cast::<u8>() };
                     assert_eq!(u32::from(byte), offset);
                 }

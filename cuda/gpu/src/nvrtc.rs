@@ -1,4 +1,4 @@
-//! CUDA C++ compiled while the program runs.
+//! Compiles CUDA C++ at run time.
 
 #![expect(unsafe_code, reason = "calls of NVRTC's C interface")]
 
@@ -47,7 +47,8 @@ pub(super) fn compile(source: &str, options: &[String], device: CUdevice) -> Res
     compile_for(source, options, Some((major, minor)))
 }
 
-/// Compiles to PTX that every device of today runs, unless the options name another architecture.
+/// Compiles to PTX that runs on every supported device, unless the options name another
+/// architecture.
 pub(super) fn compile_ptx(source: &str, options: &[String]) -> Result<Vec<u8>> {
     let named = options.iter().any(|o| o.starts_with("--gpu-architecture") || o.starts_with("-arch"));
     let portable = (!named).then(|| "--gpu-architecture=compute_80".to_owned());
@@ -55,14 +56,15 @@ pub(super) fn compile_ptx(source: &str, options: &[String]) -> Result<Vec<u8>> {
     compile_for(source, &all, None)
 }
 
-/// Compiles to a binary for this architecture, or to what the options say.
+/// Compiles to a binary for this architecture, or to whatever the options request.
 fn compile_for(source: &str, options: &[String], architecture: Option<(u32, u32)>) -> Result<Vec<u8>> {
     let library = Nvrtc::get()?;
     let own = architecture.map(|(major, minor)| format!("--gpu-architecture=sm_{major}{minor}"));
     let all: Vec<CString> = own.iter().chain(options).map(|option| c_text(option)).collect::<Result<_>>()?;
     let pointers: Vec<_> = all.iter().map(|option| option.as_ptr()).collect();
     let program = Program::new(library, source)?;
-    // SAFETY: the program is alive, and there are as many options as is said, each with a final zero.
+    // SAFETY: the program is alive, and the count is that of the options, each of which has a final
+    // zero.
     let status =
         unsafe { (library.nvrtcCompileProgram)(program.raw, pointers.len() as c_int, pointers.as_ptr()) };
     if status != SUCCESS {
@@ -79,7 +81,7 @@ fn compile_for(source: &str, options: &[String], architecture: Option<(u32, u32)
         });
     }
     let cubin = program.output(library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN)?;
-    // There is none if the options name a virtual architecture.
+    // There is no binary if the options name a virtual architecture.
     if cubin.is_empty() { program.output(library.nvrtcGetPTXSize, library.nvrtcGetPTX) } else { Ok(cubin) }
 }
 
@@ -88,7 +90,7 @@ fn c_text(text: &str) -> Result<CString> {
         .map_err(|_| DeviceError::new(Status::NvrtcCompilation, "source and options may not hold zero bytes"))
 }
 
-/// A program of NVRTC's.
+/// A program of NVRTC.
 struct Program {
     library: &'static Nvrtc,
     raw: nvrtcProgram,
@@ -116,14 +118,14 @@ impl Program {
         Ok(Self { library, raw })
     }
 
-    /// What the library holds of the program: its size, then its bytes.
+    /// Returns an output of the program, by its size and then its bytes.
     fn output(&self, size: Size, output: Output) -> Result<Vec<u8>> {
         let mut bytes = 0;
         // SAFETY: the program is alive, and the pointer is valid for the call.
         checked(unsafe { size(self.raw, &raw mut bytes) }, "nvrtcGetSize")?;
         let mut buffer = vec![0u8; bytes];
         if bytes > 0 {
-            // SAFETY: the program is alive, and the buffer is as large as the library asked for.
+            // SAFETY: the program is alive, and the buffer has the size that the library returned.
             checked(unsafe { output(self.raw, buffer.as_mut_ptr().cast()) }, "nvrtcGet")?;
         }
         Ok(buffer)
@@ -147,13 +149,13 @@ fn checked(status: c_int, call: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::libraries::{PATH_VARIABLE, REQUIRED_VARIABLE, is_there};
+    use crate::libraries::{PATH_VARIABLE, REQUIRED_VARIABLE, is_installed};
 
-    /// Where NVRTC is; that needs no GPU.
+    /// Runs where NVRTC is installed, which needs no GPU.
     #[test]
     fn sources_compile_or_the_error_says_why() {
         let found = Nvrtc::get();
-        if !is_there(&found, &SPEC) {
+        if !is_installed(&found, &SPEC) {
             return;
         }
         let source = r#"extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }"#;
@@ -171,7 +173,8 @@ mod tests {
         assert!(error.detail.contains("compute_1"), "{error}");
     }
 
-    /// Where NVIDIA's packages are: the sources that come with the runtime, to binaries for an old device and a new one.
+    /// Runs where NVIDIA's packages are installed: compiles the runtime's CUDA sources to binaries
+    /// for an old and a new device.
     #[test]
     fn sources_of_the_runtime_compile() {
         if std::env::var_os(REQUIRED_VARIABLE).is_none() {
@@ -188,7 +191,7 @@ mod tests {
         assert!(!files.is_empty());
         for path in files {
             let source = std::fs::read_to_string(&path).unwrap();
-            // What a source wants besides, its second line says.
+            // The second line of a source may request further options.
             let own = source.lines().nth(1).and_then(|line| line.strip_prefix("// options: "));
             let own = own.into_iter().flat_map(str::split_whitespace).map(str::to_owned);
             let options: Vec<_> = options.iter().cloned().chain(own).collect();

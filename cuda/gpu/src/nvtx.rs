@@ -1,7 +1,9 @@
-//! NVTX: what the runtime's traced spans are called in NVIDIA's profilers, as ranges of the threads they run on.
+//! NVTX: shows the runtime's traced spans in NVIDIA's profilers, as ranges of the threads that they
+//! run on.
 //!
-//! Since version 3 there is no library of NVTX's: a profiler names its own in an environment variable, and whoever has ranges
-//! loads it and tells it where the places for its functions are. A tool fills in those that it wants.
+//! Since version 3, NVTX has no library. A profiler names its own library in an environment
+//! variable. The program loads it and passes it a table of slots, and the tool fills in the
+//! functions that it implements.
 
 #![expect(unsafe_code, reason = "a tool's library, called through NVTX's C interface")]
 
@@ -18,26 +20,27 @@ use super::libraries::cause;
 /// The environment variable with the tool's library.
 const LIBRARY_VARIABLE: &str = "NVTX_INJECTION64_PATH";
 const VERSION: u32 = 3;
-/// How many functions the modules have, by the modules' numbers: the first is the core's. Places that are never called are there
-/// because a tool that finds none may take us for no NVTX at all.
+/// The number of functions of each module, by module number. The first module is the core. Slots
+/// that are never called exist because a tool that does not find them may reject this
+/// implementation.
 const FUNCTIONS: [usize; 7] = [0, 16, 9, 15, 7, 16, 7];
 const CORE: usize = 1;
 const RANGE_PUSH: usize = 9;
 const RANGE_POP: usize = 11;
 
-/// Where a tool puts a function.
+/// A slot that a tool stores a function in.
 type Place = AtomicPtr<c_void>;
-/// A module's places by the functions' numbers, the first and the last of which are nobody's.
+/// The slots of a module by function number. The first and the last are unused.
 type Module = Vec<Option<&'static Place>>;
 
-/// `NvtxExportTableCallbacks`
+/// `NvtxExportTableCallbacks`.
 #[repr(C)]
 struct Callbacks {
     bytes: usize,
     module: unsafe extern "C" fn(c_int, *mut *const Option<&'static Place>, *mut c_uint) -> c_int,
 }
 
-/// `NvtxExportTableVersionInfo`
+/// `NvtxExportTableVersionInfo`.
 #[repr(C)]
 struct VersionInfo {
     bytes: usize,
@@ -50,7 +53,7 @@ static CALLBACKS: Callbacks = Callbacks { bytes: size_of::<Callbacks>(), module 
 static VERSION_INFO: VersionInfo =
     VersionInfo { bytes: size_of::<VersionInfo>(), version: VERSION, reserved: 0, set_version_of_tool };
 
-/// `InitializeInjectionNvtx2`: zero says that the tool does not attach.
+/// `InitializeInjectionNvtx2`, which returns zero if the tool does not attach.
 type Initialize = unsafe extern "C" fn(extern "C" fn(u32) -> *const c_void) -> c_int;
 
 fn modules() -> &'static [Module; FUNCTIONS.len()] {
@@ -63,7 +66,7 @@ fn modules() -> &'static [Module; FUNCTIONS.len()] {
     })
 }
 
-/// `nvtxGetExportTable`
+/// `nvtxGetExportTable`.
 extern "C" fn export_table(id: u32) -> *const c_void {
     match id {
         1 => (&raw const CALLBACKS).cast(),
@@ -72,10 +75,10 @@ extern "C" fn export_table(id: u32) -> *const c_void {
     }
 }
 
-/// Tells a module's places, and how many there are; zero for a module that is not there.
+/// Stores a module's table of slots and their number. Returns zero if there is no such module.
 ///
 /// # Safety
-/// `table` and `size` are each null or valid for writing.
+/// `table` and `size` are each null or valid for writes.
 unsafe extern "C" fn module(
     id: c_int,
     table: *mut *const Option<&'static Place>,
@@ -83,7 +86,8 @@ unsafe extern "C" fn module(
 ) -> c_int {
     let known = usize::try_from(id).ok().filter(|&id| id > 0 && id < FUNCTIONS.len());
     let Some(id) = known else { return 0 };
-    // SAFETY: the caller answers for the pointers. What is there may be nothing yet, so that it is written, not referred to.
+    // SAFETY: the caller promises that the pointers are null or valid for writes. They may be
+    // uninitialized, so no reference is made to them.
     unsafe {
         if !table.is_null() {
             table.write(modules()[id].as_ptr());
@@ -97,9 +101,9 @@ unsafe extern "C" fn module(
 
 extern "C" fn set_version_of_tool(_version: u32) {}
 
-/// `nvtxRangePushA`: how deep the range lies.
+/// `nvtxRangePushA`, which returns the depth of the range.
 type Push = unsafe extern "C" fn(*const c_char) -> c_int;
-/// `nvtxRangePop`
+/// `nvtxRangePop`.
 type Pop = unsafe extern "C" fn() -> c_int;
 
 /// The tool's functions for ranges.
@@ -108,7 +112,7 @@ struct Ranges {
     pop: Pop,
 }
 
-/// The tool, loaded at the first call.
+/// Returns the tool's functions. The first call loads the tool.
 fn ranges() -> Result<&'static Ranges> {
     static RANGES: OnceLock<Result<Ranges>> = OnceLock::new();
     let attached = RANGES.get_or_init(|| match std::env::var_os(LIBRARY_VARIABLE) {
@@ -127,14 +131,15 @@ fn attach(path: &OsStr) -> Result<Ranges> {
     let shown = path.display();
     let failed =
         |error: libloading::Error| missing(format!("the profiler's library {shown}: {}", cause(&error)));
-    // Lazily, as NVTX itself does: a tool may refer to functions that are not there and that it does not call here.
-    // SAFETY: whoever set the variable wants the library in this process, and answers for its initializers.
+    // Binds lazily, as NVTX itself does: a tool may refer to missing functions that it does not
+    // call here. SAFETY: the user who set the variable asks for this library, and vouches for its
+    // initializers.
     let library = unsafe { Library::open(Some(path), RTLD_LAZY | RTLD_LOCAL) }.map_err(failed)?;
     // SAFETY: the signature is that of NVTX's interface for tools.
     let initialize = *unsafe { library.get::<Initialize>(b"InitializeInjectionNvtx2") }.map_err(failed)?;
-    // Its functions are called until the process ends.
+    // The library stays loaded: its functions are called until the process ends.
     std::mem::forget(library);
-    // SAFETY: the function is the tool's for this purpose, and what it is told of is there for ever.
+    // SAFETY: the function is the tool's initializer, and the tables that it receives live forever.
     if unsafe { initialize(export_table) } == 0 {
         return Err(missing(format!("the profiler's library {shown} does not attach")));
     }
@@ -145,17 +150,17 @@ fn attach(path: &OsStr) -> Result<Ranges> {
     let (Some(push), Some(pop)) = (function(RANGE_PUSH), function(RANGE_POP)) else {
         return Err(missing(format!("the profiler's library {shown} takes no ranges")));
     };
-    // SAFETY: the tool put functions of these signatures there, as NVTX's interface says.
+    // SAFETY: according to NVTX's interface, the tool stored functions of these signatures.
     let push = unsafe { std::mem::transmute::<*mut c_void, Push>(push) };
-    // SAFETY: as above.
+    // SAFETY: according to NVTX's interface, the tool stored functions of these signatures.
     let pop = unsafe { std::mem::transmute::<*mut c_void, Pop>(pop) };
     Ok(Ranges { push, pop })
 }
 
-/// Makes ranges of all spans that begin from now on, while tracing is on.
+/// Turns all spans that begin from now on, while tracing is on, into ranges.
 ///
 /// # Errors
-/// `NotFound` where no profiler asks for ranges, or with what is wrong with its library.
+/// `NotFound` if no profiler asks for ranges, or the error of loading its library.
 pub(crate) fn mark_spans() -> Result<()> {
     ranges()?;
     tracing::listen(Listener { begins, ends });
@@ -163,10 +168,10 @@ pub(crate) fn mark_spans() -> Result<()> {
 }
 
 fn begins(name: &str) {
-    // Names come from programs; a text of C's ends at the first zero.
+    // Names come from programs. A C string ends at the first zero.
     let text = CString::new(name.split('\0').next().unwrap_or_default());
     if let (Ok(ranges), Ok(text)) = (ranges(), text) {
-        // SAFETY: a text that ends in a zero, which the call copies. How deep the range lies is of no use here.
+        // SAFETY: `text` is a C string, which the call copies. The returned depth is not needed.
         let _ = unsafe { (ranges.push)(text.as_ptr()) };
     }
 }
@@ -182,20 +187,20 @@ fn ends() {
 mod tests {
     use super::*;
 
-    /// As a tool sees it.
+    /// Reads the tables in the same way as a tool.
     #[test]
     fn a_tool_finds_the_places_of_its_functions() {
         assert!(export_table(0).is_null() && !export_table(3).is_null());
         let told = |id: c_int| {
             let (mut table, mut size) = (std::ptr::null(), 0);
-            // SAFETY: both places are there.
-            let is_there = unsafe { module(id, &raw mut table, &raw mut size) };
-            (is_there, table, size as usize)
+            // SAFETY: both pointers are valid for the call.
+            let is_installed = unsafe { module(id, &raw mut table, &raw mut size) };
+            (is_installed, table, size as usize)
         };
         for (id, count) in FUNCTIONS.iter().enumerate().skip(1) {
-            let (is_there, table, size) = told(id as c_int);
-            assert_eq!((is_there, size), (1, *count));
-            // SAFETY: the table has one more place than it says, as NVTX's own.
+            let (is_installed, table, size) = told(id as c_int);
+            assert_eq!((is_installed, size), (1, *count));
+            // SAFETY: the table has one more slot than its size says, as in NVTX itself.
             let places = unsafe { std::slice::from_raw_parts(table, count + 1) };
             assert!(places[0].is_none() && places[*count].is_none());
             assert!(places[1..*count].iter().all(Option::is_some));
@@ -205,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A tool may refer to functions that are nowhere, if it does not call them here.
+    /// A tool may refer to missing functions, if it does not call them here.
     #[test]
     fn a_library_is_bound_as_its_functions_are_called() {
         let folder = tempfile::tempdir().unwrap();
@@ -224,7 +229,7 @@ mod tests {
     fn a_library_that_is_none_is_told_of() {
         let error = attach(OsStr::new("/nowhere/libprofiler.so")).err().unwrap();
         assert!(error.detail.contains("/nowhere/libprofiler.so"), "{error}");
-        // The C library is no tool.
+        // The C library is not a tool.
         let error = attach(OsStr::new("libc.so.6")).err().unwrap();
         assert!(error.detail.contains("InitializeInjectionNvtx2"), "{error}");
     }

@@ -22,31 +22,33 @@ use super::memory::size;
 /// The smallest page: with smaller ones, mapping would cost more than it gains.
 const MIN_PAGE_BYTES: usize = 2 << 20;
 
-/// What a context has found out about pages, which never changes.
+/// Facts about the context's pages, which never change.
 #[derive(Default)]
 pub(super) struct PagingFacts {
-    /// Bytes of a page, if there are any.
+    /// The size of a page, or `None` if pages are not supported.
     page_bytes: OnceLock<Option<u64>>,
-    /// Whether a page could be used.
+    /// Whether a trial page could be used.
     works: OnceLock<bool>,
     access: OnceLock<Vec<CUmemAccessDesc>>,
 }
 
-/// Where memory of a device lies.
+/// Returns the location of a device's memory.
 fn location(device: i32) -> CUmemLocation {
     CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
 }
 
-/// What a page of the context's device is.
+/// Returns the properties of pages of the context's device.
 fn properties(shared: &Shared) -> CUmemAllocationProp {
-    // SAFETY: numbers and a null pointer, for all of which zero means that nothing special is wanted.
+    // SAFETY: the struct consists of numbers and a pointer, for which zero is valid and requests
+    // nothing special.
     let mut properties: CUmemAllocationProp = unsafe { std::mem::zeroed() };
     properties.type_ = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location = location(shared.device);
     properties
 }
 
-/// Who may use what is mapped: the device, and those that can reach its memory.
+/// Returns the devices that may access mapped pages: the context's own, and those that can reach
+/// its memory.
 fn access(shared: &Shared) -> Result<&[CUmemAccessDesc]> {
     if let Some(known) = shared.paging.access.get() {
         return Ok(known);
@@ -71,7 +73,7 @@ fn access(shared: &Shared) -> Result<&[CUmemAccessDesc]> {
     Ok(shared.paging.access.get_or_init(|| access))
 }
 
-/// How large a page is, if the device says that it has virtual memory management.
+/// Returns the size of a page, if the device supports virtual memory management.
 fn granularity(shared: &Shared) -> Result<Option<u64>> {
     if let Some(&known) = shared.paging.page_bytes.get() {
         return Ok(known);
@@ -92,12 +94,13 @@ fn granularity(shared: &Shared) -> Result<Option<u64>> {
 }
 
 impl GpuContext {
-    /// The page size where there are pages; also after a failure, as what was mapped must go.
+    /// Returns the page size. It is also known after a failure, because mapped pages must still be
+    /// unmapped.
     fn page_size(&self) -> Result<usize> {
         granularity(&self.shared)?.map_or_else(|| Err(Status::NotSupported.into()), size)
     }
 
-    /// Does everything with one page that is ever done with pages.
+    /// Performs every operation on pages once, with a single page.
     fn try_page(&self, bytes: u64) -> Result<()> {
         let address = self.reserve_range(bytes)?;
         let mapped = self.create_pages(1).and_then(|pages| {
@@ -109,8 +112,9 @@ impl GpuContext {
 }
 
 impl Paging for GpuContext {
-    /// What a device says it has may still be refused, in a container or by a virtual GPU; then there are no pages. One that
-    /// has no memory left for the trial is believed.
+    /// Returns the page size after a trial: in containers and on virtual GPUs, pages may be
+    /// rejected although the device reports support for them. If there is no memory for the trial,
+    /// the device's report is trusted.
     fn page_bytes(&self) -> Result<Option<u64>> {
         let Some(bytes) = granularity(self.bound()?)? else { return Ok(None) };
         let works = match self.shared.paging.works.get() {
@@ -130,7 +134,8 @@ impl Paging for GpuContext {
         }
         let (page, shared) = (self.page_size()?, self.bound()?);
         let mut address = 0;
-        // SAFETY: the pointer is valid for the call; no address and no flag is asked for.
+        // SAFETY: the pointer is valid for the call. No particular address and no flags are
+        // requested.
         let result = unsafe { sys::cuMemAddressReserve(&raw mut address, size(bytes)?, page, 0, 0) };
         shared.check(result, "cuMemAddressReserve")?;
         shared.allocations.insert(address, bytes);
@@ -139,9 +144,9 @@ impl Paging for GpuContext {
 
     fn release_range(&self, address: u64, bytes: u64) -> Result<()> {
         self.shared.make_current()?;
-        // Before the driver may give the addresses to somebody else.
+        // Removed first, because the driver may then return the addresses to another caller.
         self.shared.allocations.remove(address);
-        // SAFETY: the driver checks the range; nothing is mapped there.
+        // SAFETY: the driver checks the range, in which nothing is mapped.
         let result = unsafe { sys::cuMemAddressFree(address, size(bytes)?) };
         self.shared.check(result, "cuMemAddressFree").inspect_err(|_| {
             self.shared.allocations.insert(address, bytes);
@@ -150,7 +155,7 @@ impl Paging for GpuContext {
 
     fn create_pages(&self, count: u64) -> Result<Vec<u64>> {
         let page = self.page_size()?;
-        // One question instead of thousands of pages for nothing.
+        // Checked once, instead of creating thousands of pages in vain.
         if self.memory_info()?.free / (page as u64) < count {
             return Err(DeviceError::new(
                 Status::OutOfMemory,
@@ -166,7 +171,8 @@ impl Paging for GpuContext {
             let result = unsafe { sys::cuMemCreate(&raw mut handle, page, &raw const properties, 0) };
             if let Err(error) = shared.check(result, "cuMemCreate") {
                 for handle in pages {
-                    // SAFETY: made above, and mapped nowhere. The first failure is the one to tell.
+                    // SAFETY: the page was created above and is not mapped. The first failure is
+                    // reported.
                     let _ = unsafe { sys::cuMemRelease(handle) };
                 }
                 return Err(error);
@@ -178,7 +184,7 @@ impl Paging for GpuContext {
 
     fn destroy_page(&self, page: u64) -> Result<()> {
         self.shared.make_current()?;
-        // SAFETY: the driver keeps the memory as long as it is mapped.
+        // SAFETY: the driver keeps the memory alive while it is mapped.
         self.shared.check(unsafe { sys::cuMemRelease(page) }, "cuMemRelease")
     }
 
@@ -187,7 +193,8 @@ impl Paging for GpuContext {
         let mut end = address;
         let mut result = Ok(());
         for &handle in pages {
-            // SAFETY: the address lies in a reserved range where nothing is mapped, and the handle is a page.
+            // SAFETY: the address is in a reserved range in which nothing is mapped, and the handle
+            // is a page.
             result = shared.check(unsafe { sys::cuMemMap(end, page, 0, handle, 0) }, "cuMemMap");
             if result.is_err() {
                 break;
@@ -195,13 +202,13 @@ impl Paging for GpuContext {
             end += page as u64;
         }
         let result = result.and_then(|()| access(shared)).and_then(|access| {
-            // SAFETY: the whole range is mapped, and the descriptions are as many as is said.
+            // SAFETY: the whole range is mapped, and the count is that of the descriptions.
             let result =
                 unsafe { sys::cuMemSetAccess(address, page * pages.len(), access.as_ptr(), access.len()) };
             shared.check(result, "cuMemSetAccess")
         });
         if result.is_err() {
-            // The first failure is the one to tell.
+            // The first failure is reported.
             let _ = self.unmap_pages(address, end - address);
         }
         result
@@ -211,7 +218,8 @@ impl Paging for GpuContext {
         let page = self.page_size()?;
         self.shared.make_current()?;
         for address in (address..address + bytes).step_by(page) {
-            // SAFETY: one mapping of `map_pages`, which nothing uses any more.
+            // SAFETY: the address is that of one mapping of `map_pages`, which nothing uses any
+            // more.
             self.shared.check(unsafe { sys::cuMemUnmap(address, page) }, "cuMemUnmap")?;
         }
         Ok(())

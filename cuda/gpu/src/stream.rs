@@ -19,21 +19,24 @@ use super::event::Event;
 /// A stream that does not synchronize with the legacy default stream.
 pub(crate) struct Stream {
     handle: Arc<Handle>,
-    /// Tells it from streams whose handle it got after they were destroyed.
+    /// Distinguishes the stream from later ones with the same handle.
     id: u64,
-    /// The number of the capture that began here: the driver does not tell that of one that was spoiled.
+    /// The id of the capture that began on this stream, because the driver does not report the id
+    /// of an invalidated capture.
     began: Mutex<Option<u64>>,
 }
 
-/// A stream of the driver's, which is destroyed with this.
+/// A stream of the driver, destroyed on drop.
 pub(super) struct Handle {
     shared: Arc<Shared>,
     raw: CUstream,
 }
 
-// SAFETY: the driver lets every thread use a stream; the rest is `Send` and `Sync` itself.
+// SAFETY: the driver allows the use of a stream on any thread. The other fields are `Send`
+// themselves.
 unsafe impl Send for Handle {}
-// SAFETY: as above.
+// SAFETY: the driver allows the use of a stream on any thread. The other fields are `Sync`
+// themselves.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -45,11 +48,13 @@ impl Handle {
         self.raw
     }
 
-    /// The number of the capture this stream takes part in, if any.
+    /// Returns the id of the capture that this stream takes part in, if any.
     pub(super) fn capture(&self) -> Result<Option<u64>> {
-        // The status as a number: one that the bindings do not know must not become a Rust enum.
+        // The status is read as a number: one that the bindings do not know must not become a Rust
+        // enum.
         let (mut status, mut id) = (0, 0);
-        // SAFETY: the stream is alive; status and id are valid for the call, and the other pointers may be null.
+        // SAFETY: the stream is alive, `status` and `id` are valid for the call, and the other
+        // pointers may be null.
         let result = unsafe {
             sys::cuStreamGetCaptureInfo_v3(
                 self.raw,
@@ -75,7 +80,7 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
-            // SAFETY: the stream is alive and this is its only owner; work that is queued on it still finishes.
+            // SAFETY: the stream is alive and this is its only owner. Queued work still finishes.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
         }
     }
@@ -94,18 +99,19 @@ impl Stream {
         self.id
     }
 
-    /// The number of the capture this stream takes part in, if any.
+    /// Returns the id of the capture that this stream takes part in, if any.
     pub(super) fn capture(&self) -> Result<Option<u64>> {
         self.handle.capture()
     }
 
-    /// Remembers the capture that has just begun here.
+    /// Remembers the capture that has just begun on this stream.
     pub(super) fn begin_capture(&self) -> Result<()> {
         *self.began.lock() = self.capture()?;
         Ok(())
     }
 
-    /// The number of the capture that began here and ends now, whatever became of it.
+    /// Returns the id of the capture that began on this stream and ends now, even if it was
+    /// invalidated.
     pub(super) fn end_capture(&self) -> Option<u64> {
         self.began.lock().take()
     }
@@ -113,7 +119,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // Before the driver's stream goes, which says when its work is done.
+        // Runs while the driver's stream still exists, which tells when its work has finished.
         self.handle.shared.free_stream_workspaces(self.id, &self.handle);
     }
 }
@@ -149,13 +155,14 @@ impl Streams for GpuContext {
     }
 
     fn synchronize_stream(&self, stream: &Stream) -> Result<()> {
-        // Also in a context that is of no use any more: work that goes on uses memory that the caller lets go of.
+        // Waits even in a failed context: work that is still running may use memory that the caller
+        // is about to release.
         self.shared.make_current()?;
         let end = self.shared.launches.end_of(stream.raw().addr());
         // SAFETY: the stream is alive.
         self.shared.check(unsafe { sys::cuStreamSynchronize(stream.raw()) }, "cuStreamSynchronize")?;
-        self.shared.launches.reached(end);
-        self.shared.works()
+        self.shared.launches.forget_until(end);
+        self.shared.check_usable()
     }
 
     fn wait_event(&self, stream: &Stream, event: &Event) -> Result<()> {
@@ -167,18 +174,18 @@ impl Streams for GpuContext {
     fn host_callback(&self, stream: &Stream, callback: Box<dyn FnOnce() + Send>) -> Result<()> {
         let shared = self.bound()?;
         if stream.capture()?.is_some() {
-            // A graph would call it at each launch, and it can be called once.
+            // A graph would call the function at each launch, but it can be called only once.
             return Err(DeviceError::new(
                 Status::StreamCaptureUnsupported,
                 "a host callback cannot be part of a graph",
             ));
         }
         let data = callback::add(shared.identity(), callback);
-        // SAFETY: the stream is alive, and the function takes any pointer.
+        // SAFETY: the stream is alive, and `callback::run` accepts any pointer.
         let result = unsafe { sys::cuLaunchHostFunc(stream.raw(), Some(callback::run), data) };
         shared.check(result, "cuLaunchHostFunc").inspect_err(|_| drop(callback::take(data)))?;
-        if shared.works().is_err() {
-            // It failed meanwhile, and whoever saw that may have come before this function.
+        if shared.check_usable().is_err() {
+            // The context failed in the meantime, perhaps before this callback was registered.
             shared.drop_callbacks();
         }
         Ok(())

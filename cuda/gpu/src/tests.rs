@@ -1,4 +1,5 @@
-//! What can be said without a GPU, and a first look at one where there is one. The conformance suite says the rest.
+//! Tests that need no GPU, and a short one for machines that have one. The conformance suite covers
+//! the rest.
 
 #![expect(unsafe_code, reason = "launches and copies have contracts")]
 
@@ -39,7 +40,7 @@ const ADD_ONE: &str = "
 }
 ";
 
-/// The backend, or the reason why there is none, which must be one of three.
+/// Returns the backend. If there is none, checks that the reason is one of three.
 fn backend() -> Option<GpuBackend> {
     match GpuBackend::discover(crate::GpuOptions::default()) {
         Ok(backend) => Some(backend),
@@ -103,14 +104,14 @@ fn a_graph_of_a_copy_and_a_launch() {
     context.launch_graph(&graph, &stream).unwrap();
     context.record_event(&event, &stream).unwrap();
     let pinned = context.allocate_host(4000).unwrap();
-    // SAFETY: the pinned block is at least so large, and is read after the stream has passed the copy.
+    // SAFETY: the pinned block is large enough, and is read after the copy has finished.
     unsafe { context.copy_device_to_host(&stream, pinned, address, 4000) }.unwrap();
     let (sender, receiver) = mpsc::channel();
     context.host_callback(&stream, Box::new(move || sender.send(()).unwrap())).unwrap();
     context.synchronize_stream(&stream).unwrap();
     receiver.recv_timeout(Duration::from_secs(10)).unwrap();
     assert_eq!(context.query_event(&event), Ok(true));
-    // SAFETY: the copy wrote so many numbers there, and pinned memory is aligned to a page.
+    // SAFETY: the copy wrote this many numbers, and pinned memory is aligned to a page.
     let numbers = unsafe { std::slice::from_raw_parts(pinned.cast::<u32>(), count as usize) };
     assert!(numbers.iter().all(|&number| number == 42));
     // SAFETY: it came from `allocate_host`, and nothing uses it any more.

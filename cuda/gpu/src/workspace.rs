@@ -1,9 +1,9 @@
-//! Scratch memory for cuBLAS and cuDNN: one workspace for each stream, because two kernels on one stream never overlap,
-//! and one for each capture, because a graph uses its own whenever and wherever it is launched. The streams' own are given back
-//! where the device has no other memory left.
+//! Scratch memory for cuBLAS and cuDNN. Each stream has one workspace, because two kernels on one
+//! stream never overlap. Each capture also has one, because its graph may be launched at any time
+//! on any stream. The workspaces of streams are released when the device has no other memory left.
 //!
-//! Memory goes when an event says that no queued work uses it any more: that freeing it waits for such work is nothing the
-//! driver promises.
+//! A workspace is freed once an event shows that no queued work uses it. The driver does not
+//! promise to wait for such work.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -17,7 +17,7 @@ use super::event::Event;
 use super::memory::{allocate_device, free_device};
 use super::stream::{Handle, Stream};
 
-/// Who uses a workspace.
+/// The user of a workspace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct User {
     stream: u64,
@@ -25,26 +25,27 @@ struct User {
     purpose: Purpose,
 }
 
-/// What for: a call may use one of each.
+/// The purpose of a workspace. One call may use one of each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Purpose {
-    /// A kernel's own.
+    /// Scratch memory of a kernel.
     Scratch,
-    /// A result on its way.
+    /// An intermediate result.
     Result,
 }
 
 struct Block {
     address: u64,
     bytes: u64,
-    /// Says that it will be given back, from when that was decided until it is.
+    /// The announcement that the workspace will be released, from the decision until the release.
     promised: OnceLock<Promised>,
 }
 
-/// What a user has.
+/// The workspaces of one user.
 struct Kept {
     stream: Weak<Handle>,
-    /// The last is the one in use. An outgrown one stays until its user goes: queued work still writes there.
+    /// The blocks, the last of which is in use. Outgrown blocks stay until the user is gone,
+    /// because queued work may still write to them.
     blocks: Vec<Arc<Block>>,
 }
 
@@ -52,15 +53,15 @@ struct Kept {
 #[derive(Default)]
 pub(super) struct Workspaces {
     kept: Mutex<HashMap<User, Kept>>,
-    /// Those of which nobody could say when queued work is done with them. They stay until the device's last context goes,
+    /// Blocks whose last use is unknown. They stay until the device's last context is destroyed,
     /// which waits for all work.
     left: Mutex<Vec<Block>>,
 }
 
-/// A workspace for the work that is queued before this is dropped. Whoever lends it out may give it up meanwhile: it then goes
-/// behind that work.
+/// A workspace for the work that is queued before this is dropped. If the owner gives it up
+/// meanwhile, the block is freed after that work.
 pub(super) struct Lent<'a> {
-    /// Zero for none.
+    /// The address, or zero for an empty workspace.
     pub(super) address: u64,
     block: Option<Arc<Block>>,
     stream: &'a Stream,
@@ -75,27 +76,27 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// When queued work is done with a workspace.
+/// The point after which no queued work uses a workspace.
 pub(super) enum LastUse {
-    /// None uses it.
+    /// No work uses it.
     Over,
-    /// When this is reached.
+    /// Work may use it until this event is reached.
     Before(Event),
     Unknown,
 }
 
 impl LastUse {
-    /// By what the stream was given.
+    /// Returns the point after all work queued on the stream.
     fn on(stream: &Handle) -> Self {
-        match Event::behind(stream) {
+        match Event::after_queued_work(stream) {
             Ok(Some(event)) => Self::Before(event),
-            // The device does no work any more.
+            // The device does no more work.
             Err(error) if error.is_sticky() => Self::Over,
             Ok(None) | Err(_) => Self::Unknown,
         }
     }
 
-    /// Whether nobody would have to wait for it.
+    /// Returns whether waiting would return immediately.
     fn is_past(&self) -> bool {
         match self {
             Self::Over | Self::Unknown => true,
@@ -103,7 +104,7 @@ impl LastUse {
         }
     }
 
-    /// Waits for it. False if that is not known.
+    /// Waits for the point. Returns false if it is unknown.
     fn wait(&self) -> bool {
         match self {
             Self::Over => true,
@@ -114,14 +115,15 @@ impl LastUse {
 }
 
 impl Workspaces {
-    /// At least so many bytes, if any, for work that is queued on the stream next. The context is current.
+    /// Returns a workspace of at least `bytes` bytes for work that is queued on the stream next. A
+    /// size of zero returns an empty workspace. The context must be current.
     pub(super) fn get<'a>(&self, stream: &'a Stream, purpose: Purpose, bytes: u64) -> Result<Lent<'a>> {
         let block = if bytes == 0 { None } else { Some(self.block(stream, purpose, bytes)?) };
         Ok(Lent { address: block.as_ref().map_or(0, |block| block.address), block, stream })
     }
 
-    /// As [`Self::get`], for those who can do without: nothing if the device is short of memory.
-    pub(super) fn get_if_there<'a>(
+    /// Returns a workspace like [`Self::get`], or `None` if the device is short of memory.
+    pub(super) fn try_get<'a>(
         &self,
         stream: &'a Stream,
         purpose: Purpose,
@@ -148,25 +150,25 @@ impl Workspaces {
         Ok(block)
     }
 
-    /// Whether a graph of this capture uses any.
-    pub(super) fn has_of_capture(&self, capture: Option<u64>) -> bool {
+    /// Returns whether a graph of this capture uses any workspaces.
+    pub(super) fn has_capture_workspaces(&self, capture: Option<u64>) -> bool {
         capture.is_some() && self.kept.lock().keys().any(|user| user.capture == capture)
     }
 
-    /// Takes away what is kept for some.
+    /// Removes and returns the workspaces of the selected users.
     fn take_where(&self, mut goes: impl FnMut(&User, &Kept) -> bool) -> Vec<Kept> {
         self.kept.lock().extract_if(|user, kept| goes(user, kept)).map(|(_, kept)| kept).collect()
     }
 
     fn leave(&self, mut blocks: Vec<Block>) {
-        // They do not come back for a long time.
+        // They are in use again and will not be released soon.
         blocks.iter_mut().for_each(|block| drop(block.promised.take()));
         self.left.lock().append(&mut blocks);
     }
 }
 
 impl Kept {
-    /// The blocks, but for those that are lent: whoever has one gives it back.
+    /// Returns the blocks, except lent ones, which their borrowers release.
     fn give_up(self) -> Vec<Block> {
         self.blocks.into_iter().filter_map(Arc::into_inner).collect()
     }
@@ -174,14 +176,15 @@ impl Kept {
 
 impl Block {
     fn free(self) {
-        // Nobody could be told of a failure.
+        // A failure could not be returned to a caller.
         let _ = free_device(self.address);
     }
 }
 
 impl Shared {
-    /// Frees everything: nobody uses the context any more, and it is current. What queued work may use, of which nobody could
-    /// say when it is done, another context of the device takes over; where there is none, all work is waited for.
+    /// Frees all workspaces of a context that is no longer used and is current. Blocks whose last
+    /// use is unknown are handed to another context of the device. If there is none, this waits for
+    /// all work.
     pub(super) fn free_workspaces(&self, other: Option<&Self>) {
         let kept = self.workspaces.take_where(|_, _| true);
         kept.into_iter().flat_map(Kept::give_up).for_each(Block::free);
@@ -198,27 +201,28 @@ impl Shared {
         }
     }
 
-    /// Frees what a stream used outside of captures, when its work is done. It is given no more.
+    /// Frees the workspaces that a destroyed stream used outside of captures, after its work.
     pub(super) fn free_stream_workspaces(self: &Arc<Self>, id: u64, stream: &Handle) {
         let gone = self.workspaces.take_where(|user, _| user.stream == id && user.capture.is_none());
         self.give_back(gone.into_iter().flat_map(Kept::give_up).collect(), || LastUse::on(stream));
     }
 
-    /// Frees what a capture used, if there was one, when its graph's last launch is done.
+    /// Frees the workspaces of a capture, if there was one, after the last launch of its graph.
     pub(super) fn free_capture_workspaces(self: &Arc<Self>, capture: Option<u64>, last_launch: LastUse) {
         let gone = self.workspaces.take_where(|user, _| capture.is_some() && user.capture == capture);
         self.give_back(gone.into_iter().flat_map(Kept::give_up).collect(), || last_launch);
     }
 
-    /// Takes away all but what captures use: a stream's goes as soon as its work is done, of which calls that are being queued
-    /// are a part, and the next call takes what it needs anew. Adds what can go now to `going`; whether there was anything.
+    /// Releases all workspaces except those of captures. A stream's workspaces are freed after its
+    /// queued work, including calls that are being queued; the next call allocates new ones. Adds
+    /// the released workspaces to `going`, and returns whether there were any.
     pub(super) fn trim_workspaces(self: &Arc<Self>, going: &mut Vec<Going>) -> bool {
         if self.make_current().is_err() {
             return false;
         }
         let mut streams = Vec::new();
         let gone = self.workspaces.take_where(|user, kept| {
-            // What a stream did before a capture that goes on cannot be waited for.
+            // The work of a stream before an ongoing capture cannot be waited for.
             let is_free =
                 |stream: &Arc<Handle>| user.capture.is_none() && matches!(stream.capture(), Ok(None));
             let stream = kept.stream.upgrade().filter(is_free);
@@ -228,7 +232,7 @@ impl Shared {
         });
         let is_something = !gone.is_empty();
         for (kept, stream) in gone.into_iter().zip(streams) {
-            // Whoever asks for memory is to know that it comes.
+            // Announces the release to callers that wait for memory.
             kept.blocks.iter().for_each(|block| drop(block.promised.set(self.promise())));
             let blocks = kept.give_up();
             if !blocks.is_empty() {
@@ -238,7 +242,7 @@ impl Shared {
         is_something
     }
 
-    /// Frees blocks that nobody has any more when queued work is done with them.
+    /// Frees blocks that have no other owner once queued work no longer uses them.
     fn give_back(self: &Arc<Self>, blocks: Vec<Block>, last_use: impl FnOnce() -> LastUse) {
         if !blocks.is_empty() {
             let going = Going { shared: Arc::clone(self), blocks, last_use: last_use() };
@@ -247,7 +251,7 @@ impl Shared {
     }
 }
 
-/// Workspaces on their way back.
+/// Workspaces that are being released.
 pub(super) struct Going {
     shared: Arc<Shared>,
     blocks: Vec<Block>,
@@ -255,7 +259,7 @@ pub(super) struct Going {
 }
 
 impl Going {
-    /// Frees them when queued work is done with them.
+    /// Frees the workspaces once queued work no longer uses them.
     pub(super) fn free_when_done(self) {
         let (shared, mut going) = (Arc::clone(&self.shared), Some(self));
         shared.hand_over_until(move || {

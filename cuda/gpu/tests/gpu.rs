@@ -1,4 +1,5 @@
-//! The GPU backend over the driver that stands in for a GPU's: what takes several contexts or devices, or their end.
+//! Tests the GPU backend over the stand-in driver: cases with several contexts or devices, or with
+//! their end.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -20,7 +21,8 @@ use tfrt_host::host_buffer::HostBuffer;
 
 const TRAP: &str = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry trap() { trap; ret; }";
 
-/// Calls a collective that the other rank never comes to, which ends the context's life, and not that of the device's others.
+/// Calls a collective that the other rank never joins. This makes the context unusable, but no
+/// other context of the device.
 fn wait_in_vain(context: &Context, other: &Context) {
     let id = context.communicator_id().unwrap();
     let create = |context: &Context, rank| {
@@ -37,7 +39,7 @@ fn wait_in_vain(context: &Context, other: &Context) {
     assert_eq!(called.unwrap_err().status, Status::NcclFailed);
 }
 
-/// A kernel that nobody waits for ends the lives of all contexts of the device.
+/// Runs a faulty kernel that nothing waits for, which makes all contexts of the device unusable.
 fn fault(context: &Context) {
     let stream = context.create_stream(StreamOptions::default()).unwrap();
     let function = context.load_module(TRAP.as_bytes()).unwrap().function("trap").unwrap();
@@ -46,26 +48,27 @@ fn fault(context: &Context) {
     stream.launch(&function, &config, &[]).unwrap();
 }
 
-/// Whatever ended a context's life is told once at the end of a program, however many contexts the device has.
+/// A failure of a context is reported once at the end of a program, no matter how many contexts the
+/// device has.
 fn failures_are_told_once() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let told = || platform.take_failures().into_iter().map(|failure| failure.status).collect::<Vec<_>>();
     let context = |ordinal| platform.device(ordinal).unwrap().create_context().unwrap();
 
-    // A failure that the driver knows nothing of, of a context that is gone.
+    // A failure that the driver does not know, of a context that is gone.
     let [first, second, elsewhere] = [0, 0, 1].map(context);
     wait_in_vain(&first, &elsewhere);
     drop((first, elsewhere));
     assert_eq!(told(), [Status::NcclFailed]);
 
-    // One that it has for all contexts of the device, which are alive and then gone.
+    // A failure of all contexts of the device, while they are alive and after that.
     let third = context(0);
     fault(&second);
     assert_eq!(told(), [Status::LaunchFailed]);
     drop((second, third));
     assert_eq!(told(), []);
 
-    // One of all contexts of which the one that failed goes first.
+    // A failure of all contexts, where the one that caused it is destroyed first.
     let [first, second] = [0, 0].map(context);
     fault(&first);
     drop(first);
@@ -73,8 +76,8 @@ fn failures_are_told_once() {
     assert_eq!(told(), [Status::LaunchFailed]);
 }
 
-/// After a fault, the driver answers every call with it. Each of these errors names the launch that caused it, and no work that
-/// was done before.
+/// After a fault, the driver returns it from every call. Each of these errors names the launch that
+/// caused it, and no work that had finished before.
 fn failures_name_the_launch_that_caused_them() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
@@ -92,14 +95,14 @@ fn failures_name_the_launch_that_caused_them() {
     for error in [error, later, context.failure().unwrap()] {
         assert!(error.detail.ends_with("in the launch of 'trap'"), "{error}");
     }
-    // Another device, and its context, are as they were.
+    // Another device and its context are not affected.
     let elsewhere = Products::new(&platform.device(1).unwrap().create_context().unwrap());
     elsewhere.queue();
     elsewhere.stream.synchronize().unwrap();
     assert_eq!(platform.take_failures().len(), 1);
 }
 
-/// Where the host must not touch unified memory beside any work, there is none.
+/// If the host must not touch unified memory while work is running, allocating it fails.
 fn unified_memory_is_refused_where_the_host_must_wait() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let allocate = |ordinal| platform.device(ordinal).unwrap().create_context().unwrap().allocate_managed(16);
@@ -148,7 +151,7 @@ impl Products {
         self.blas.gemm(&product).unwrap();
     }
 
-    /// Holds the stream until the result is dropped.
+    /// Blocks the stream until the result is dropped.
     fn hold(&self) -> Sender<()> {
         let (open, closed) = channel();
         self.stream.host_callback(move || assert!(closed.recv().is_err())).unwrap();
@@ -156,7 +159,7 @@ impl Products {
     }
 }
 
-/// Products of f32 round their operands only where that is allowed.
+/// Products of f32 round their operands only if that is allowed.
 fn f32_is_rounded_where_tf32_is_allowed() {
     for (allows_tf32, expected) in [(false, 1.000_244_1), (true, 1.0)] {
         let options = tfrt_gpu::GpuOptions { allows_tf32 };
@@ -180,12 +183,13 @@ fn f32_is_rounded_where_tf32_is_allowed() {
     }
 }
 
-/// How much more than the device has, but for workspaces: one has as much.
+/// Bytes that the device has left over, apart from workspaces, one of which is as large.
 const MORE: u64 = 8 << 20;
-/// How long something takes to happen that must not.
+/// The time to wait for something that must not happen.
 const NOT_YET: Duration = Duration::from_millis(100);
 
-/// Takes most of the device's memory, by the page, of which the host's memory is used when it is written.
+/// Allocates most of the device's memory, in pages, which use host memory only when they are
+/// written.
 fn ballast(context: &Context) -> DeviceBuffer {
     let stream = context.create_stream(StreamOptions::default()).unwrap();
     let allocator = context.create_allocator(Options::default());
@@ -193,7 +197,8 @@ fn ballast(context: &Context) -> DeviceBuffer {
     allocator.allocate(&stream, bytes as i64, "ballast").unwrap()
 }
 
-/// Calls of other threads that go on, and other contexts' workspaces, do not decide whether there is memory.
+/// Idle workspaces are released for an allocation even while other threads make calls, and even if
+/// they belong to another context.
 fn idle_workspaces_are_given_whatever_else_goes_on(in_segments: bool, are_of_another_context: bool) {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let [context, other] = [0, 0].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
@@ -209,7 +214,7 @@ fn idle_workspaces_are_given_whatever_else_goes_on(in_segments: bool, are_of_ano
     let held = busy.hold();
     let queued = AtomicUsize::new(0);
     thread::scope(|scope| {
-        // More than the driver takes before it lets a call wait, in which the workspace is in use.
+        // Queues more than the driver accepts without waiting. Meanwhile the workspace is in use.
         scope.spawn(|| {
             for _ in 0..1500 {
                 busy.queue();
@@ -229,7 +234,7 @@ fn idle_workspaces_are_given_whatever_else_goes_on(in_segments: bool, are_of_ano
     });
 }
 
-/// Memory that queued work uses as a workspace is nobody else's before the work is done.
+/// Memory that queued work uses as a workspace is not reused before the work has finished.
 fn workspaces_go_behind_their_work() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
@@ -266,7 +271,7 @@ fn workspaces_go_behind_their_work() {
     products.stream.synchronize().unwrap();
 }
 
-/// Work that takes long keeps its own memory alone.
+/// Long-running work delays only the release of its own memory.
 fn long_work_delays_nobody_elses_memory() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
@@ -295,12 +300,12 @@ fn long_work_delays_nobody_elses_memory() {
     assert_eq!(free(), before);
 }
 
-/// As many events as the device has.
+/// Creates as many events as the device supports.
 fn all_events(context: &Context) -> Vec<Event> {
     std::iter::from_fn(|| context.create_event(EventOptions::default()).ok()).collect()
 }
 
-/// Nor does work that no event can be put behind.
+/// Work after which no event can be recorded does not delay the release of other memory either.
 fn unmarked_work_delays_nobody_elses_memory() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
@@ -328,7 +333,7 @@ fn unmarked_work_delays_nobody_elses_memory() {
     assert_eq!(free(), before);
 }
 
-/// Nor does its end disturb a capture that began meanwhile.
+/// The end of such work does not disturb a capture that began in the meantime.
 fn unmarked_work_leaves_captures_alone() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
@@ -345,7 +350,7 @@ fn unmarked_work_leaves_captures_alone() {
     products.stream.end_capture().unwrap();
 }
 
-/// A graph that is launched again and again needs one event to know when its workspaces are used no more.
+/// Repeated launches of a graph share one event that tells when its workspaces are unused.
 fn launches_of_a_graph_share_an_event() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
@@ -362,8 +367,8 @@ fn launches_of_a_graph_share_an_event() {
     products.stream.synchronize().unwrap();
 }
 
-/// Where there are no events any more, nobody can say when work is done; yet the memory it uses is not freed before, neither
-/// with its context nor with the device's last.
+/// Without events, nothing can tell when work has finished. The memory that it uses is still not
+/// freed earlier, neither with its context nor with the device's last one.
 fn what_nobody_can_wait_for_stays() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let [context, other] = [0, 0].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
@@ -381,7 +386,7 @@ fn what_nobody_can_wait_for_stays() {
     platform.finish_teardown();
 }
 
-/// Where the driver refuses to map pages, memory comes in segments, and all of it comes back.
+/// If the driver refuses to map pages, memory is allocated in segments, and all of it is released.
 fn memory_comes_in_segments_where_pages_are_refused() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
@@ -396,7 +401,8 @@ fn memory_comes_in_segments_where_pages_are_refused() {
     assert_eq!(free(), before);
 }
 
-/// The driver is looked for once in a process, so that the test calls itself where it finds the stand-in.
+/// The driver is searched for once in a process, so the test runs itself in a process that finds
+/// the stand-in.
 #[test]
 fn over_the_stand_in() {
     const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";

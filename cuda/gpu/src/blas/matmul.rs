@@ -1,5 +1,5 @@
-//! Products of matrices through cuBLASLt. What it needs to know of a shape is told once: descriptors and the algorithm
-//! that its heuristic gives are kept, so that the next product of the shape is one call.
+//! Matrix products through cuBLASLt. Descriptors and the algorithm that the heuristic returns are
+//! kept for each shape, so that the next product of the shape is a single call.
 
 #![expect(unsafe_code, reason = "calls of cuBLASLt's C interface")]
 
@@ -74,10 +74,10 @@ struct Heuristic {
 
 const _: () = assert!(size_of::<Heuristic>() == size_of::<sys::cublasLtMatmulHeuristicResult_t>());
 
-/// Addresses of one alignment have one algorithm; a larger one than this makes no difference.
+/// The greatest alignment that influences the choice of an algorithm.
 const MAX_ALIGNMENT: u32 = 256;
 
-/// What an algorithm is chosen for.
+/// The properties that determine the algorithm.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Shape {
     operations: [Transpose; 2],
@@ -113,7 +113,7 @@ impl Shape {
     }
 }
 
-/// What one product of a shape needs.
+/// The descriptors and the algorithm for products of a shape.
 struct Plan {
     descriptor: Descriptor,
     layouts: [Layout; 3],
@@ -122,12 +122,13 @@ struct Plan {
     workspace_bytes: usize,
 }
 
-// SAFETY: once made, a plan is only read, which several threads may do at once.
+// SAFETY: a finished plan is only read, which several threads may do at once.
 unsafe impl Send for Plan {}
-// SAFETY: as above.
+// SAFETY: a finished plan is only read, which several threads may do at once.
 unsafe impl Sync for Plan {}
 
-/// The library's state, and the plans made so far. `None` is kept for shapes that the library does not take.
+/// The library's state, and the plans found so far. `None` is kept for shapes that the library does
+/// not support.
 pub(super) struct Matmuls {
     library: &'static CublasLt,
     handle: cublasLtHandle_t,
@@ -135,13 +136,13 @@ pub(super) struct Matmuls {
     plans: Mutex<HashMap<Shape, Option<Arc<Plan>>>>,
 }
 
-// SAFETY: cuBLASLt's handle may be used by several threads at once.
+// SAFETY: several threads may use cuBLASLt's handle at once.
 unsafe impl Send for Matmuls {}
-// SAFETY: as above.
+// SAFETY: several threads may use cuBLASLt's handle at once.
 unsafe impl Sync for Matmuls {}
 
 impl Matmuls {
-    /// The context is current.
+    /// Creates the state. The context must be current.
     pub(super) fn new(options: GpuOptions) -> Result<Self> {
         let library = CublasLt::get()?;
         let mut handle = std::ptr::null_mut();
@@ -150,18 +151,19 @@ impl Matmuls {
         Ok(Self { library, handle, options, plans: Mutex::default() })
     }
 
-    /// Queues the product, or answers false if the library does not take its shape or there is no memory for its workspace. The
-    /// context is current.
+    /// Queues the product. Returns false if the library does not support its shape or there is no
+    /// memory for its workspace. The context must be current.
     pub(super) fn run(&self, shared: &Shared, stream: &Stream, gemm: &Gemm) -> Result<bool> {
         let Some(plan) = self.plan(gemm)? else { return Ok(false) };
         let (alpha, beta) = (Factor::new(gemm.alpha, plan.factors)?, Factor::new(gemm.beta, plan.factors)?);
         let bytes = if plan.workspace_bytes == 0 { 0 } else { WORKSPACE_BYTES };
-        let Some(workspace) = shared.workspaces.get_if_there(stream, Purpose::Scratch, bytes)? else {
+        let Some(workspace) = shared.workspaces.try_get(stream, Purpose::Scratch, bytes)? else {
             return Ok(false);
         };
         let [a, b, c] = &plan.layouts;
-        // SAFETY: the front checked that the matrices lie in device memory; descriptors, algorithm and factors are those
-        // of the shape and outlive the call; nothing else that may run meanwhile uses the workspace.
+        // SAFETY: the front checked that the matrices are in device memory. Descriptors, algorithm
+        // and factors belong to the shape and outlive the call. No other work that may run at the
+        // same time uses the workspace.
         let status = unsafe {
             (self.library.cublasLtMatmul)(
                 self.handle,
@@ -192,7 +194,7 @@ impl Matmuls {
         if let Some(plan) = self.plans.lock().get(&shape) {
             return Ok(plan.clone());
         }
-        // Two threads may find the same plan; the later one stays.
+        // Two threads may find the same plan. The later one is kept.
         let plan = match self.find(&shape) {
             Ok(plan) => Some(Arc::new(plan)),
             Err(error) if matches!(error.status, Status::BlasNotSupported | Status::BlasInvalidValue) => None,
@@ -227,7 +229,7 @@ impl Matmuls {
         })
     }
 
-    /// The first algorithm that the heuristic gives.
+    /// Returns the first algorithm that the heuristic proposes.
     fn ask(
         &self,
         descriptor: &Descriptor,
@@ -244,7 +246,7 @@ impl Matmuls {
         };
         let (mut results, mut found) = ([none; WANTED], 0);
         let [a, b, c] = layouts;
-        // SAFETY: all descriptors are alive, and there is room for as many results as are wanted.
+        // SAFETY: all descriptors are alive, and there is room for the requested number of results.
         let status = unsafe {
             (self.library.cublasLtMatmulAlgoGetHeuristic)(
                 self.handle,
@@ -274,7 +276,7 @@ impl Drop for Matmuls {
     }
 }
 
-/// A descriptor of the library's, and how it is destroyed.
+/// A descriptor of the library, and the function that destroys it.
 struct Owned<T: Copy> {
     raw: T,
     destroy: unsafe extern "C" fn(T) -> c_int,
@@ -282,7 +284,8 @@ struct Owned<T: Copy> {
 
 impl<T: Copy> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is alive, this is its only owner, and the function is the one for its type.
+        // SAFETY: the descriptor is alive, this is its only owner, and the function is the one for
+        // its type.
         let _ = unsafe { (self.destroy)(self.raw) };
     }
 }
@@ -309,7 +312,7 @@ impl<T: Copy> Owned<*mut T> {
     }
 }
 
-/// What is computed.
+/// The computation.
 struct Descriptor(Owned<cublasLtMatmulDesc_t>);
 
 impl Descriptor {
@@ -333,7 +336,7 @@ impl Descriptor {
     }
 }
 
-/// How a matrix lies.
+/// The layout of a matrix.
 struct Layout(Owned<cublasLtMatrixLayout_t>);
 
 impl Layout {
@@ -361,7 +364,7 @@ impl Layout {
     }
 }
 
-/// What an algorithm may use.
+/// The resources that an algorithm may use.
 struct Preference(Owned<cublasLtMatmulPreference_t>);
 
 impl Preference {
@@ -379,7 +382,8 @@ impl Preference {
         let workspace = Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as c_int;
         owned.set(set, workspace, WORKSPACE_BYTES)?;
         if shape.compute != shape.matrices[2].dtype {
-            // Sums are of the arithmetic's type all the way, also where parts of them are computed apart.
+            // Sums have the type of the arithmetic throughout, even if parts of them are computed
+            // separately.
             let scheme = Reduction::CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
             owned.set(set, Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as c_int, scheme)?;
         }
@@ -399,7 +403,7 @@ impl Preference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::libraries::is_there;
+    use crate::libraries::is_installed;
 
     fn operand(address: u64) -> GemmOperand {
         GemmOperand { address, dtype: DType::F32, leading_dimension: 8, batch_stride: 0 }
@@ -428,7 +432,8 @@ mod tests {
         assert_eq!(Matrix::new(&operand(20)).alignment, 4);
     }
 
-    /// Where cuBLASLt is: it has every function that is called, and its attributes are what they were set to.
+    /// Where cuBLASLt is installed, it has every function that is called, and attributes read back
+    /// as they were set.
     #[test]
     fn descriptors_say_what_the_shape_says() {
         type Get<T> = unsafe extern "C" fn(T, c_int, *mut c_void, usize, *mut usize) -> c_int;
@@ -446,15 +451,15 @@ mod tests {
             cublasLtMatrixLayoutAttribute_t as Lies,
         };
         let found = CublasLt::get();
-        let Some(library) = found.as_ref().ok().filter(|_| is_there(&found, &SPEC)) else { return };
+        let Some(library) = found.as_ref().ok().filter(|_| is_installed(&found, &SPEC)) else { return };
         let load = &library._library;
-        // SAFETY: the signatures are those of the header, here and below.
+        // SAFETY: the signature is that of the header.
         let descriptor: Get<cublasLtMatmulDesc_t> =
             unsafe { load.function("cublasLtMatmulDescGetAttribute") }.unwrap();
-        // SAFETY: as above.
+        // SAFETY: the signature is that of the header.
         let layout: Get<cublasLtMatrixLayout_t> =
             unsafe { load.function("cublasLtMatrixLayoutGetAttribute") }.unwrap();
-        // SAFETY: as above.
+        // SAFETY: the signature is that of the header.
         let preference: Get<cublasLtMatmulPreference_t> =
             unsafe { load.function("cublasLtMatmulPreferenceGetAttribute") }.unwrap();
 

@@ -1,8 +1,8 @@
-//! cuBLAS, and cuBLASLt for products of matrices.
+//! cuBLAS, and cuBLASLt for matrix products.
 //!
-//! A product goes through cuBLASLt, which lets us keep what it chooses for a shape ([`matmul`]); one that names an
-//! algorithm of cuBLAS's, or that cuBLASLt does not take, goes through cuBLAS, and so does one that finds no memory for a
-//! workspace, as cuBLAS has one of its own.
+//! A product goes through cuBLASLt, whose choice for a shape can be kept ([`matmul`]). It goes
+//! through cuBLAS if it names an algorithm of cuBLAS, if cuBLASLt does not support it, or if there
+//! is no memory for a workspace, because cuBLAS has its own.
 
 #![expect(unsafe_code, reason = "calls of cuBLAS's C interface")]
 
@@ -50,24 +50,25 @@ library! {
         compute: c_int, algorithm: c_int);
 }
 
-/// What errors say of work of these libraries.
+/// The description of this work in errors.
 static WHAT: LazyLock<Arc<str>> = LazyLock::new(|| "a call of cuBLAS".into());
 
-/// Scratch memory for products: what NVIDIA recommends for its larger devices. Algorithms that want more are not taken.
+/// The size of the workspace for products, as NVIDIA recommends for its larger devices. Algorithms
+/// that need more are not used.
 const WORKSPACE_BYTES: u64 = 32 << 20;
 
-/// The libraries' states.
+/// The states of the libraries.
 pub(crate) struct BlasHandle {
     shared: Arc<Shared>,
     library: &'static Cublas,
-    /// One call at a time: stream and workspace belong to the handle.
+    /// Serializes calls, because stream and workspace are set on the handle.
     handle: Mutex<Handle>,
     matmuls: Matmuls,
 }
 
 struct Handle(cublasHandle_t);
 
-// SAFETY: the handle may be used on any thread, one at a time, which the mutex sees to.
+// SAFETY: the handle may be used on any thread, by one thread at a time, which the mutex ensures.
 unsafe impl Send for Handle {}
 
 impl Drop for BlasHandle {
@@ -79,7 +80,7 @@ impl Drop for BlasHandle {
     }
 }
 
-/// The error that cuBLAS or cuBLASLt answered to `call`, if it did.
+/// Converts the status that cuBLAS or cuBLASLt returned from `call`.
 fn check(status: c_int, call: &str) -> Result<()> {
     let (status, meaning) = match status {
         0 => return Ok(()),
@@ -88,7 +89,7 @@ fn check(status: c_int, call: &str) -> Result<()> {
         7 => (Status::BlasInvalidValue, "an argument is invalid"),
         8 => (Status::BlasNotSupported, "the device is too old for it"),
         15 => (Status::BlasNotSupported, "this combination of types and shapes is not supported"),
-        // 11 a mapping, 13 a kernel, 14 something inside failed.
+        // A failure of a mapping (11), of a kernel (13), or an internal one (14).
         _ => {
             let text = format!("{call} answers status {status}");
             return Err(DeviceError::new(Status::BlasExecutionFailed, text));
@@ -97,7 +98,7 @@ fn check(status: c_int, call: &str) -> Result<()> {
     Err(DeviceError::new(status, format!("{meaning} ({call})")))
 }
 
-/// The libraries' number for an element type.
+/// Returns the libraries' number for an element type.
 fn data_type(dtype: DType) -> Result<c_int> {
     use sys::cudaDataType_t as T;
     let number = match dtype {
@@ -118,8 +119,8 @@ fn not_supported(dtype: DType) -> DeviceError {
     DeviceError::new(Status::BlasNotSupported, format!("cuBLAS does not take {dtype} here"))
 }
 
-/// The libraries' number for an arithmetic, and the type of its factors. f32 is f32, with no shorter type inside, unless TF32
-/// is allowed.
+/// Returns the libraries' number for an arithmetic, and the type of its factors. f32 is computed in
+/// f32, with no shorter type inside, unless TF32 is allowed.
 fn compute_type(dtype: DType, options: GpuOptions) -> Result<(c_int, DType)> {
     use sys::cublasComputeType_t as T;
     let (number, factors) = match dtype {
@@ -140,7 +141,7 @@ fn operation(transpose: Transpose) -> c_int {
     }
 }
 
-/// A factor in the type that the libraries read it in.
+/// A factor in the type in which the libraries read it.
 #[repr(C, align(16))]
 struct Factor([u8; 16]);
 
@@ -149,7 +150,7 @@ impl Factor {
         let mut bytes = [0; 16];
         match dtype {
             DType::F16 => bytes[..2].copy_from_slice(&<half::f16 as Float>::from_f64(value).to_le_bytes()),
-            // A complex factor's imaginary part stays zero.
+            // The imaginary part of a complex factor stays zero.
             DType::F32 | DType::Complex64 => bytes[..4].copy_from_slice(&(value as f32).to_le_bytes()),
             DType::F64 | DType::Complex128 => bytes[..8].copy_from_slice(&value.to_le_bytes()),
             DType::I32 => bytes[..4].copy_from_slice(&(value as i32).to_le_bytes()),
@@ -163,30 +164,32 @@ impl Factor {
     }
 }
 
-/// A count as the libraries take it.
+/// Converts a count to the type that the libraries expect.
 fn signed(count: u64) -> Result<i64> {
     i64::try_from(count).map_err(|_| DeviceError::new(Status::BlasInvalidValue, "a count does not fit"))
 }
 
 impl BlasHandle {
-    /// Calls `call` with the handle, on the stream and with a workspace for it, if there is memory for one: else with the
-    /// library's own. The context is current.
+    /// Calls `call` with the handle set to the stream and to a workspace for it. If there is no
+    /// memory for one, the library's own workspace is used. The context must be current.
     fn on(
         &self,
         stream: &Stream,
         workspace_bytes: u64,
         call: impl FnOnce(cublasHandle_t) -> Result<()>,
     ) -> Result<()> {
-        let workspace = self.shared.workspaces.get_if_there(stream, Purpose::Scratch, workspace_bytes)?;
+        let workspace = self.shared.workspaces.try_get(stream, Purpose::Scratch, workspace_bytes)?;
         let handle = self.handle.lock();
-        // SAFETY: handle and stream are alive. The call also makes the handle's workspace the library's own again.
+        // SAFETY: handle and stream are alive. The call also resets the handle's workspace to the
+        // library's own.
         let status = unsafe { (self.library.cublasSetStream_v2)(handle.0, stream.raw().cast()) };
         check(status, "cublasSetStream")?;
         let address = workspace.as_ref().map_or(0, |workspace| workspace.address);
         if address != 0 {
-            // SAFETY: the handle is alive, and nobody else's while it is locked. `workspace` was asked for with this size, is
-            // this stream's alone, and is lent until this function ends, when what uses it is queued. The handle keeps the
-            // address, but uses it in `call` only: whoever comes next sets the stream first, which takes it away.
+            // SAFETY: the handle is alive and locked by this thread. `workspace` has this size,
+            // belongs to this stream alone, and is lent until this function ends, when the work
+            // that uses it is queued. The handle keeps the address, but uses it only in `call`: the
+            // next user first sets the stream, which resets the workspace.
             let status =
                 unsafe { (self.library.cublasSetWorkspace_v2)(handle.0, address, workspace_bytes as usize) };
             check(status, "cublasSetWorkspace")?;
@@ -196,7 +199,7 @@ impl BlasHandle {
         Ok(())
     }
 
-    /// A product through cuBLAS.
+    /// Computes a product with cuBLAS.
     fn gemm_ex(&self, stream: &Stream, gemm: &Gemm) -> Result<()> {
         let (compute, factors) = compute_type(gemm.compute, self.shared.options)?;
         let (alpha, beta) = (Factor::new(gemm.alpha, factors)?, Factor::new(gemm.beta, factors)?);
@@ -209,8 +212,8 @@ impl BlasHandle {
         let (a_stride, b_stride, c_stride) = (a_stride?, b_stride?, c_stride?);
         let (op_a, op_b) = (operation(gemm.transpose_a), operation(gemm.transpose_b));
         self.on(stream, WORKSPACE_BYTES, |handle| {
-            // SAFETY: the front checked that the matrices lie in device memory; the factors have the type that goes with
-            // the arithmetic, and outlive the call, which reads them.
+            // SAFETY: the front checked that the matrices are in device memory. The factors have
+            // the type that the arithmetic requires, and outlive the call, which reads them.
             let status = unsafe {
                 (self.library.cublasGemmStridedBatchedEx_64)(
                     handle,
@@ -243,7 +246,7 @@ impl BlasHandle {
     }
 }
 
-/// The type that vector routines compute in.
+/// Returns the type that vector routines compute in.
 fn vector_arithmetic(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
@@ -260,7 +263,7 @@ impl Blas for GpuContext {
         check(unsafe { (library.cublasCreate_v2)(&raw mut handle) }, "cublasCreate")?;
         let (shared, handle) = (Arc::clone(&self.shared), Mutex::new(Handle(handle)));
         let blas = BlasHandle { shared, library, handle, matmuls };
-        // Sums are of the arithmetic's type all the way, also where the result's is shorter.
+        // Sums have the type of the arithmetic throughout, even if the result's type is shorter.
         let mode = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION as c_int;
         // SAFETY: the handle is alive.
         check(unsafe { (library.cublasSetMathMode)(blas.handle.lock().0, mode) }, "cublasSetMathMode")?;
@@ -282,7 +285,8 @@ impl Blas for GpuContext {
         let (n, factor) = (signed(n)?, Factor::new(alpha, arithmetic)?);
         let (element, arithmetic) = (data_type(dtype)?, data_type(arithmetic)?);
         blas.on(stream, 0, |handle| {
-            // SAFETY: the front checked that the vectors lie in device memory; the factor outlives the call.
+            // SAFETY: the front checked that the vectors are in device memory. The factor outlives
+            // the call.
             let status = unsafe {
                 (blas.library.cublasAxpyEx_64)(
                     handle,
@@ -316,7 +320,8 @@ impl Blas for GpuContext {
         let (n, factor) = (signed(n)?, Factor::new(alpha, arithmetic)?);
         let (element, arithmetic) = (data_type(dtype)?, data_type(arithmetic)?);
         blas.on(stream, 0, |handle| {
-            // SAFETY: the front checked that the vector lies in device memory; the factor outlives the call.
+            // SAFETY: the front checked that the vector is in device memory. The factor outlives
+            // the call.
             let status = unsafe {
                 (blas.library.cublasScalEx_64)(
                     handle,
@@ -348,7 +353,7 @@ impl Blas for GpuContext {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::libraries::is_there;
+    use crate::libraries::is_installed;
 
     #[test]
     fn factors_have_the_type_that_goes_with_the_arithmetic() {
@@ -358,17 +363,17 @@ mod tests {
         assert!(Factor::new(1.0, DType::String).is_err());
     }
 
-    /// Where the libraries are, they have every function that is called.
+    /// Where the libraries are installed, they have every function that is called.
     #[test]
     fn the_library_is_there_or_told_of() {
-        is_there(&Cublas::get(), &SPEC);
+        is_installed(&Cublas::get(), &SPEC);
     }
 
     #[test]
     fn statuses_keep_their_meaning() {
         assert!(check(0, "cublasCreate").is_ok());
         assert_eq!(check(7, "cublasGemmEx").unwrap_err().status, Status::BlasInvalidValue);
-        // One that no header of today has.
+        // A status that no current header defines.
         let error = check(4711, "cublasGemmEx").unwrap_err();
         assert!(error.detail.contains("4711"), "{error}");
     }

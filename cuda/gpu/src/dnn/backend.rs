@@ -1,7 +1,7 @@
-//! cuDNN's backend interface: descriptors that are made, given attributes, and finalized.
+//! cuDNN's backend interface: descriptors that are created, given attributes, and finalized.
 //!
-//! Everything that comes back as an enumeration is read as a number: one that the bindings do not know must not become a
-//! Rust enum.
+//! Enumerations are returned as numbers: one that the bindings do not know must not become a Rust
+//! enum.
 
 #![expect(unsafe_code, reason = "calls of cuDNN's C interface")]
 
@@ -21,9 +21,9 @@ pub(super) struct Descriptor {
     raw: cudnnBackendDescriptor_t,
 }
 
-// SAFETY: a descriptor may be used on any thread; once finalized it is only read.
+// SAFETY: a descriptor may be used on any thread.
 unsafe impl Send for Descriptor {}
-// SAFETY: as above.
+// SAFETY: a finalized descriptor is only read, which several threads may do at once.
 unsafe impl Sync for Descriptor {}
 
 impl Drop for Descriptor {
@@ -35,7 +35,7 @@ impl Drop for Descriptor {
 
 /// A value of an attribute, in the library's form.
 pub(super) trait Value: Copy {
-    /// How the library calls its type.
+    /// The library's name for the type.
     const TYPE: Type;
 }
 
@@ -68,9 +68,9 @@ values! {
     ConvolutionMode(c_int) = CUDNN_TYPE_CONVOLUTION_MODE;
     /// How engines are looked for.
     HeuristicMode(c_int) = CUDNN_TYPE_HEUR_MODE;
-    /// What NaNs do.
+    /// The handling of NaNs.
     NanPropagation(c_int) = CUDNN_TYPE_NAN_PROPOGATION;
-    /// What an engine does to numbers.
+    /// A property of an engine's arithmetic.
     NumericalNote(c_int) = CUDNN_TYPE_NUMERICAL_NOTE;
     /// A function of elements.
     PointwiseMode(c_int) = CUDNN_TYPE_POINTWISE_MODE;
@@ -83,7 +83,7 @@ values! {
 }
 
 impl Descriptor {
-    /// An empty descriptor.
+    /// Creates an empty descriptor.
     pub(super) fn new(library: &'static Cudnn, kind: Kind) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer is valid for the call.
@@ -92,22 +92,24 @@ impl Descriptor {
         Ok(Self { library, raw })
     }
 
-    /// As the value of another's attribute. That other one keeps what it needs.
+    /// Returns the descriptor as an attribute value of another one, which keeps what it needs of
+    /// it.
     pub(super) fn reference(&self) -> Reference {
         Reference(self.raw)
     }
 
-    /// Gives an attribute its values.
+    /// Sets the values of an attribute.
     pub(super) fn set<V: Value>(&self, name: Name, values: &[V]) -> Result<()> {
         let (kind, count) = (V::TYPE as c_int, values.len() as i64);
         let pointer = values.as_ptr().cast::<c_void>();
-        // SAFETY: the descriptor is alive, and there are as many values of the type as is said.
+        // SAFETY: the descriptor is alive, and the count is that of the values, which have the
+        // given type.
         let status =
             unsafe { (self.library.cudnnBackendSetAttribute)(self.raw, name as c_int, kind, count, pointer) };
         self.library.check(status, &format!("setting {name:?}"))
     }
 
-    /// Ends the setting of attributes, and checks them.
+    /// Finalizes the descriptor, which checks its attributes.
     pub(super) fn finalize(self, what: &str) -> Result<Self> {
         // SAFETY: the descriptor is alive.
         let status = unsafe { (self.library.cudnnBackendFinalize)(self.raw) };
@@ -115,10 +117,11 @@ impl Descriptor {
         Ok(self)
     }
 
-    /// How many values an attribute has.
+    /// Returns the number of values of an attribute.
     pub(super) fn count<V: Value>(&self, name: Name) -> Result<usize> {
         let mut count = 0;
-        // SAFETY: the descriptor is alive; no values are asked for, and the pointer is valid for the call.
+        // SAFETY: the descriptor is alive. No values are requested, and the pointer is valid for
+        // the call.
         let status = unsafe {
             (self.library.cudnnBackendGetAttribute)(
                 self.raw,
@@ -133,12 +136,12 @@ impl Descriptor {
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    /// Reads an attribute's values into `values`; gives those there were. Descriptors among them are made by the caller
-    /// and filled by the library.
+    /// Reads an attribute's values into `values` and returns those that exist. The caller creates
+    /// descriptors among them, which the library fills.
     pub(super) fn get<'a, V: Value>(&self, name: Name, values: &'a mut [V]) -> Result<&'a [V]> {
         let (mut count, wanted) = (0, values.len() as i64);
-        // SAFETY: the descriptor is alive, there is room for as many values of the type as is said, and the pointer is
-        // valid for the call.
+        // SAFETY: the descriptor is alive, there is room for the given number of values of the
+        // type, and the pointer is valid for the call.
         let status = unsafe {
             (self.library.cudnnBackendGetAttribute)(
                 self.raw,

@@ -1,4 +1,4 @@
-//! Convolutions: found engines, run.
+//! Convolutions, run by engines that `plans` finds.
 
 #![expect(unsafe_code, reason = "calls of cuDNN's C interface")]
 
@@ -18,7 +18,7 @@ use super::plans::Plan;
 use crate::stream::Stream;
 use crate::workspace::Purpose;
 
-/// Which of the three tensors is the result.
+/// The tensor that a convolution computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `y`.
@@ -32,16 +32,16 @@ pub(super) enum Kind {
 /// A layout and the alignment of the address, in bytes.
 type Aligned<'a> = (&'a TensorLayout, u32);
 
-/// All that an engine is chosen for.
+/// The properties that determine the engine.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub(super) kind: Kind,
     pub(super) convolution: &'a Convolution,
     pub(super) scaling: Scaling,
-    /// `x`, `w`, `y`.
+    /// The tensors `x`, `w`, `y`.
     pub(super) tensors: [Aligned<'a>; 3],
     pub(super) bias: Option<Aligned<'a>>,
-    /// With its factor.
+    /// The residual, with its factor.
     pub(super) residual: Option<(&'a TensorLayout, u32, f64)>,
     pub(super) activation: Option<Activation>,
 }
@@ -58,7 +58,7 @@ impl<'a> Problem<'a> {
         Self { kind, convolution, scaling, tensors, bias: None, residual: None, activation: None }
     }
 
-    /// Of a convolution that writes over what was there.
+    /// Describes a convolution with an epilogue, which overwrites its result.
     fn with_epilogue(
         convolution: &'a Convolution,
         alpha: f64,
@@ -76,8 +76,9 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Whether an epilogue may be part of the convolution's kernel. The library takes the same kernel for every alignment that it
-    /// is told of there (seen with 9.19), while for a convolution alone it takes one that reads what lies unaligned.
+    /// Returns whether an epilogue may be part of the convolution's kernel. In cuDNN 9.19, fused
+    /// kernels ignore the given alignment, while the kernels of plain convolutions support
+    /// unaligned operands.
     fn is_aligned(&self) -> bool {
         let others = [self.bias, self.residual.map(|(layout, alignment, _)| (layout, alignment))];
         let all = self.tensors.into_iter().chain(others.into_iter().flatten());
@@ -85,36 +86,36 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// A larger alignment makes no difference.
+/// The greatest alignment that makes a difference.
 const MAX_ALIGNMENT: u32 = 16;
 
 fn aligned((layout, address): Tensor<'_>) -> Aligned<'_> {
     (layout, 1 << address.trailing_zeros().min(MAX_ALIGNMENT.trailing_zeros()))
 }
 
-/// How a convolution with an epilogue is computed.
-enum Way {
-    /// In one kernel.
-    Whole(Arc<Plan>),
-    /// The convolution alone, and then step by step what is done to its result: where the operands do not lie as one kernel wants
-    /// them, or no engine takes them all.
-    InSteps(Arc<Plan>),
+/// The implementation of a convolution with an epilogue.
+enum Implementation {
+    /// One kernel.
+    Fused(Arc<Plan>),
+    /// The convolution alone, followed by the steps of the epilogue: used if the alignment of the
+    /// operands rules out a fused kernel, or no engine supports all of it.
+    Steps(Arc<Plan>),
 }
 
-/// The factor of a residual that lies where the result is to be, if it does.
+/// Returns the factor of a residual that is in the same memory as the result, if there is one.
 fn residual_in_place(operands: ConvolutionOperands<'_>, epilogue: &ConvolutionEpilogue<'_>) -> Option<f64> {
     let in_place = epilogue.residual.filter(|(residual, _)| residual.1 == operands.y.1);
     in_place.map(|(_, factor)| factor)
 }
 
-/// Where the operands of one run lie.
+/// Returns the addresses of the operands of one run.
 fn addresses(operands: ConvolutionOperands<'_>) -> [(i64, u64); 3] {
     let ConvolutionOperands { x, w, y } = operands;
     [(id::X, x.1), (id::W, w.1), (id::Y, y.1)]
 }
 
 impl DnnHandle {
-    /// One convolution without more.
+    /// Runs one convolution without an epilogue.
     pub(super) fn convolve(
         &self,
         stream: &Stream,
@@ -123,12 +124,14 @@ impl DnnHandle {
         scaling: Scaling,
         operands: ConvolutionOperands<'_>,
     ) -> Result<()> {
-        // Before the handle is taken: other streams' calls go on while a plan is looked for.
+        // Done before the handle is locked: calls on other streams continue during the search for a
+        // plan.
         let plan = self.plans.get(&Problem::alone(kind, convolution, scaling, operands))?;
         self.run(stream, &plan, &addresses(operands))
     }
 
-    /// A convolution with what is done to its result: in one kernel if there is an engine for it, else step by step.
+    /// Runs a convolution with an epilogue: in one kernel if there is an engine for it, else step
+    /// by step.
     pub(super) fn convolve_with_epilogue<'a>(
         &self,
         stream: &Stream,
@@ -143,17 +146,18 @@ impl DnnHandle {
         }
         if scaling.beta != 0.0 {
             if epilogue.residual.is_some() || epilogue.activation.is_some() {
-                return self.convolve_aside(stream, convolution, scaling, operands, epilogue);
+                return self.convolve_to_scratch(stream, convolution, scaling, operands, epilogue);
             }
-            // Without an activation, what was there is a residual like another.
+            // Without an activation, the old result is a residual like any other.
             epilogue.residual = Some((operands.y, scaling.beta));
         }
-        let way = self.way(convolution, scaling.alpha, operands, &epilogue)?;
-        self.go(&way, stream, operands, epilogue)
+        let implementation = self.find_implementation(convolution, scaling.alpha, operands, &epilogue)?;
+        self.run_implementation(&implementation, stream, operands, epilogue)
     }
 
-    /// What was there is added to the activation's result, which therefore needs a place of its own first.
-    fn convolve_aside<'a>(
+    /// Runs a convolution that adds its activation's result to the old contents, and therefore
+    /// computes it in separate memory first.
+    fn convolve_to_scratch<'a>(
         &self,
         stream: &Stream,
         convolution: &Convolution,
@@ -163,49 +167,49 @@ impl DnnHandle {
     ) -> Result<()> {
         let (layout, _) = operands.y;
         self.shared.bind()?;
-        // Looking for a plan may take seconds, in which a workspace that is taken could not be given back. An address of zero is
-        // as aligned as every workspace is.
+        // The search for a plan may take seconds, during which a workspace in use could not be
+        // released. Address zero has the alignment of every workspace.
         let nowhere = ConvolutionOperands { y: (layout, 0), ..operands };
-        let way = self.way(convolution, scaling.alpha, nowhere, &epilogue)?;
+        let implementation = self.find_implementation(convolution, scaling.alpha, nowhere, &epilogue)?;
         let workspace = self.shared.workspaces.get(stream, Purpose::Result, layout.bytes())?;
         let aside = (layout, workspace.address);
-        self.go(&way, stream, ConvolutionOperands { y: aside, ..operands }, epilogue)?;
+        self.run_implementation(&implementation, stream, ConvolutionOperands { y: aside, ..operands }, epilogue)?;
         self.add_tensor(stream, Scaling { alpha: 1.0, beta: scaling.beta }, aside, operands.y)
     }
 
-    /// How a convolution with an epilogue, which writes over what was there, is computed.
-    fn way(
+    /// Returns the implementation of a convolution with an epilogue that overwrites its result.
+    fn find_implementation(
         &self,
         convolution: &Convolution,
         alpha: f64,
         operands: ConvolutionOperands<'_>,
         epilogue: &ConvolutionEpilogue<'_>,
-    ) -> Result<Way> {
+    ) -> Result<Implementation> {
         let whole = Problem::with_epilogue(convolution, alpha, operands, epilogue);
         if whole.is_aligned() {
             match self.plans.get(&whole) {
                 Err(error) if error.status == Status::DnnNotSupported => {}
-                plan => return plan.map(Way::Whole),
+                plan => return plan.map(Implementation::Fused),
             }
         }
-        // A residual in the result's own memory must be read before it is written over.
+        // A residual in the result's own memory must be read before it is overwritten.
         let beta = residual_in_place(operands, epilogue).unwrap_or(0.0);
         let alone = Problem::alone(Kind::Forward, convolution, Scaling { alpha, beta }, operands);
-        self.plans.get(&alone).map(Way::InSteps)
+        self.plans.get(&alone).map(Implementation::Steps)
     }
 
-    /// Computes a convolution with an epilogue in the way that was found for it.
-    fn go(
+    /// Runs a convolution with an epilogue by the given implementation.
+    fn run_implementation(
         &self,
-        way: &Way,
+        implementation: &Implementation,
         stream: &Stream,
         operands: ConvolutionOperands<'_>,
         epilogue: ConvolutionEpilogue<'_>,
     ) -> Result<()> {
         let mut addresses = addresses(operands).to_vec();
-        let plan = match way {
-            Way::InSteps(plan) => plan,
-            Way::Whole(plan) => {
+        let plan = match implementation {
+            Implementation::Steps(plan) => plan,
+            Implementation::Fused(plan) => {
                 addresses.extend(epilogue.bias.map(|bias| (id::BIAS, bias.1)));
                 addresses.extend(epilogue.residual.map(|((_, address), _)| (id::RESIDUAL, address)));
                 return self.run(stream, plan, &addresses);
@@ -231,8 +235,9 @@ impl DnnHandle {
         self.on(stream, |handle| {
             let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, plan.workspace_bytes)?;
             let variant = self.variant(plan, addresses, workspace.address)?;
-            // SAFETY: the front checked that the tensors lie in device memory with the layouts the plan was made for; the
-            // workspace is as large as the plan asks, and nothing else that may run meanwhile uses it.
+            // SAFETY: the front checked that the tensors are in device memory with the layouts of
+            // the plan. The workspace has the size that the plan requires, and no other work that
+            // may run at the same time uses it.
             let status = unsafe {
                 (self.library.cudnnBackendExecute)(
                     handle,
@@ -244,7 +249,7 @@ impl DnnHandle {
         })
     }
 
-    /// The addresses for one run.
+    /// Returns the descriptor of the addresses for one run.
     fn variant(&self, plan: &Plan, addresses: &[(i64, u64)], workspace: u64) -> Result<Descriptor> {
         let ids: Vec<_> = addresses.iter().map(|&(id, _)| Int64(id)).collect();
         let pointers: Vec<_> = addresses.iter().map(|&(_, address)| Pointer(address)).collect();

@@ -1,7 +1,7 @@
-//! A convolution, with what is done to its result, as an operation graph of cuDNN's.
+//! Operation graphs of cuDNN for a convolution and its epilogue.
 //!
-//! Forward: `y = activation(alpha · conv(x, w) + factor · residual + bias)`, where each step after the convolution is a
-//! node of its own and only `y` is stored. Backward: one node.
+//! Forward: `y = activation(alpha · conv(x, w) + factor · residual + bias)`, where each step after
+//! the convolution is a separate node and only `y` is stored. Backward: one node.
 
 use std::ffi::c_int;
 
@@ -20,27 +20,27 @@ use super::convolution::{Kind, Problem};
 use super::target::Target;
 use super::{Cudnn, data_type};
 
-/// The names of a graph's tensors.
+/// The ids of a graph's tensors.
 pub(super) mod id {
     pub(in crate::dnn) const X: i64 = 1;
     pub(in crate::dnn) const W: i64 = 2;
     pub(in crate::dnn) const Y: i64 = 3;
     pub(in crate::dnn) const BIAS: i64 = 4;
     pub(in crate::dnn) const RESIDUAL: i64 = 5;
-    /// The first of those that are never stored.
+    /// The first id of tensors that are never stored.
     pub(in crate::dnn) const VIRTUAL: i64 = 100;
 }
 
-/// A finalized graph, and what it was made of.
+/// A finalized graph and its parts.
 pub(super) struct OperationGraph {
     pub(super) descriptor: Descriptor,
-    /// Tensors and operations that the graph refers to.
+    /// The tensors and operations that the graph refers to.
     _parts: Vec<Descriptor>,
 }
 
 struct Builder {
     library: &'static Cudnn,
-    /// Type in which everything but the stored tensors is.
+    /// The type of everything except the stored tensors.
     compute: DType,
     parts: Vec<Descriptor>,
     operations: Vec<Descriptor>,
@@ -48,7 +48,7 @@ struct Builder {
 }
 
 impl OperationGraph {
-    /// Builds and finalizes it.
+    /// Builds and finalizes the graph.
     pub(super) fn new(library: &'static Cudnn, target: &Target, problem: &Problem<'_>) -> Result<Self> {
         let mut builder = Builder {
             library,
@@ -76,12 +76,12 @@ impl Builder {
         Ok(OperationGraph { descriptor, _parts: self.parts })
     }
 
-    /// A tensor in device memory at an address of this alignment.
+    /// Creates a tensor in device memory at an address of this alignment.
     fn stored(&self, id: i64, layout: &TensorLayout, alignment: u32) -> Result<Descriptor> {
         self.tensor(id, layout, layout.dtype, i64::from(alignment), false)
     }
 
-    /// A tensor that goes from one node to the next.
+    /// Creates a tensor that is passed from one node to the next.
     fn passed(&mut self, layout: &TensorLayout) -> Result<Descriptor> {
         self.next_virtual += 1;
         self.tensor(self.next_virtual, layout, self.compute, 16, true)
@@ -125,7 +125,7 @@ impl Builder {
         node.finalize("finalizing a convolution")
     }
 
-    /// A factor in the arithmetic's type.
+    /// Sets a factor in the type of the arithmetic.
     fn set_factor(&self, node: &Descriptor, name: Name, factor: f64) -> Result<()> {
         match self.compute {
             DType::F64 => node.set(name, &[Double(factor)]),
@@ -141,7 +141,8 @@ impl Builder {
             Descriptor::new(self.library, Object::CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)?;
         let convolution = self.convolution(problem.convolution)?;
         let (x, w) = (self.stored(id::X, x.0, x.1)?, self.stored(id::W, w.0, w.1)?);
-        // With a residual, the node that adds it scales as well: that is the form which the fused engines know.
+        // With a residual, the node that adds it also scales, because the fused engines support
+        // only this form.
         let (mut alpha, beta) = (problem.scaling.alpha, problem.scaling.beta);
         let late_alpha = if problem.residual.is_some() { std::mem::replace(&mut alpha, 1.0) } else { 1.0 };
         let mut result = if has_epilogue { self.passed(y.0)? } else { self.stored(id::Y, y.0, y.1)? };
@@ -154,7 +155,7 @@ impl Builder {
         self.operations.push(node.finalize("finalizing a convolution's node")?);
         self.parts.extend([convolution, x, w]);
 
-        // What comes after each step decides whether its result is stored.
+        // Whether the result of a step is stored depends on the steps after it.
         if let Some((layout, alignment, factor)) = problem.residual {
             let last = problem.bias.is_none() && problem.activation.is_none();
             let residual = self.stored(id::RESIDUAL, layout, alignment)?;
@@ -182,7 +183,7 @@ impl Builder {
         Ok(function)
     }
 
-    /// `factors[0] · a + factors[1] · b`.
+    /// Adds the node `factors[0] · a + factors[1] · b`.
     fn add(
         &mut self,
         a: Descriptor,
@@ -250,7 +251,7 @@ impl Builder {
     }
 
     fn backward(&mut self, problem: &Problem<'_>) -> Result<()> {
-        // The operands in the order x, w, y; which is the result, the kind says.
+        // The operands are x, w, y, and `kind` says which of them is the result.
         let [x, w, y] = problem.tensors;
         let (object, names) = if problem.kind == Kind::BackwardData {
             (

@@ -1,5 +1,5 @@
-//! cuDNN: convolutions through its graph interface, where bias, residual and activation are part of one kernel
-//! ([`convolution`]); the other primitives through the older calls ([`primitives`]).
+//! cuDNN. Convolutions use its graph interface, where bias, residual and activation are part of one
+//! kernel ([`convolution`]). The other primitives use the older calls ([`primitives`]).
 
 #![expect(unsafe_code, reason = "calls of cuDNN's C interface")]
 
@@ -97,7 +97,7 @@ library! {
 }
 
 impl Cudnn {
-    /// The error that cuDNN answered to `call`, if it did, with what it says of it.
+    /// Converts the status that cuDNN returned from `call`, with its own description.
     fn check(&self, status: c_int, call: &str) -> Result<()> {
         let status = match status {
             0 => return Ok(()),
@@ -116,11 +116,12 @@ impl Cudnn {
         Err(DeviceError::new(status, format!("{} ({call})", message.trim())))
     }
 
-    /// Its version, as `9.19.0`.
+    /// Returns the version, such as `9.19.0`.
     fn version(&self) -> Result<String> {
         let mut parts = [0; 3];
         for (property, part) in parts.iter_mut().enumerate() {
-            // SAFETY: the pointer is valid for the call; the properties are numbered major, minor, patch.
+            // SAFETY: the pointer is valid for the call. The properties are numbered major, minor,
+            // patch.
             let status = unsafe { (self.cudnnGetProperty)(property as c_int, part) };
             self.check(status, "cudnnGetProperty")?;
         }
@@ -132,7 +133,7 @@ impl Cudnn {
 pub(crate) struct DnnHandle {
     shared: Arc<Shared>,
     library: &'static Cudnn,
-    /// One call at a time: the stream belongs to the handle.
+    /// Serializes calls, because the stream is set on the handle.
     handle: Mutex<Handle>,
     plans: Plans,
 }
@@ -140,7 +141,7 @@ pub(crate) struct DnnHandle {
 struct Handle(cudnnHandle_t);
 
 impl Handle {
-    /// The context is current.
+    /// Creates a handle. The context must be current.
     fn new(library: &Cudnn) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a context is current, and the pointer is valid for the call.
@@ -149,13 +150,13 @@ impl Handle {
     }
 }
 
-// SAFETY: the handle may be used on any thread, one at a time, which the mutex sees to.
+// SAFETY: the handle may be used on any thread, by one thread at a time, which the mutex ensures.
 unsafe impl Send for Handle {}
 
 impl Drop for DnnHandle {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
-            // Plans refer to the handle that they were found with, so it goes after them.
+            // Plans refer to the handle that they were found with, so they are destroyed before it.
             let planner = self.plans.clear();
             for handle in planner.iter().filter_map(Target::handle).chain([&*self.handle.get_mut()]) {
                 // SAFETY: the handle is alive and this is its only owner.
@@ -166,7 +167,7 @@ impl Drop for DnnHandle {
 }
 
 impl DnnHandle {
-    /// Calls `call` with the handle, on the stream. The context is current.
+    /// Calls `call` with the handle set to the stream. The context must be current.
     fn on(&self, stream: &Stream, call: impl FnOnce(cudnnHandle_t) -> Result<()>) -> Result<()> {
         let handle = self.handle.lock();
         // SAFETY: handle and stream are alive.
@@ -178,10 +179,10 @@ impl DnnHandle {
     }
 }
 
-/// What errors say of work of this library.
+/// The description of this library's work in errors.
 static WHAT: LazyLock<Arc<str>> = LazyLock::new(|| "a call of cuDNN".into());
 
-/// The library's number for an element type.
+/// Returns the library's number for an element type.
 fn data_type(dtype: DType) -> Result<c_int> {
     use sys::cudnnDataType_t as T;
     let number = match dtype {

@@ -1,10 +1,11 @@
-//! Execution plans: which engine computes a convolution, found once and kept, in memory and on disk.
+//! Execution plans: the engine for each convolution, searched once and cached in memory and on
+//! disk.
 //!
-//! Finding one takes milliseconds to seconds, as engines may be compiled. So it is done with a handle of its own, and calls of
-//! plans that are there go on beside it. On disk a plan is the library's own description
-//! of it, in a folder for the library's version and the device, one file a problem. A file that does not fit any more is
-//! passed over. Nothing is timed: the same problem gets the same engine in every run, and its results the same bits, if any
-//! engine's are.
+//! A search takes milliseconds to seconds, because engines may be compiled. It uses a separate
+//! handle, so that calls with known plans continue meanwhile. On disk, a plan is the library's own
+//! description of it, in a folder for the library's version and the device, with one file for each
+//! problem. A file that does not match is ignored. Nothing is timed: the same problem gets the same
+//! engine in every run, and the same bits in its results unless every engine is nondeterministic.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -30,24 +31,24 @@ use super::graph::OperationGraph;
 use super::target::Target;
 use crate::{GpuOptions, device};
 
-/// The environment variable with the folder that plans are kept in; empty for none.
+/// The environment variable with the folder of cached plans. An empty value disables the cache.
 const FOLDER_VARIABLE: &str = "TFRT_CACHE_DIR";
-/// Workspaces larger than this are not worth their memory.
+/// Engines that need larger workspaces are not used.
 const MAX_WORKSPACE_BYTES: i64 = 1 << 30;
-/// How many engines are tried.
+/// The greatest number of engines to try.
 const MAX_ENGINES: usize = 64;
 
-/// A plan ready for running.
+/// A plan that is ready to run.
 pub(super) struct Plan {
     pub(super) descriptor: Descriptor,
     pub(super) workspace_bytes: u64,
 }
 
-/// Of what is kept on disk. Another one whenever a number of [`Key`] means something else (keys have the positions of
-/// enumerations' members in them) or other engines may be taken.
+/// The version of the files. It must change whenever a number in [`Key`] changes its meaning (keys
+/// contain the positions of enumerations' members), or when other engines may be chosen.
 const FORMAT: u32 = 3;
 
-/// A problem in numbers; equal ones have equal plans.
+/// A problem as numbers. Equal keys have equal plans.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key(Vec<u64>);
 
@@ -56,9 +57,9 @@ pub(super) struct Plans {
     library: &'static Cudnn,
     options: GpuOptions,
     folder: Option<PathBuf>,
-    /// `Err` is kept for problems that no engine takes.
+    /// The plans found so far. `Err` is kept for problems that no engine supports.
     plans: Mutex<HashMap<Key, Result<Arc<Plan>>>>,
-    /// For looking for plans, one at a time; made when the first is looked for.
+    /// The target of the search for plans, which is serialized. It is created at the first search.
     planner: Mutex<Option<Target>>,
 }
 
@@ -73,14 +74,14 @@ impl Plans {
         Ok(Self { library, options, folder, plans: Mutex::default(), planner: Mutex::default() })
     }
 
-    /// For a device that is described, with this folder.
+    /// Creates the plans of a described device, cached in this folder.
     #[cfg(test)]
-    pub(super) fn of(library: &'static Cudnn, target: Target, folder: Option<PathBuf>) -> Self {
+    pub(super) fn with_cache(library: &'static Cudnn, target: Target, folder: Option<PathBuf>) -> Self {
         let options = GpuOptions::default();
         Self { library, options, folder, plans: Mutex::default(), planner: Mutex::new(Some(target)) }
     }
 
-    /// Forgets all plans; what they were found for, if one was looked for.
+    /// Forgets all plans. Returns the target of the searches, if there were any.
     pub(super) fn clear(&mut self) -> Option<Target> {
         self.plans.get_mut().clear();
         self.planner.get_mut().take()
@@ -90,14 +91,14 @@ impl Plans {
         self.plans.lock().get(key).cloned()
     }
 
-    /// The plan for a problem. The context is current.
+    /// Returns the plan for a problem. The context must be current.
     pub(super) fn get(&self, problem: &Problem<'_>) -> Result<Arc<Plan>> {
         let key = Key::new(problem, self.options);
         if let Some(plan) = self.known(&key) {
             return plan;
         }
         let mut planner = self.planner.lock();
-        // Whoever looked for one just now may have looked for the same.
+        // Another thread may just have found the same plan.
         if let Some(plan) = self.known(&key) {
             return plan;
         }
@@ -122,7 +123,7 @@ impl Plans {
                 Ok(None)
             }
             Ok(plan) => Ok(Some(plan)),
-            // Not for ever, and not the engine's fault.
+            // Not cached: running out of memory is temporary and not the engine's fault.
             Err(error) if error.status == Status::OutOfMemory => Err(error),
             Err(error) => {
                 why = format!(": {}", error.detail);
@@ -135,8 +136,9 @@ impl Plans {
         Ok(plan)
     }
 
-    /// What `attempt` makes of the first engine that it takes, of those that may compute this: the best first, but those whose
-    /// results differ from run to run after all others. No more is asked of the library than that needs.
+    /// Calls `attempt` with the engines that may compute the problem, and returns the first
+    /// success. The best engine comes first, but engines with nondeterministic results come last.
+    /// Engines are requested from the library only as needed.
     fn first_engine<T>(
         &self,
         target: &Target,
@@ -166,7 +168,7 @@ impl Plans {
         Ok(None)
     }
 
-    /// What the heuristic proposes, the best first.
+    /// Returns the engines that the heuristic proposes, the best first.
     fn engines(&self, target: &Target, graph: &OperationGraph, mode: Mode) -> Result<Vec<Descriptor>> {
         let heuristic = Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?;
         heuristic.set(Name::CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &[graph.descriptor.reference()])?;
@@ -186,7 +188,8 @@ impl Plans {
         Ok(engines)
     }
 
-    /// What an engine says it does to numbers. One that does not tell is taken at its word.
+    /// Returns the properties of an engine's arithmetic. An engine that does not report any is
+    /// assumed to have none.
     fn notes(&self, configuration: &Descriptor) -> Result<Vec<c_int>> {
         let engine = Descriptor::new(self.library, Object::CUDNN_BACKEND_ENGINE_DESCRIPTOR)?;
         let mut notes = [NumericalNote(-1); 16];
@@ -207,11 +210,12 @@ impl Plans {
         Some(self.folder.as_ref()?.join(format!("{:016x}.plan", key.hash())))
     }
 
-    /// The plan from its file, if there is one and the library takes it.
+    /// Loads the plan from its file, if there is one that the library accepts.
     fn load(&self, target: &Target, key: &Key) -> Option<Plan> {
         let text = std::fs::read_to_string(self.path(key)?).ok()?;
         let (head, json) = text.split_once('\n')?;
-        // What the library cannot read it refuses; what says something else than was written it would run.
+        // The library rejects what it cannot read, but would run a damaged plan. So the hash is
+        // checked first.
         if head != head_of(key, json) {
             return None;
         }
@@ -222,7 +226,7 @@ impl Plans {
         Plan::new(plan.finalize("restoring a plan").ok()?).ok()
     }
 
-    /// Writes the plan to its file. Without one it will be found again.
+    /// Writes the plan to its file. If that fails, the next process searches again.
     fn store(&self, plan: &Plan, key: &Key) {
         let Some((path, json)) = self.path(key).zip(plan.json()) else { return };
         // A reader finds the whole file or none.
@@ -230,8 +234,8 @@ impl Plans {
     }
 }
 
-/// Whether an engine of this note computes with fewer bits than was asked for. f32 means f32, unless TF32 is allowed, and sums
-/// are of the type that the convolution names.
+/// Returns whether an engine with this property computes with fewer bits than requested. f32 means
+/// f32, unless TF32 is allowed, and sums have the type that the convolution names.
 fn loses_precision(note: c_int, problem: &Problem<'_>, options: GpuOptions) -> bool {
     let is = |kind: Note| note == kind as c_int;
     let is_f32 = problem.tensors[0].0.dtype == DType::F32;
@@ -272,7 +276,7 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&temporary, path)
 }
 
-/// `TFRT_CACHE_DIR`, or where the user's caches lie.
+/// Returns `TFRT_CACHE_DIR`, or a folder in the user's cache directory.
 fn cache_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from);
     match variable(FOLDER_VARIABLE) {
@@ -294,7 +298,7 @@ impl Key {
             convolution.groups,
             u64::from(convolution.cross_correlation),
             convolution.compute as u64,
-            // The bits: −1 is one of the values.
+            // The bits, because −1 is a valid value.
             convolution.algorithm as u64,
             problem.scaling.alpha.to_bits(),
             problem.scaling.beta.to_bits(),
@@ -324,7 +328,7 @@ impl Key {
         Self(numbers)
     }
 
-    /// The numbers in one line.
+    /// Returns the numbers as one line.
     fn text(&self) -> String {
         let mut text = String::new();
         for number in &self.0 {
@@ -333,18 +337,18 @@ impl Key {
         text
     }
 
-    /// For the file's name.
+    /// Returns a hash for the file's name.
     fn hash(&self) -> u64 {
         hash(self.0.iter().flat_map(|number| number.to_le_bytes()))
     }
 }
 
-/// A file's first line: which problem the plan is for, and a hash of it.
+/// Returns the first line of a file: the problem, and a hash of the plan.
 fn head_of(key: &Key, json: &str) -> String {
     format!("{}{:016x}", key.text(), hash(json.bytes()))
 }
 
-/// The same in every version of this program (FNV-1a).
+/// Hashes bytes by FNV-1a, which is the same in every version of this program.
 fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

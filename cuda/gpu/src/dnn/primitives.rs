@@ -1,4 +1,5 @@
-//! Pooling, softmax, batch normalization, activations and sums, through the calls that take one descriptor a tensor.
+//! Pooling, softmax, batch normalization, activations and sums, through the calls that take one
+//! descriptor for each tensor.
 
 #![expect(unsafe_code, reason = "calls of cuDNN's C interface")]
 
@@ -15,7 +16,7 @@ use tfrt_host::DType;
 use super::{Cudnn, DnnHandle, data_type};
 use crate::stream::Stream;
 
-/// A descriptor, and how it is destroyed.
+/// A descriptor, and the function that destroys it.
 struct Descriptor<T> {
     raw: *mut T,
     destroy: unsafe extern "C" fn(*mut T) -> c_int,
@@ -45,7 +46,7 @@ type TensorDescriptor = Descriptor<sys::cudnnTensorStruct>;
 type PoolingDescriptor = Descriptor<sys::cudnnPoolingStruct>;
 type ActivationDescriptor = Descriptor<sys::cudnnActivationStruct>;
 
-/// The fewest directions these calls take.
+/// The smallest rank that these calls accept.
 const MIN_RANK: usize = 4;
 
 fn ints(values: &[u64]) -> Result<Vec<c_int>> {
@@ -57,14 +58,14 @@ fn ints(values: &[u64]) -> Result<Vec<c_int>> {
         .map_err(|_| DeviceError::new(Status::DnnBadParam, "an extent or stride does not fit 32 bits"))
 }
 
-/// Directions that are not there have one element.
+/// Creates a tensor descriptor. Missing dimensions get an extent of one.
 fn tensor(library: &Cudnn, layout: &TensorLayout) -> Result<TensorDescriptor> {
     let (mut extents, mut strides) = (ints(&layout.dims)?, ints(&layout.strides)?);
     extents.resize(extents.len().max(MIN_RANK), 1);
     strides.resize(extents.len(), 1);
     let descriptor =
         Descriptor::new(library, library.cudnnCreateTensorDescriptor, library.cudnnDestroyTensorDescriptor)?;
-    // SAFETY: the descriptor is alive, and both arrays have as many elements as is said.
+    // SAFETY: the descriptor is alive, and the count is that of both arrays.
     let status = unsafe {
         (library.cudnnSetTensorNdDescriptor)(
             descriptor.raw,
@@ -95,7 +96,7 @@ fn pooling_descriptor(library: &Cudnn, pooling: &Pooling) -> Result<PoolingDescr
     };
     let (mut window, mut padding, mut strides) =
         (ints(&pooling.window)?, ints(&pooling.padding)?, ints(&pooling.strides)?);
-    // As many as tensors have beside N and C.
+    // The number of dimensions of tensors besides N and C.
     let rank = window.len().max(MIN_RANK - 2);
     window.resize(rank, 1);
     padding.resize(rank, 0);
@@ -105,7 +106,7 @@ fn pooling_descriptor(library: &Cudnn, pooling: &Pooling) -> Result<PoolingDescr
         library.cudnnCreatePoolingDescriptor,
         library.cudnnDestroyPoolingDescriptor,
     )?;
-    // SAFETY: the descriptor is alive, and the front checked that the arrays have one length.
+    // SAFETY: the descriptor is alive, and the front checked that the arrays have the same length.
     let status = unsafe {
         (library.cudnnSetPoolingNdDescriptor)(
             descriptor.raw,
@@ -121,7 +122,8 @@ fn pooling_descriptor(library: &Cudnn, pooling: &Pooling) -> Result<PoolingDescr
     Ok(descriptor)
 }
 
-/// The descriptor of an activation; none for the identity, which these calls do not take.
+/// Creates the descriptor of an activation, or `None` for the identity, which these calls do not
+/// support.
 fn activation_descriptor(library: &Cudnn, activation: Activation) -> Result<Option<ActivationDescriptor>> {
     use sys::cudnnActivationMode_t as Mode;
     let mode = match activation.mode {
@@ -150,7 +152,7 @@ fn activation_descriptor(library: &Cudnn, activation: Activation) -> Result<Opti
     Ok(Some(descriptor))
 }
 
-/// Alpha and beta as the library reads them: f64 for f64 tensors, else f32.
+/// Alpha and beta in the type that the library reads: f64 for f64 tensors, else f32.
 struct Factors {
     wide: [f64; 2],
     narrow: [f32; 2],
@@ -199,8 +201,8 @@ fn batch_norm_mode(mode: BatchNormMode) -> c_int {
     }
 }
 
-// In all of these the front checked that the tensors lie in device memory and fit each other; descriptors and factors
-// outlive the calls, which read them at once.
+// Every call below relies on the front, which checked that the tensors are in device memory and fit
+// each other. Descriptors and factors outlive the calls, which read them immediately.
 impl DnnHandle {
     pub(super) fn pooling_forward(
         &self,
@@ -215,7 +217,7 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnPoolingForward)(
                     handle,
@@ -245,7 +247,7 @@ impl DnnHandle {
         let (y, dy, x, dx) = ((y.0?, y.1), (dy.0?, dy.1), (x.0?, x.1), (dx.0?, dx.1));
         let factors = Factors::new(scaling, tensors[0].0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnPoolingBackward)(
                     handle,
@@ -279,7 +281,7 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnSoftmaxForward)(
                     handle,
@@ -310,7 +312,7 @@ impl DnnHandle {
             (tensor(library, y.0)?, tensor(library, dy.0)?, tensor(library, dx.0)?);
         let factors = Factors::new(scaling, y.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnSoftmaxBackward)(
                     handle,
@@ -345,7 +347,7 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnActivationForward)(
                     handle,
@@ -377,7 +379,7 @@ impl DnnHandle {
         let (x_layout, dx_layout) = (tensor(library, x.0)?, tensor(library, dx.0)?);
         let factors = Factors::new(scaling, y.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnActivationBackward)(
                     handle,
@@ -409,7 +411,7 @@ impl DnnHandle {
         let (a_layout, c_layout) = (tensor(library, a.0)?, tensor(library, c.0)?);
         let factors = Factors::new(scaling, c.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnAddTensor)(
                     handle,
@@ -439,7 +441,7 @@ impl DnnHandle {
         let parameters = tensor(library, operands.parameters)?;
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnBatchNormalizationForwardInference)(
                     handle,
@@ -478,11 +480,11 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let parameters = tensor(library, operands.parameters)?;
         let factors = Factors::new(scaling, x.0.dtype);
-        // Null says that none is wanted.
+        // Null pointers mean that running statistics are not updated.
         let ([running_mean, running_variance], factor) = running.unwrap_or_default();
         let [saved_mean, saved_deviation] = saved.unwrap_or_default();
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnBatchNormalizationForwardTraining)(
                     handle,
@@ -527,7 +529,7 @@ impl DnnHandle {
         let (data, gradient) = (Factors::new(data, x.0.dtype), Factors::new(gradient, x.0.dtype));
         let [saved_mean, saved_deviation] = saved.unwrap_or_default();
         self.on(stream, |handle| {
-            // SAFETY: see above.
+            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
             let status = unsafe {
                 (library.cudnnBatchNormalizationBackward)(
                     handle,
@@ -560,9 +562,10 @@ impl DnnHandle {
 mod tests {
     use super::*;
     use crate::dnn::SPEC;
-    use crate::libraries::is_there;
+    use crate::libraries::is_installed;
 
-    /// Where cuDNN is, its own shape of a pooling's result is ours, also along one direction.
+    /// Where cuDNN is installed, its shape of a pooling's result is the same as ours, including
+    /// poolings along one direction.
     #[test]
     fn poolings_go_with_their_tensors() {
         type OutputDim = unsafe extern "C" fn(
@@ -572,7 +575,7 @@ mod tests {
             *mut c_int,
         ) -> c_int;
         let found = Cudnn::get();
-        let Some(library) = found.as_ref().ok().filter(|_| is_there(&found, &SPEC)) else { return };
+        let Some(library) = found.as_ref().ok().filter(|_| is_installed(&found, &SPEC)) else { return };
         // SAFETY: the signature is that of the header.
         let output_dim: OutputDim =
             unsafe { library._library.function("cudnnGetPoolingNdForwardOutputDim") }.unwrap();
@@ -589,7 +592,8 @@ mod tests {
             let x = TensorLayout { dtype: DType::F32, dims, strides };
             let (pooling, x) = (pooling_descriptor(library, &pooling).unwrap(), tensor(library, &x).unwrap());
             let mut result = vec![0; (rank + 2).max(MIN_RANK)];
-            // SAFETY: both descriptors are alive, and there is room for as many extents as are asked for.
+            // SAFETY: both descriptors are alive, and there is room for the requested number of
+            // extents.
             let status =
                 unsafe { output_dim(pooling.raw, x.raw, result.len() as c_int, result.as_mut_ptr()) };
             library.check(status, "cudnnGetPoolingNdForwardOutputDim").unwrap();

@@ -1,5 +1,6 @@
-//! What graphs, engines and plans are for: the device that is there or, in tests, one that is described. The library needs no
-//! device to find plans for one that is described to it, so that all of that is tested without a GPU.
+//! The target of graphs, engines and plans: the present device or, in tests, a described one. The
+//! library finds plans for a described device without having it, so all of this is tested without a
+//! GPU.
 
 use cudarc::cudnn::sys::cudnnBackendAttributeName_t as Name;
 use tfrt_device::error::Result;
@@ -7,22 +8,22 @@ use tfrt_device::error::Result;
 use super::backend::{Descriptor, Handle};
 use super::{Cudnn, Handle as RawHandle};
 
-/// A device as the library is told of it.
+/// A device that plans are made for.
 pub(super) enum Target {
-    /// Where this handle was made.
+    /// The device on which this handle was created.
     Device(RawHandle),
-    /// What this descriptor of a device's properties says.
+    /// The device with the properties in this descriptor.
     #[cfg(test)]
     Described(Descriptor),
 }
 
 impl Target {
-    /// The device whose context is current.
+    /// Returns the device whose context is current.
     pub(super) fn device(library: &Cudnn) -> Result<Self> {
         RawHandle::new(library).map(Self::Device)
     }
 
-    /// One with these properties, which are written as the library writes them.
+    /// Returns a device with these properties, in the library's own notation.
     #[cfg(test)]
     pub(super) fn described(library: &'static Cudnn, json: &str) -> Result<Self> {
         use super::backend::Char;
@@ -34,7 +35,7 @@ impl Target {
         properties.finalize("describing a device").map(Self::Described)
     }
 
-    /// The handle, if the device is there.
+    /// Returns the handle, if the device is present.
     pub(super) fn handle(&self) -> Option<&RawHandle> {
         match self {
             Self::Device(handle) => Some(handle),
@@ -43,7 +44,7 @@ impl Target {
         }
     }
 
-    /// Says what an operation graph is for.
+    /// Sets the target of an operation graph.
     pub(super) fn build_for(&self, graph: &Descriptor) -> Result<()> {
         match self {
             Self::Device(handle) => graph.set(Name::CUDNN_ATTR_OPERATIONGRAPH_HANDLE, &[Handle(handle.0)]),
@@ -52,7 +53,7 @@ impl Target {
         }
     }
 
-    /// Says what engines are asked for. The graph has told which device, if one is there.
+    /// Sets the target of a heuristic. If the device is present, the graph already names it.
     pub(super) fn ask_for(&self, heuristic: &Descriptor) -> Result<()> {
         match (self, heuristic) {
             (Self::Device(_), _) => Ok(()),
@@ -63,7 +64,7 @@ impl Target {
         }
     }
 
-    /// Says what a plan is for.
+    /// Sets the target of a plan.
     pub(super) fn plan_for(&self, plan: &Descriptor) -> Result<()> {
         match self {
             Self::Device(handle) => plan.set(Name::CUDNN_ATTR_EXECUTION_PLAN_HANDLE, &[Handle(handle.0)]),

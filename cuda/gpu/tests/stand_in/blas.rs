@@ -13,7 +13,7 @@ use super::stream::Stream;
 const INVALID_VALUE: c_int = 7;
 const NOT_SUPPORTED: c_int = 15;
 
-/// Bytes of an element of a `cudaDataType_t` that is known here.
+/// Returns the size in bytes of an element of a supported `cudaDataType_t`.
 fn size(dtype: c_int) -> Answer<usize> {
     match dtype {
         0 => Ok(4),
@@ -23,7 +23,7 @@ fn size(dtype: c_int) -> Answer<usize> {
     }
 }
 
-/// Elements of device memory as f64.
+/// Reads elements of device memory as f64.
 pub(crate) fn numbers(dtype: c_int, address: u64, count: usize) -> Answer<Vec<f64>> {
     Ok(match dtype {
         0 => load::<f32>(address, count)?.into_iter().map(f64::from).collect(),
@@ -34,7 +34,7 @@ pub(crate) fn numbers(dtype: c_int, address: u64, count: usize) -> Answer<Vec<f6
     })
 }
 
-/// f64 as elements of device memory.
+/// Writes f64 values as elements of device memory.
 pub(crate) fn put_numbers(dtype: c_int, address: u64, values: &[f64]) -> Answer {
     match dtype {
         0 => store(address, &values.iter().map(|&value| value as f32).collect::<Vec<_>>()),
@@ -45,9 +45,10 @@ pub(crate) fn put_numbers(dtype: c_int, address: u64, values: &[f64]) -> Answer 
     }
 }
 
-/// A factor of the host's.
+/// Reads a factor from host memory.
 fn factor(dtype: c_int, place: *const c_void) -> Answer<f64> {
-    // SAFETY: an entry point's `alpha` or `beta`, which points to a number of the type that the same call says.
+    // SAFETY: the pointer is an entry point's `alpha` or `beta`, which refers to a number of the
+    // type that the same call specifies.
     unsafe {
         Ok(match dtype {
             0 => f64::from(place.cast::<f32>().read()),
@@ -61,12 +62,12 @@ fn factor(dtype: c_int, place: *const c_void) -> Answer<f64> {
 /// `CUBLAS_COMPUTE_32F_FAST_TF32`.
 const TF32: c_int = 77;
 
-/// A number of f32 as the tensor cores read it: with 10 bits of fraction.
+/// Rounds an f32 as the tensor cores do, to 10 bits of fraction.
 fn to_tf32(x: f64) -> f64 {
     f32::from_bits((x as f32).to_bits() & !0x1fff).into()
 }
 
-/// The type of the factors that goes with a `cublasComputeType_t`.
+/// Returns the type of the factors for a `cublasComputeType_t`.
 fn factor_type(compute: c_int) -> Answer<c_int> {
     match compute {
         64 => Ok(2),
@@ -94,7 +95,7 @@ struct Operand {
     dtype: c_int,
     leading: i64,
     stride: i64,
-    /// As it lies: columns of so many rows.
+    /// The number of rows of the stored matrix, which is column-major.
     rows: i64,
     columns: i64,
 }
@@ -147,7 +148,8 @@ impl Product {
         if self.rounds_to_tf32 {
             x.iter_mut().chain(&mut y).for_each(|x| *x = to_tf32(*x));
         }
-        // Rows and columns of what is multiplied, apart: a column of what lies there is a row of the transpose.
+        // The strides of rows and columns of the multiplied matrix: a stored column is a row of the
+        // transpose.
         let strides = |turned: bool, operand: &Operand| {
             let leading = operand.leading as isize;
             if turned { (leading, 1) } else { (1, leading) }
@@ -156,9 +158,11 @@ impl Product {
             (strides(self.transposed[0], a), strides(self.transposed[1], b));
         let [alpha, beta] = self.factors;
         let (m, n, k) = (m as usize, n as usize, k as usize);
-        // SAFETY: each vector was read as `span` says, up to the last element of its matrix at this leading dimension; the
-        // strides are those of the matrix or of its transpose, whose elements are the same. The result overlaps neither
-        // operand, and no two of its elements lie at one place, as `span` refuses a leading dimension below the rows.
+        // SAFETY: each vector was read with the length that `span` computes, up to the last element
+        // of its matrix at this leading dimension. The strides are those of the matrix or of its
+        // transpose, which have the same elements. The result overlaps neither operand, and no two
+        // of its elements share a place, because `span` rejects a leading dimension below the
+        // number of rows.
         unsafe {
             matrixmultiply::dgemm(
                 m,
@@ -274,13 +278,14 @@ entry_points! {
 
 struct Lt;
 
-/// A descriptor of a product, of a matrix, or of what is preferred: numbers by attribute.
+/// A descriptor of a product, a matrix or a preference: numbers by attribute.
 #[derive(Default)]
 struct Described(Mutex<Vec<(c_int, i64)>>);
 
 impl Described {
     fn set(&self, attribute: c_int, value: *const c_void, bytes: usize) -> Answer {
-        // SAFETY: an entry point's value, which has as many bytes as the same call says.
+        // SAFETY: the pointer is an entry point's value, with the size that the same call
+        // specifies.
         let number = unsafe {
             match bytes {
                 4 => i64::from(value.cast::<i32>().read()),
@@ -302,14 +307,14 @@ impl Described {
     }
 }
 
-/// Attributes under numbers of our own, beyond the library's.
+/// Attributes of this stand-in, with numbers that the library does not use.
 const COMPUTE: c_int = 1001;
 const SCALE: c_int = 1002;
 const DTYPE: c_int = 1003;
 const ROWS: c_int = 1004;
 const COLUMNS: c_int = 1005;
 const LEADING: c_int = 1006;
-/// The library's own.
+/// Attributes of the library.
 const TRANSA: c_int = 3;
 const TRANSB: c_int = 4;
 const BATCH: c_int = 5;
@@ -369,7 +374,7 @@ pub(crate) struct Heuristic {
     reserved: [c_int; 4],
 }
 
-/// What an algorithm of this library looks like, and the workspace it wants.
+/// The representation of an algorithm of this library, and the workspace that it needs.
 const ALGORITHM: u64 = 0x5354_414e_4449_4e21;
 const WORKSPACE_BYTES: usize = 1 << 20;
 
@@ -443,7 +448,7 @@ entry_points! {
         algorithm: *const [u64; 8], workspace: u64, bytes: usize, stream: *mut c_void,
     ) {
         drop(own::<(Lt, u8)>(handle, "cublasLtMatmul"));
-        // SAFETY: the caller's algorithm, a structure of eight words.
+        // SAFETY: the caller passes an algorithm, a structure of eight words.
         let algorithm = unsafe { *algorithm };
         if algorithm != [ALGORITHM; 8] || bytes < WORKSPACE_BYTES || (c, c_layout) != (d, d_layout) {
             return Err(INVALID_VALUE);

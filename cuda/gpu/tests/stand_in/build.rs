@@ -1,4 +1,4 @@
-//! Builds the driver that stands in for a GPU's, for tests in other processes: they find it where it is told here.
+//! Builds the stand-in driver, for tests in other processes, and makes them find it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,10 +9,11 @@ use tempfile::TempDir;
 const NAMES: [&str; 5] =
     ["libcuda.so", "libcublas.so.13", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"];
 
-/// A folder with the stand-in under the names of the libraries that it is, built as this program was built.
+/// Returns a folder with the stand-in under the names of the libraries that it replaces, built in
+/// the profile of this program.
 ///
 /// # Errors
-/// If this program was taken to where there is no Cargo, or from where Cargo made it.
+/// If Cargo is missing, or this program is not where Cargo built it.
 pub(crate) fn libraries() -> Result<TempDir, String> {
     let library = build()?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -22,7 +23,7 @@ pub(crate) fn libraries() -> Result<TempDir, String> {
     Ok(folder)
 }
 
-/// Has a program find the libraries in a folder.
+/// Makes a program find the libraries in a folder.
 pub(crate) fn found_in<'c>(command: &'c mut Command, folder: &Path) -> &'c mut Command {
     command.env("LD_LIBRARY_PATH", folder).env("TFRT_CUDA_LIBRARY_PATH", folder)
 }

@@ -1,5 +1,5 @@
-//! cuDNN: activations, softmax over channels and sums, by their definitions. The rest is there and answers that it is not
-//! supported.
+//! cuDNN: activations, softmax over channels and sums, by their definitions. All other functions
+//! return "not supported".
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Handle {
     }
 }
 
-/// How a tensor lies.
+/// The layout of a tensor.
 #[derive(Clone, Default)]
 struct Layout {
     dtype: c_int,
@@ -40,14 +40,15 @@ struct Activation(Mutex<(c_int, f64)>);
 #[derive(Default)]
 struct Pooling(u8);
 
-/// A tensor that a call was given.
+/// A tensor argument of a call.
 #[derive(Clone)]
 struct Tensor {
     layout: Layout,
     address: u64,
 }
 
-/// The type as cuBLAS numbers it: `cudnnDataType_t` begins with float, double, half.
+/// Converts a `cudnnDataType_t`, which begins with float, double, half, to the type's number in
+/// cuBLAS.
 fn dtype(number: c_int) -> Answer<c_int> {
     match number {
         0..=2 => Ok(number),
@@ -79,7 +80,7 @@ impl Tensor {
         last.sum::<usize>() + 1
     }
 
-    /// Where each element lies, the last index fastest.
+    /// Returns the offset of each element, the last index fastest.
     fn places(&self) -> Vec<usize> {
         let mut places = vec![0];
         for (&extent, &stride) in self.layout.extents.iter().zip(&self.layout.strides) {
@@ -93,7 +94,7 @@ impl Tensor {
         Ok(self.places().into_iter().map(|place| all[place]).collect())
     }
 
-    /// `alpha * values + beta * what is there`.
+    /// Writes `alpha * values + beta * old contents`.
     fn blend(&self, values: &[f64], (alpha, beta): (f64, f64)) -> Answer {
         let dtype = dtype(self.layout.dtype)?;
         let mut all = numbers(dtype, self.address, self.span())?;
@@ -105,10 +106,11 @@ impl Tensor {
     }
 }
 
-/// Factors are f32, but for tensors of f64.
+/// Reads the factors, which are f64 for tensors of f64, and f32 otherwise.
 fn factors(tensor: &Tensor, alpha: *const c_void, beta: *const c_void) -> (f64, f64) {
     let read = |place: *const c_void| {
-        // SAFETY: an entry point's `alpha` or `beta`, whose type goes with the tensor's as is said above.
+        // SAFETY: the pointers are an entry point's `alpha` and `beta`, whose type depends on the
+        // tensor's as documented for this function.
         unsafe {
             if tensor.layout.dtype == 1 {
                 place.cast::<f64>().read()
@@ -130,7 +132,7 @@ fn activate(mode: c_int, x: f64) -> Answer<f64> {
     }
 }
 
-/// The slope where the activation is `y`.
+/// Returns the slope of an activation with the value `y`.
 fn slope(mode: c_int, y: f64) -> f64 {
     match mode {
         0 => y * (1.0 - y),
@@ -139,7 +141,7 @@ fn slope(mode: c_int, y: f64) -> f64 {
     }
 }
 
-/// Softmax of each image over its channels (and, per instance, their elements).
+/// Computes the softmax of each image over its channels or, per instance, over all elements.
 fn softmax(tensor: &Tensor, algorithm: c_int, mode: c_int, values: &mut [f64]) -> Answer {
     let extents = &tensor.layout.extents;
     if mode != 0 && extents[2..].iter().product::<usize>() != 1 {
@@ -158,12 +160,14 @@ fn softmax(tensor: &Tensor, algorithm: c_int, mode: c_int, values: &mut [f64]) -
 }
 
 fn ints(place: *const c_int, count: c_int) -> Vec<usize> {
-    // SAFETY: an entry point's array of as many numbers as the same call says, at least four.
+    // SAFETY: the pointer is an entry point's array, with the count that the same call specifies,
+    // at least four.
     let numbers = unsafe { std::slice::from_raw_parts(place, count as usize) };
     numbers.iter().map(|&value| value as usize).collect()
 }
 
-/// A descriptor belongs to no context; it is kept with the current one, in which it is used and destroyed.
+/// Creates a descriptor. It belongs to no context, but is kept with the current one, in which it is
+/// used and destroyed.
 fn descriptor<T: std::any::Any + Send + Sync + Default>(
     place: *mut *mut c_void,
     kind: &'static str,
@@ -174,7 +178,7 @@ fn descriptor<T: std::any::Any + Send + Sync + Default>(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cudnnGetLastErrorString(message: *mut c_char, bytes: usize) {
     let text = b"the stand-in does not do this\0";
-    // SAFETY: the caller's buffer has so many bytes, of which no more are written than the text has.
+    // SAFETY: the caller's buffer has `bytes` bytes, and at most the bytes of the text are written.
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), message.cast(), text.len().min(bytes)) };
 }
 
@@ -283,7 +287,7 @@ entry_points! {
         let (a, c) = (tensor(a_layout, a, "cudnnAddTensor")?, tensor(c_layout, c, "cudnnAddTensor")?);
         let factors = factors(&a, alpha, beta);
         let mut spread = a.clone();
-        // An extent of one is as good as any.
+        // The stride of an extent of one does not matter.
         for (axis, (&extent, &wanted)) in a.layout.extents.iter().zip(&c.layout.extents).enumerate() {
             if extent == 1 {
                 spread.layout.strides[axis] = 0;
@@ -296,7 +300,7 @@ entry_points! {
     }
 }
 
-/// Functions that must be there, because the backend finds all it may call at once.
+/// Declares functions that must exist because the backend resolves all functions at once.
 macro_rules! not_supported {
     ($($name:ident),* $(,)?) => {$(
         #[unsafe(no_mangle)]

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::state::Answer;
 use super::stream::{Body, Event, Stream};
 
-/// The operations that are last on a stream: all others lie before them.
+/// The last operations on a stream. All others come before them.
 pub(crate) type Frontier = BTreeSet<usize>;
 
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub(crate) struct Node {
 pub(crate) struct Capture {
     pub(crate) id: u64,
     origin: usize,
-    /// Whether it was spoiled by a call that is not allowed meanwhile.
+    /// Whether the capture was invalidated by a call that is not allowed during it.
     pub(crate) spoiled: AtomicBool,
     ended: AtomicBool,
     state: Mutex<State>,
@@ -69,7 +69,7 @@ impl Capture {
         nodes.push(Node { kind, body, before });
     }
 
-    /// Somebody asks for what is captured: that is an error, and the end of the capture.
+    /// Invalidates the capture because of a call that queries it, and returns the error.
     pub(crate) fn spoil(&self) -> i32 {
         self.spoiled.store(true, Ordering::SeqCst);
         CAPTURED_EVENT
@@ -83,7 +83,7 @@ impl Capture {
         self.state.lock().frontiers.get(&stream).cloned().unwrap_or_default()
     }
 
-    /// A stream that waits for an event of the capture takes part in it.
+    /// Makes a stream that waits for an event of the capture take part in it.
     pub(crate) fn join(me: &Arc<Self>, stream: &Arc<Stream>, event: &Frontier) -> Answer {
         if me.ended.load(Ordering::SeqCst) {
             return Err(CAPTURED_EVENT);
@@ -101,7 +101,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Ends the capture that began on a stream.
+    /// Ends the capture that began on a stream and returns its nodes.
     pub(crate) fn end(stream: &Stream) -> Answer<Vec<Node>> {
         let capture = stream.capture.lock().take().ok_or(401)?;
         capture.ended.store(true, Ordering::SeqCst);
@@ -113,7 +113,7 @@ impl Capture {
             return Err(UNMATCHED);
         }
         capture.check()?;
-        // All that lies before the end of the stream it began on.
+        // Everything before the end of the stream that the capture began on.
         let mut before = state.frontiers.get(&capture.origin).cloned().unwrap_or_default();
         for node in (0..state.nodes.len()).rev() {
             if before.contains(&node) {
@@ -127,7 +127,7 @@ impl Capture {
     }
 }
 
-/// A graph that can be launched.
+/// An executable graph.
 pub(crate) struct Instance {
     nodes: Mutex<Vec<Node>>,
     last_launch: Arc<Event>,
@@ -138,7 +138,7 @@ impl Instance {
         Self { nodes: Mutex::new(nodes), last_launch: Arc::new(Event::new(false)) }
     }
 
-    /// Queues its nodes, behind what earlier launches queued, on whichever stream.
+    /// Queues its nodes after those of earlier launches, on whichever streams.
     pub(crate) fn launch(&self, stream: &Arc<Stream>) -> Answer {
         let nodes = self.nodes.lock().clone();
         stream.wait(&self.last_launch)?;
@@ -150,7 +150,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Why a graph cannot take the place of the instance's, as the driver numbers it.
+    /// Replaces the nodes. The error is the driver's number for the reason why the graphs do not
+    /// match.
     pub(crate) fn update(&self, nodes: &[Node]) -> Result<(), i32> {
         let mut known = self.nodes.lock();
         let places = |nodes: &[Node]| nodes.iter().map(|node| node.before.clone()).collect::<Vec<_>>();

@@ -1,4 +1,5 @@
-//! NCCL: communicators of one process. Ranks meet on the threads of their streams, which wait for each other.
+//! NCCL: communicators within one process. Ranks meet on the threads of their streams, which wait
+//! for each other.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,12 +19,12 @@ const INVALID_USAGE: c_int = 5;
 const REMOTE_ERROR: c_int = 6;
 const IN_PROGRESS: c_int = 7;
 
-/// `ncclUniqueId`, by value.
+/// `ncclUniqueId`, passed by value.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct UniqueId([u8; 128]);
 
-/// The beginning of `ncclConfig_t`.
+/// The first fields of `ncclConfig_t`.
 #[repr(C)]
 pub(crate) struct Config {
     size: usize,
@@ -40,13 +41,14 @@ struct Meeting {
 
 #[derive(Default)]
 struct State {
-    /// The device of each rank that has come.
+    /// The device of each rank that has joined.
     come: Vec<Option<usize>>,
-    /// What the ranks brought to each call.
+    /// The contributions of the ranks to each call.
     rounds: HashMap<u64, Vec<Option<Vec<f64>>>>,
     left: HashMap<u64, usize>,
     messages: HashMap<(usize, usize, u64), Vec<f64>>,
-    /// The ranks that have called a collective: the first one connects them, which needs all.
+    /// The ranks that have called a collective. The first collective connects the ranks, which
+    /// needs all of them.
     called: HashSet<usize>,
     /// Whether a rank was aborted.
     aborted: bool,
@@ -55,7 +57,7 @@ struct State {
 struct Communicator {
     meeting: Arc<Meeting>,
     rank: usize,
-    /// Its own calls wait no more.
+    /// Whether this communicator was aborted, so that its calls stop waiting.
     aborted: Arc<AtomicBool>,
     calls: AtomicU64,
     sent: Mutex<HashMap<usize, u64>>,
@@ -64,7 +66,7 @@ struct Communicator {
     unconnected: Mutex<Option<Arc<Group>>>,
 }
 
-/// A group whose calls are queued when all ranks of its communicators have called.
+/// A group whose calls are queued once all ranks of its communicators have called.
 struct Group {
     communicators: Vec<Arc<Communicator>>,
     calls: Mutex<Vec<Queued>>,
@@ -77,13 +79,14 @@ impl Communicator {
 }
 
 impl Group {
-    /// Queues the calls if all ranks are there.
+    /// Queues the calls if all ranks have called.
     fn queue(&self) -> Answer {
         if !self.communicators.iter().all(|communicator| communicator.is_connected()) {
             return Err(IN_PROGRESS);
         }
         let calls = std::mem::take(&mut *self.calls.lock());
-        // What waits for nobody first: no call of a group waits for another of it.
+        // Calls that wait for nothing come first, because no call of a group waits for another of
+        // it.
         let (waiting, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.waits);
         others.into_iter().chain(waiting).try_for_each(|call| (call.queue)())
     }
@@ -93,7 +96,7 @@ static MEETINGS: LazyLock<Mutex<HashMap<UniqueId, Arc<Meeting>>>> = LazyLock::ne
 
 /// A call of a group.
 struct Queued {
-    /// Whether it waits for others.
+    /// Whether it waits for other ranks.
     waits: bool,
     communicator: Arc<Communicator>,
     /// Whether all ranks take part.
@@ -102,11 +105,11 @@ struct Queued {
 }
 
 thread_local! {
-    /// What a group has collected, in NCCL's way: of the thread.
+    /// The calls of the current group, which NCCL collects for each thread.
     static GROUP: RefCell<Option<Vec<Queued>>> = const { RefCell::new(None) };
 }
 
-/// Queues when the thread's group ends.
+/// Adds a call to the thread's group, which is queued when the group ends.
 fn queue(
     communicator: &Arc<Communicator>,
     (waits, connects): (bool, bool),
@@ -118,12 +121,12 @@ fn queue(
             calls.push(Queued { waits, communicator, connects, queue: Box::new(work) });
             Ok(())
         }
-        // Ranks of one thread would wait for each other.
+        // Two ranks on one thread would wait for each other.
         None => violation("a collective outside of a group"),
     })
 }
 
-/// Numbers of an `ncclDataType_t`; 64-bit integers fit as far as tests go.
+/// Reads elements of an `ncclDataType_t`. f64 represents the 64-bit integers that tests use.
 fn elements(dtype: c_int, address: u64, count: usize) -> Answer<Vec<f64>> {
     Ok(match dtype {
         0 => load::<i8>(address, count)?.into_iter().map(f64::from).collect(),
@@ -183,7 +186,7 @@ fn combine(op: c_int, parts: &[Vec<f64>]) -> Answer<Vec<f64>> {
 }
 
 impl Meeting {
-    /// Waits until `find` gives something; nothing if the communicator was aborted meanwhile.
+    /// Waits until `find` returns something. Returns `None` if the communicator was aborted.
     fn wait_for<T>(&self, aborted: &AtomicBool, mut find: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
         let mut state = self.state.lock();
         loop {
@@ -197,7 +200,7 @@ impl Meeting {
         }
     }
 
-    /// Brings a part and takes all.
+    /// Contributes a part and returns the parts of all ranks.
     fn exchange(
         &self,
         aborted: &AtomicBool,
@@ -217,7 +220,7 @@ impl Meeting {
             }
             Some(all)
         });
-        // Who has gone has brought nothing.
+        // A rank that is gone has contributed nothing.
         if all.is_none()
             && let Some(parts) = self.state.lock().rounds.get_mut(&call)
         {
@@ -227,7 +230,7 @@ impl Meeting {
     }
 }
 
-/// Queues a collective in which all ranks take part: what is sent, and what is received of what all have sent.
+/// Queues a collective of all ranks, with a function from the contributions to this rank's result.
 fn collective(
     (communicator, stream): (*mut c_void, *mut c_void),
     (send, sent): (u64, usize),
@@ -247,7 +250,7 @@ fn collective(
         let aborted = communicator.aborted.clone();
         stream.submit("collective", move || {
             let part = elements(dtype, send, sent)?;
-            // What is aborted leaves its results as they are.
+            // An aborted call leaves its results unchanged.
             let Some(all) = meeting.exchange(&aborted, call, rank, part) else { return Ok(()) };
             if received > 0 { put_elements(dtype, receive, &result(rank, &all)?) } else { Ok(()) }
         })
@@ -275,7 +278,7 @@ entry_points! {
         communicator: *mut *mut c_void, count: c_int, id: UniqueId, rank: c_int, config: *mut Config,
     ) {
         let context = Context::working("ncclCommInitRankConfig")?;
-        // SAFETY: the caller's configuration, for the call.
+        // SAFETY: the caller's configuration is valid for the call.
         let config = unsafe { &*config };
         if (config.magic, config.blocking) != (0xcafe_beef, 0) || config.size < 64 || config.version < 22_800 {
             violation("a configuration of NCCL that is none, or that blocks");
@@ -292,7 +295,7 @@ entry_points! {
         {
             let mut state = meeting.state.lock();
             if meeting.ranks != ranks || state.come[rank].is_some() || state.come.contains(&Some(context.device)) {
-                // Two ranks of one device.
+                // Two ranks must not share a device.
                 return Err(INVALID_USAGE);
             }
             state.come[rank] = Some(context.device);
@@ -325,7 +328,7 @@ entry_points! {
         let communicator = forget::<Communicator>(communicator, "ncclCommAbort");
         communicator.aborted.store(true, Ordering::SeqCst);
         communicator.meeting.state.lock().aborted = true;
-        // The group knows its communicators.
+        // The group refers to its communicators.
         *communicator.unconnected.lock() = None;
         communicator.meeting.changed.notify_all();
         Ok(())

@@ -1,4 +1,4 @@
-//! A profiler's library as NVTX loads it: ranges are lines of a file.
+//! A profiler's library as NVTX loads it, which writes ranges as lines of a file.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -22,21 +22,21 @@ fn tell(what: &str, name: &CStr) {
     }
 }
 
-/// `NvtxExportTableCallbacks`
+/// `NvtxExportTableCallbacks`.
 #[repr(C)]
 struct Callbacks {
     bytes: usize,
     module: unsafe extern "C" fn(c_int, *mut *mut *mut *const c_void, *mut c_uint) -> c_int,
 }
 
-/// What a tool's library is loaded for: it puts its functions where NVTX says.
+/// The initializer of a tool's library: stores the tool's functions in the slots of NVTX.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn InitializeInjectionNvtx2(
     export_table: unsafe extern "C" fn(u32) -> *const c_void,
 ) -> c_int {
-    // SAFETY: the caller's function, which takes every number.
+    // SAFETY: the caller's function accepts every number.
     let callbacks = unsafe { export_table(1) }.cast::<Callbacks>();
-    // SAFETY: a table that is there begins with its size, and has as many bytes.
+    // SAFETY: a table that exists begins with its size, and has that many bytes.
     let callbacks = unsafe {
         if callbacks.is_null() || (&raw const (*callbacks).bytes).read() < size_of::<Callbacks>() {
             return 0;
@@ -48,7 +48,7 @@ pub(crate) unsafe extern "C" fn InitializeInjectionNvtx2(
     if unsafe { (callbacks.module)(1, &raw mut table, &raw mut size) } == 0 || size <= 11 {
         return 0;
     }
-    // SAFETY: the core's table has a place for every function below its size, but for the first.
+    // SAFETY: the core's table has a slot for every function below its size, except for the first.
     unsafe {
         **table.add(9) = push as *const c_void;
         **table.add(11) = pop as *const c_void;
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "C" fn InitializeInjectionNvtx2(
 }
 
 unsafe extern "C" fn push(message: *const c_char) -> c_int {
-    // SAFETY: the caller's text, for the call.
+    // SAFETY: the caller's text is valid for the call.
     let name = unsafe { CStr::from_ptr(message) }.to_owned();
     tell("begins", &name);
     OPEN.with_borrow_mut(|open| {

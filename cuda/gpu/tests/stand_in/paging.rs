@@ -1,7 +1,7 @@
-//! Memory by the page: the driver's virtual memory management, by that of the host.
+//! The driver's virtual memory management, on top of the host's.
 //!
-//! Pages are pieces of one file in memory. A reserved range is addresses of the host's without memory, and a page that is
-//! mapped lies there by a mapping of the file, so that one page can be at two addresses.
+//! Pages are pieces of one file in memory. A reserved range is host addresses without memory.
+//! Mapping a page maps its piece of the file there, so that one page can be at two addresses.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -13,17 +13,18 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use super::driver::{entry_points, put};
 use super::state::{Answer, Context, INVALID_VALUE, MEMORY, OUT_OF_MEMORY, free_bytes, violation};
 
-/// Makes the driver refuse to map pages, as some machines do although their devices say that they can.
+/// Makes the driver refuse to map pages, as some systems do although their devices report support
+/// for them.
 static REFUSES_PAGES: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("TFRT_STAND_IN_REFUSES_PAGES").is_some());
 const NOT_SUPPORTED: c_int = 801;
 
-/// Bytes of a page.
+/// The size of a page, in bytes.
 const PAGE: usize = 2 << 20;
 /// The first address of a range.
 const FIRST_ADDRESS: u64 = 1 << 50;
 
-/// Addresses, and where they lie on the host.
+/// A range of device addresses, and its location on the host.
 struct Range {
     bytes: usize,
     host: usize,
@@ -31,7 +32,7 @@ struct Range {
 
 struct Page {
     device: usize,
-    /// Which piece of the file it is.
+    /// The piece of the file that the page is.
     piece: usize,
     released: bool,
     mapped: usize,
@@ -45,32 +46,34 @@ struct Paging {
     next_handle: u64,
     pieces: usize,
     spare_pieces: Vec<usize>,
-    /// The page that lies at an address.
+    /// The page at each mapped address.
     mapped: BTreeMap<u64, u64>,
-    /// Mapped pages side by side that the devices may use: how many bytes, by the first address.
+    /// The runs of adjacent mapped pages that the devices may use: the size in bytes by the first
+    /// address.
     runs: BTreeMap<u64, usize>,
 }
 
 static PAGING: LazyLock<Mutex<Paging>> =
     LazyLock::new(|| Mutex::new(Paging { next_address: FIRST_ADDRESS, ..Paging::default() }));
 
-/// Held by whatever uses memory, and alone by whoever takes a page away, while the pages beside it are not there.
+/// Held shared by every use of memory, and exclusively while a page is removed, because the
+/// adjacent pages are briefly missing then.
 static USES: RwLock<()> = RwLock::new(());
 
-/// The file whose pieces pages are.
+/// The file whose pieces are the pages.
 static FILE: LazyLock<c_int> = LazyLock::new(|| {
     // SAFETY: the name ends with a zero.
     let file = unsafe { libc::memfd_create(c"stand-in pages".as_ptr(), libc::MFD_CLOEXEC) };
     if file < 0 { violation("the system has no file in memory") } else { file }
 });
 
-/// Puts something at addresses of the host's that a reserved range has: a piece of the file, or nothing.
+/// Maps a piece of the file, or nothing, at host addresses of a reserved range.
 fn place(host: usize, piece: Option<usize>) -> Answer {
     let at = std::ptr::with_exposed_provenance_mut::<c_void>(host);
     let shared = libc::MAP_FIXED | libc::MAP_SHARED;
     let nothing = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: the addresses are a page of a range that `cuMemAddressReserve` took from the system and has not given back;
-    // nothing uses them, as they are in no run. The file has the piece.
+    // SAFETY: the addresses are a page of a range that `cuMemAddressReserve` reserved and has not
+    // freed. Nothing uses them, because they are in no run. The file has the piece.
     let placed = unsafe {
         match piece {
             Some(piece) => {
@@ -84,29 +87,31 @@ fn place(host: usize, piece: Option<usize>) -> Answer {
 }
 
 impl Paging {
-    /// Where an address of a reserved range lies on the host, if as many bytes of the range follow.
+    /// Returns the host address of a device address in a reserved range, if `bytes` bytes of the
+    /// range follow it.
     fn host(&self, address: u64, bytes: usize) -> Answer<usize> {
         let (start, range) = self.ranges.range(..=address).next_back().ok_or(INVALID_VALUE)?;
         let offset = (address - start) as usize;
         if offset + bytes <= range.bytes { Ok(range.host + offset) } else { Err(INVALID_VALUE) }
     }
 
-    /// Lets the devices use mapped pages.
+    /// Makes mapped pages visible to the devices.
     fn show(&mut self, address: u64, bytes: usize) -> Answer {
         let host = std::ptr::with_exposed_provenance_mut::<u8>(self.host(address, bytes)?);
-        // SAFETY: all of it is mapped, readable and writable, and stays so until `hide` takes it out of `MEMORY`, while it has
-        // `USES` alone: all that uses this memory by its address holds that (`stay`), from before it looks an address up.
+        // SAFETY: the whole range is mapped, readable and writable. It stays so until `hide`
+        // removes it from `MEMORY` while it holds `USES` exclusively. Every use of this memory by
+        // its address holds `USES` (`stay`) from before the address is looked up.
         unsafe { MEMORY.register(address, host, bytes as u64, "pages", Arc::new(())) }
             .map_err(|_| INVALID_VALUE)?;
         self.runs.insert(address, bytes);
         Ok(())
     }
 
-    /// Takes a page away from the devices, and shows the rest of its run again.
+    /// Hides a page from the devices, and makes the rest of its run visible again.
     fn hide(&mut self, address: u64) -> Answer {
         let Some((start, bytes)) = self.run_of(address) else { return Ok(()) };
         self.runs.remove(&start);
-        // Kernels that run, of whatever stream, see all memory: as in a driver, they end first.
+        // Running kernels, on any stream, see all memory. As in a driver, they finish first.
         let _alone = USES.write();
         MEMORY.free(start).map_err(|_| INVALID_VALUE)?;
         let (end, after) = (start + bytes, address + PAGE as u64);
@@ -119,13 +124,13 @@ impl Paging {
         Ok(())
     }
 
-    /// The run that an address lies in.
+    /// Returns the run that contains an address.
     fn run_of(&self, address: u64) -> Option<(u64, u64)> {
         let (&start, &bytes) = self.runs.range(..=address).next_back()?;
         (address < start + bytes as u64).then_some((start, bytes as u64))
     }
 
-    /// Forgets a page that nobody has any more.
+    /// Forgets a page that has no mapping and no handle.
     fn settle(&mut self, handle: u64) {
         if self.pages.get(&handle).is_some_and(|page| page.released && page.mapped == 0)
             && let Some(page) = self.pages.remove(&handle)
@@ -142,24 +147,24 @@ impl Paging {
     }
 }
 
-/// While the result is there, no page is taken away.
+/// Keeps pages from being removed until the result is dropped.
 pub(crate) fn stay() -> RwLockReadGuard<'static, ()> {
-    // Kernels may wait for each other: one that begins waits only while a page is being taken away.
+    // Kernels may wait for each other, so a new one only waits while a page is being removed.
     USES.read_recursive()
 }
 
-/// Bytes of a device's pages.
+/// Returns the number of bytes of a device's pages.
 pub(crate) fn used_bytes(device: usize) -> u64 {
     let pages = PAGING.lock().pages.values().filter(|page| page.device == device).count();
     (pages * PAGE) as u64
 }
 
-/// Whether a device has no pages.
+/// Returns whether a device has no pages.
 pub(crate) fn is_clean(device: usize) -> bool {
     PAGING.lock().pages.values().all(|page| page.device != device)
 }
 
-/// The run that an address lies in.
+/// Returns the run that contains an address.
 pub(crate) fn run_of(address: u64) -> Option<(u64, u64)> {
     PAGING.lock().run_of(address)
 }
@@ -168,9 +173,9 @@ fn whole_pages(bytes: usize) -> Answer<usize> {
     if bytes > 0 && bytes.is_multiple_of(PAGE) { Ok(bytes / PAGE) } else { Err(INVALID_VALUE) }
 }
 
-/// The device on which pages are wanted.
+/// Returns the device that the pages are for.
 fn device(properties: *const CUmemAllocationProp) -> Answer<usize> {
-    // SAFETY: an entry point's description, which its caller keeps for the call.
+    // SAFETY: the caller's description is valid for the call.
     let properties = unsafe { &*properties };
     Ok(Context::of_device(properties.location.id)?.device)
 }
@@ -187,7 +192,7 @@ entry_points! {
             return Err(INVALID_VALUE);
         }
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: new addresses, wherever the system has some.
+        // SAFETY: requests new addresses, which the system chooses.
         let host = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
         if host == libc::MAP_FAILED {
             return Err(OUT_OF_MEMORY);
@@ -206,7 +211,7 @@ entry_points! {
         match paging.ranges.remove(&address) {
             Some(range) if range.bytes == bytes => {
                 let host = std::ptr::with_exposed_provenance_mut::<c_void>(range.host);
-                // SAFETY: taken from the system by `cuMemAddressReserve`; no run is left there.
+                // SAFETY: `cuMemAddressReserve` reserved the range, and no run is left in it.
                 unsafe { libc::munmap(host, bytes) };
                 Ok(())
             }
@@ -265,7 +270,7 @@ entry_points! {
     }
     fn cuMemSetAccess(address: u64, bytes: usize, access: *const CUmemAccessDesc, count: usize) {
         let paging = &mut *PAGING.lock();
-        // SAFETY: the caller's array of so many descriptions.
+        // SAFETY: the caller's array has `count` descriptions.
         let access = unsafe { std::slice::from_raw_parts(access, count) };
         for at in (address..address + (whole_pages(bytes)? * PAGE) as u64).step_by(PAGE) {
             let handle = *paging.mapped.get(&at).ok_or(INVALID_VALUE)?;

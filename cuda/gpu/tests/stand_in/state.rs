@@ -16,23 +16,23 @@ pub(crate) const INVALID_VALUE: c_int = 1;
 pub(crate) const OUT_OF_MEMORY: c_int = 2;
 pub(crate) const ILLEGAL_ADDRESS: c_int = 700;
 
-/// A call's result, inside.
+/// The result of a call.
 pub(crate) type Answer<T = ()> = Result<T, c_int>;
 
-/// How many devices there are.
+/// The number of devices.
 pub(crate) const DEVICES: usize = 2;
-/// Bytes of each.
+/// The size of each device's memory, in bytes.
 pub(crate) const DEVICE_BYTES: usize = 4 << 30;
 
-/// The backend did what it must not: the process ends, as the answer to a wrong call may be ignored where nobody could be
-/// told of it.
+/// Ends the process because the backend broke a rule. Returning an error would not be enough,
+/// because the backend ignores errors where it cannot return them.
 #[expect(clippy::print_stderr, reason = "the last words of the process")]
 pub(crate) fn violation(what: impl std::fmt::Display) -> ! {
     eprintln!("stand-in driver: {what}");
     std::process::abort();
 }
 
-/// What an entry point answers.
+/// Converts a result to an entry point's status.
 pub(crate) fn answer(result: Answer) -> c_int {
     result.err().unwrap_or(SUCCESS)
 }
@@ -42,7 +42,7 @@ pub(crate) struct Context {
     pub(crate) device: usize,
     retained: AtomicUsize,
     failure: Mutex<Option<c_int>>,
-    /// Work that is queued and not done, on streams that are gone too.
+    /// The amount of unfinished work, including that of destroyed streams.
     queued: Mutex<usize>,
     done: Condvar,
 }
@@ -59,7 +59,7 @@ impl Context {
         usize::try_from(device).ok().and_then(|device| CONTEXTS.get(device)).ok_or(101)
     }
 
-    /// As the driver's handle.
+    /// Returns the driver's handle.
     pub(crate) fn raw(&'static self) -> *mut c_void {
         std::ptr::from_ref(self).cast_mut().cast()
     }
@@ -71,7 +71,7 @@ impl Context {
             .unwrap_or_else(|| violation("no context has this handle"))
     }
 
-    /// The calling thread's, which every call but a few needs.
+    /// Returns the calling thread's context, which almost every call needs.
     pub(crate) fn current(call: &str) -> &'static Self {
         let context = CURRENT.get().map(|device| &CONTEXTS[device]);
         let context = context.unwrap_or_else(|| violation(format_args!("{call} without a current context")));
@@ -81,7 +81,7 @@ impl Context {
         context
     }
 
-    /// As [`Context::current`], or the failure that ended the context's life.
+    /// Returns the calling thread's context, or its failure.
     pub(crate) fn working(call: &str) -> Answer<&'static Self> {
         let context = Self::current(call);
         context.failure.lock().map_or(Ok(context), Err)
@@ -111,25 +111,25 @@ impl Context {
                         "a context is released with {left:?}, {blocks} blocks of memory, or pages left"
                     ));
                 }
-                // The next one who retains it starts anew.
+                // The next retain starts with a working context.
                 *self.failure.lock() = None;
             }
             _ => {}
         }
     }
 
-    /// Work is queued.
+    /// Notes that work was queued.
     pub(crate) fn begin_work(&self) {
         *self.queued.lock() += 1;
     }
 
-    /// Work is done.
+    /// Notes that work has finished.
     pub(crate) fn end_work(&self) {
         *self.queued.lock() -= 1;
         self.done.notify_all();
     }
 
-    /// Waits until all work is done.
+    /// Waits until all work has finished.
     pub(crate) fn synchronize(&self) {
         let mut queued = self.queued.lock();
         while *queued > 0 {
@@ -152,10 +152,10 @@ struct Handle {
     object: Arc<dyn Any + Send + Sync>,
 }
 
-/// What is alive, by the driver's handles.
+/// The live objects, by the driver's handles.
 static HANDLES: LazyLock<Mutex<HashMap<usize, Handle>>> = LazyLock::new(Mutex::default);
 
-/// Makes a handle for an object.
+/// Creates a handle for an object.
 pub(crate) fn keep<T: Any + Send + Sync>(
     context: &Context,
     kind: &'static str,
@@ -174,12 +174,12 @@ fn known<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> (usize, Arc<T>) 
     (handle.device, object.unwrap_or_else(|_| violation(format_args!("{call} of a {}", handle.kind))))
 }
 
-/// The object of a handle, of whatever context.
+/// Returns the object of a handle, of any context.
 pub(crate) fn find<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> Arc<T> {
     known(raw, call).1
 }
 
-/// The object of a handle of the current context.
+/// Returns the object of a handle of the current context.
 pub(crate) fn own<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> Arc<T> {
     let (device, object) = known(raw, call);
     if device != Context::current(call).device {
@@ -188,14 +188,14 @@ pub(crate) fn own<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> Arc<T> 
     object
 }
 
-/// Ends a handle.
+/// Destroys a handle and returns its object.
 pub(crate) fn forget<T: Any + Send + Sync>(raw: *mut c_void, call: &str) -> Arc<T> {
     let object = own(raw, call);
     HANDLES.lock().remove(&raw.addr());
     object
 }
 
-/// All objects of a kind that a context has.
+/// Returns all objects of a type that a context has.
 pub(crate) fn all<T: Any + Send + Sync>(context: &Context) -> Vec<Arc<T>> {
     let handles = HANDLES.lock();
     let own = handles.values().filter(|handle| handle.device == context.device);
@@ -207,7 +207,7 @@ struct Block {
     bytes: u64,
 }
 
-/// The devices' memory.
+/// The memory of the devices.
 pub(crate) static MEMORY: LazyLock<tfrt_ptx::Memory> = LazyLock::new(tfrt_ptx::Memory::new);
 static BLOCKS: Mutex<BTreeMap<u64, Block>> = Mutex::new(BTreeMap::new());
 
@@ -219,15 +219,15 @@ pub(crate) fn allocate(context: &Context, bytes: usize) -> Answer<u64> {
         return Err(OUT_OF_MEMORY);
     }
     let address = MEMORY.allocate(bytes as u64).map_err(|_| OUT_OF_MEMORY)?;
-    // What was never written is not zero.
+    // Fresh memory is not zero.
     MEMORY.write(address, &vec![0xa5; bytes.min(1 << 20)]).map_err(|_| OUT_OF_MEMORY)?;
     BLOCKS.lock().insert(address, Block { device: context.device, bytes: bytes as u64 });
     Ok(address)
 }
 
-/// Unified memory: at one address for both sides.
+/// Allocates unified memory, at one address for both sides.
 pub(crate) fn allocate_managed(context: &Context, bytes: usize) -> Answer<u64> {
-    /// Bytes that are aligned as the driver's are.
+    /// Bytes with the driver's alignment.
     #[repr(align(256))]
     struct Line {
         _bytes: [u8; 256],
@@ -236,14 +236,15 @@ pub(crate) fn allocate_managed(context: &Context, bytes: usize) -> Answer<u64> {
         return Err(INVALID_VALUE);
     }
     if bytes > free_bytes(context) {
-        // A driver may hang the GPU.
+        // A real driver may hang the GPU.
         violation(format_args!("cuMemAllocManaged of {bytes} bytes, more than are free"));
     }
-    // What was never written is not zero.
+    // Fresh memory is not zero.
     let mut lines: Vec<Line> = (0..bytes.div_ceil(256)).map(|_| Line { _bytes: [0xa5; 256] }).collect();
     let storage = lines.as_mut_ptr().cast::<u8>();
     let address = storage.expose_provenance() as u64;
-    // SAFETY: the owner keeps the storage, and the host does not touch it while work runs that may.
+    // SAFETY: the owner keeps the storage alive, and the host does not touch it while work runs
+    // that may.
     let registered = unsafe { MEMORY.register(address, storage, bytes as u64, "unified", Arc::new(lines)) };
     registered.map_err(|_| OUT_OF_MEMORY)?;
     BLOCKS.lock().insert(address, Block { device: context.device, bytes: bytes as u64 });
@@ -267,14 +268,14 @@ pub(crate) fn free(address: u64) -> Answer {
     MEMORY.free(address).map_err(|_| INVALID_VALUE)
 }
 
-/// The block that an address lies in.
+/// Returns the block that contains an address.
 pub(crate) fn block_of(address: u64) -> Option<(u64, u64)> {
     let blocks = BLOCKS.lock();
     let found = blocks.range(..=address).next_back().map(|(&start, block)| (start, block.bytes));
     found.filter(|(start, bytes)| address < start + bytes).or_else(|| paging::run_of(address))
 }
 
-/// A variable of a module, which lies in memory of the module's own.
+/// A variable of a module, in the module's own memory.
 struct Variable {
     bytes: u64,
     ptx: tfrt_ptx::Module,
@@ -283,7 +284,7 @@ struct Variable {
 
 static VARIABLES: Mutex<BTreeMap<u64, Variable>> = Mutex::new(BTreeMap::new());
 
-/// Makes a module's variable known, which the program has asked for.
+/// Registers a variable of a module that the program has asked for.
 pub(crate) fn add_variable(module: *mut c_void, ptx: &tfrt_ptx::Module, address: u64, bytes: u64) {
     VARIABLES.lock().insert(address, Variable { bytes, ptx: ptx.clone(), module: module.addr() });
 }
@@ -293,7 +294,7 @@ pub(crate) fn forget_variables(module: *mut c_void) {
     VARIABLES.lock().retain(|_, variable| variable.module != module.addr());
 }
 
-/// The module whose variable a range lies in.
+/// Returns the module with the variable that contains a range.
 fn variable_at(address: u64, bytes: u64) -> Option<tfrt_ptx::Module> {
     let variables = VARIABLES.lock();
     let (&start, variable) = variables.range(..=address).next_back()?;
@@ -301,7 +302,7 @@ fn variable_at(address: u64, bytes: u64) -> Option<tfrt_ptx::Module> {
     (end <= start + variable.bytes).then(|| variable.ptx.clone())
 }
 
-/// That a range of device memory may be the end of a copy.
+/// Checks that a range of device memory may be an end of a copy.
 pub(crate) fn check_range(address: u64, bytes: u64) -> Answer {
     if variable_at(address, bytes).is_some() {
         return Ok(());
@@ -328,7 +329,7 @@ pub(crate) fn write(address: u64, bytes: &[u8]) -> Answer {
     MEMORY.write(address, bytes).map_err(|_| ILLEGAL_ADDRESS)
 }
 
-/// Elements of device memory.
+/// Reads elements of device memory.
 pub(crate) fn load<T: bytemuck::Pod>(address: u64, count: usize) -> Answer<Vec<T>> {
     Ok(bytemuck::pod_collect_to_vec(&read(address, count * size_of::<T>())?))
 }
@@ -337,10 +338,10 @@ pub(crate) fn store<T: bytemuck::Pod>(address: u64, elements: &[T]) -> Answer {
     write(address, bytemuck::cast_slice(elements))
 }
 
-/// Pinned memory of the host: bytes by address, and whether it was only registered.
+/// Pinned host memory: the size by the address, and whether it was registered.
 pub(crate) static PINNED: Mutex<BTreeMap<usize, (usize, bool)>> = Mutex::new(BTreeMap::new());
 
-/// That the host's end of an asynchronous copy is pinned.
+/// Checks that the host's end of an asynchronous copy is pinned.
 pub(crate) fn check_pinned(memory: usize, bytes: usize, call: &str) {
     let pinned = PINNED.lock();
     let found = pinned.range(..=memory).next_back();

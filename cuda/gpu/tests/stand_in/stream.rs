@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use super::graph::{Capture, Frontier};
 use super::state::{Answer, Context, SUCCESS};
 
-/// A piece of work; graphs do it again and again.
+/// A piece of work, which graphs run repeatedly.
 pub(crate) type Body = Arc<dyn Fn() -> Answer + Send + Sync>;
 
 enum Work {
@@ -20,7 +20,7 @@ enum Work {
     Host(unsafe extern "C" fn(*mut c_void), usize),
 }
 
-/// How much may be queued on a stream.
+/// The greatest amount of work that is queued on a stream.
 const MAX_QUEUE: u64 = 1024;
 
 pub(crate) struct Stream {
@@ -49,7 +49,7 @@ impl Stream {
         let sender = self.sender.lock();
         self.progress.counts.lock()[0] += 1;
         self.context.begin_work();
-        // The thread ends after the last sender is gone.
+        // The thread ends when the last sender is dropped.
         drop(sender.send(work));
     }
 
@@ -73,7 +73,7 @@ impl Stream {
         Ok(())
     }
 
-    /// As a driver does, it lets the caller wait while much is queued.
+    /// Queues work. As in a driver, the caller waits while much is queued.
     pub(crate) fn run(&self, body: Body) {
         let mut counts = self.progress.counts.lock();
         while counts[0] - counts[1] >= MAX_QUEUE {
@@ -136,11 +136,11 @@ impl Stream {
     }
 }
 
-/// A stream's thread.
+/// Runs a stream's thread.
 fn work(context: &'static Context, receiver: &Receiver<Work>, progress: &Progress) {
     for work in receiver {
         match work {
-            // A driver calls no functions either in a context that failed.
+            // Like a driver, calls no functions in a failed context.
             Work::Run(_) | Work::Host(..) if context.failure().is_some() => {}
             Work::Run(body) => {
                 if let Err(status) = body() {
@@ -169,7 +169,7 @@ pub(crate) struct Event {
 #[derive(Default)]
 struct EventState {
     recorded: u64,
-    /// Records that are not reached.
+    /// The recordings that have not been reached.
     ahead: Vec<u64>,
     time: Option<Instant>,
     captured: Option<(Arc<Capture>, Frontier)>,
@@ -196,7 +196,8 @@ impl Event {
         }
     }
 
-    /// Whether its latest record is reached; what was recorded in a capture cannot be asked for.
+    /// Returns whether the latest recording has been reached. A recording in a capture cannot be
+    /// queried.
     pub(crate) fn query(&self) -> Answer<bool> {
         let state = self.state.lock();
         match &state.captured {
@@ -212,7 +213,7 @@ impl Event {
         Ok(())
     }
 
-    /// When it was reached, or why that is not known.
+    /// Returns the time at which the event was reached, or the reason why it is unknown.
     pub(crate) fn time(&self) -> Answer<Instant> {
         let state = self.state.lock();
         match state.time {
@@ -223,7 +224,7 @@ impl Event {
     }
 }
 
-/// The failure of a context as an answer.
+/// Returns the failure of a context as a status.
 pub(crate) fn status(context: &Context) -> c_int {
     context.failure().unwrap_or(SUCCESS)
 }

@@ -1,14 +1,15 @@
-//! Where cuDNN is, plans are made for devices that are described; that needs no GPU. `ci/gpu/libraries` fetches it. Engines that
-//! are compiled when a plan is made need a driver library, which need not find a device, and so are looked at there alone.
+//! Tests of plans for described devices, which need cuDNN but no GPU. `ci/gpu/libraries` downloads
+//! cuDNN. Engines that are compiled when a plan is made need a driver library, even one without a
+//! device, and are only tested where there is one.
 
 use tfrt_device::hal::{Activation, ActivationMode, Convolution, NanPropagation, Scaling};
 
 use super::*;
 use crate::dnn::SPEC;
 use crate::dnn::convolution::Kind;
-use crate::libraries::{REQUIRED_VARIABLE, is_there};
+use crate::libraries::{REQUIRED_VARIABLE, is_installed};
 
-/// A device's name, version, multiprocessors, shared memory of a block that asks for it, memory and cache in bytes.
+/// A device: name, version, multiprocessors, shared memory of a block, memory and cache in bytes.
 type Device = (&'static str, u32, u32, u32, u64, u32);
 
 const A100: Device = ("NVIDIA A100-SXM4-40GB", 800, 108, 166_912, 42_298_834_944, 41_943_040);
@@ -31,14 +32,14 @@ fn describe(library: &'static Cudnn, device: Device) -> Target {
 
 fn cudnn() -> Option<&'static Cudnn> {
     let found = Cudnn::get();
-    is_there(&found, &SPEC).then(|| found.unwrap())
+    is_installed(&found, &SPEC).then(|| found.unwrap())
 }
 
 fn plans(library: &'static Cudnn, device: Device) -> Plans {
-    Plans::of(library, describe(library, device), None)
+    Plans::with_cache(library, describe(library, device), None)
 }
 
-/// Tensors of a convolution.
+/// The tensors of a convolution.
 struct Shape {
     convolution: Convolution,
     x: TensorLayout,
@@ -49,7 +50,7 @@ struct Shape {
 
 fn layout(dtype: DType, dims: &[u64], channels_last: bool) -> TensorLayout {
     let spatial = (2..dims.len()).rev();
-    // The innermost direction first.
+    // The innermost direction comes first.
     let order: Vec<_> = if channels_last {
         std::iter::once(1).chain(spatial).chain([0]).collect()
     } else {
@@ -64,7 +65,8 @@ fn layout(dtype: DType, dims: &[u64], channels_last: bool) -> TensorLayout {
 }
 
 impl Shape {
-    /// Images and filter; padding, stride and dilation in every direction.
+    /// Creates the shape from the extents of images and filter, and padding, stride and dilation in
+    /// every direction.
     fn new(
         dtype: DType,
         channels_last: bool,
@@ -120,7 +122,7 @@ fn activation(mode: ActivationMode) -> Activation {
     Activation { mode, coefficient: 6.0, nan: NanPropagation::Propagate }
 }
 
-/// Shapes of one type: those of networks, and odd ones.
+/// Returns shapes of one type: those of networks, and unusual ones.
 fn shapes(dtype: DType, channels_last: bool) -> Vec<Shape> {
     let new = |x: &[u64], w: &[u64], geometry| Shape::new(dtype, channels_last, x, w, geometry);
     let mut flipped = new(&[8, 64, 28, 28], &[64, 64, 3, 3], [1, 1, 1]);
@@ -131,7 +133,7 @@ fn shapes(dtype: DType, channels_last: bool) -> Vec<Shape> {
         new(&[8, 64, 56, 56], &[64, 64, 3, 3], [1, 1, 1]),
         new(&[8, 256, 56, 56], &[128, 256, 1, 1], [0, 2, 1]),
         new(&[2, 3, 17, 19], &[5, 3, 3, 3], [1, 1, 1]),
-        // Dilated, strided too, in groups, with a filter for each channel.
+        // Dilated, strided and dilated, in groups, with one filter for each channel.
         new(&[8, 64, 28, 28], &[64, 64, 3, 3], [2, 1, 2]),
         new(&[2, 8, 20, 20], &[8, 8, 3, 3], [0, 2, 2]),
         new(&[8, 64, 28, 28], &[64, 16, 3, 3], [1, 1, 1]),
@@ -143,7 +145,7 @@ fn shapes(dtype: DType, channels_last: bool) -> Vec<Shape> {
     ]
 }
 
-/// What the engine of a plan says it does to numbers.
+/// Returns the properties of a plan's engine.
 fn notes(plans: &Plans, plan: &Plan) -> Vec<c_int> {
     let configuration = Descriptor::new(plans.library, Object::CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).unwrap();
     let name = Name::CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG;
@@ -151,7 +153,7 @@ fn notes(plans: &Plans, plan: &Plan) -> Vec<c_int> {
     plans.notes(&configuration).unwrap()
 }
 
-/// What must hold of a plan's engine.
+/// Checks the engine of a plan.
 fn check(plans: &Plans, problem: &Problem<'_>, plan: &Plan) {
     let notes = notes(plans, plan);
     let differs = notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int));
@@ -167,7 +169,8 @@ fn convolutions_have_plans_that_keep_their_precision_and_their_bits() {
     for device in [A100, H100, B200] {
         let plans = plans(library, device);
         let types = [DType::F32, DType::F64, DType::F16, DType::BF16].into_iter();
-        // The half types have the same engines: once is enough where their kernels are compiled.
+        // Both half types use the same engines, so one of them is enough where kernels are
+        // compiled.
         let types = types.filter(|&dtype| dtype != DType::BF16 || device == H100);
         for (dtype, channels_last) in types.flat_map(|dtype| [(dtype, false), (dtype, true)]) {
             for shape in shapes(dtype, channels_last) {
@@ -186,7 +189,7 @@ fn convolutions_have_plans_that_keep_their_precision_and_their_bits() {
     }
 }
 
-/// With TF32 allowed, the best engine for an ordinary convolution of f32 runs on tensor cores.
+/// With TF32 allowed, the best engine for an ordinary f32 convolution runs on tensor cores.
 #[test]
 fn tensor_cores_compute_f32_where_tf32_is_allowed() {
     let Some(library) = cudnn() else { return };
@@ -220,7 +223,7 @@ fn epilogues_have_a_plan_or_are_refused() {
                         ..shape.problem(Kind::Forward, 16)
                     },
                 ),
-                // Those that no engine knows are computed step by step.
+                // Convolutions that no engine supports are computed step by step.
                 (false, Problem { residual: None, bias: None, ..whole }),
                 (false, Problem { activation: None, bias: None, ..whole }),
             ];
@@ -247,12 +250,12 @@ fn epilogues_have_a_plan_or_are_refused() {
     }
 }
 
-/// An engine that is compiled when the plan is made.
+/// Needs an engine that is compiled when the plan is made.
 #[test]
 fn an_epilogue_of_an_activation_alone_is_compiled() {
     let Some(library) = cudnn() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let plans = Plans::of(library, describe(library, H100), Some(folder.path().into()));
+    let plans = Plans::with_cache(library, describe(library, H100), Some(folder.path().into()));
     let shape = Shape::new(DType::F16, true, &[8, 64, 28, 28], &[64, 64, 3, 3], [1, 1, 1]);
     let problem = Problem { residual: None, bias: None, ..shape.with_epilogue(ActivationMode::Relu) };
     match plans.get(&problem) {
@@ -272,7 +275,7 @@ fn an_epilogue_of_an_activation_alone_is_compiled() {
 fn plans_are_kept_on_disk() {
     let Some(library) = cudnn() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let plans = Plans::of(library, describe(library, H100), Some(folder.path().into()));
+    let plans = Plans::with_cache(library, describe(library, H100), Some(folder.path().into()));
     let shape = Shape::new(DType::F16, false, &[8, 64, 28, 28], &[64, 64, 3, 3], [1, 1, 1]);
     let problem = shape.with_epilogue(ActivationMode::Relu);
     let found = plans.get(&problem).unwrap();
@@ -281,11 +284,11 @@ fn plans_are_kept_on_disk() {
     let key = Key::new(&problem, GpuOptions::default());
     let load = |device| plans.load(&describe(library, device), &key).map(|plan| plan.workspace_bytes);
     assert_eq!(load(H100), Some(found.workspace_bytes));
-    // Of another device: refused, and found anew.
+    // The plan of another device is rejected, and a new one is found.
     assert_eq!(load(A100), None);
     let (name, version, _, shared, memory, cache) = H100;
     assert_eq!(load((name, version, 114, shared, memory, cache)), None);
-    // Of another problem, damaged, or not whole.
+    // Files of another problem, damaged ones, and truncated ones.
     let path = plans.path(&key).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let other = Key::new(&shape.problem(Kind::Forward, 16), GpuOptions::default());
@@ -300,7 +303,7 @@ fn plans_are_kept_on_disk() {
     let json = r#"{"engine": 1}"#;
     std::fs::write(&path, format!("{}\n{json}", head_of(&key, json))).unwrap();
     assert_eq!(load(H100), None);
-    let again = Plans::of(library, describe(library, H100), Some(folder.path().into()));
+    let again = Plans::with_cache(library, describe(library, H100), Some(folder.path().into()));
     assert_eq!(again.get(&problem).unwrap().workspace_bytes, found.workspace_bytes);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
