@@ -140,7 +140,9 @@ impl Shared {
         self.synchronize();
         let is_told = |other: &Arc<Self>| {
             let is_other = !std::ptr::eq(Arc::as_ptr(other), self) && other.device == self.device;
-            is_other && other.taken.load(Ordering::Relaxed) && other.check_usable().is_err_and(|why| why.is_sticky())
+            is_other
+                && other.taken.load(Ordering::Relaxed)
+                && other.check_usable().is_err_and(|why| why.is_sticky())
         };
         let is_told = self.contexts.alive().iter().any(is_told);
         self.take_known_failure().filter(|why| !why.is_sticky() || !is_told)

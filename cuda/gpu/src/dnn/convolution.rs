@@ -173,7 +173,12 @@ impl DnnHandle {
         let implementation = self.find_implementation(convolution, scaling.alpha, nowhere, &epilogue)?;
         let workspace = self.shared.workspaces.get(stream, Purpose::Result, layout.bytes())?;
         let aside = (layout, workspace.address);
-        self.run_implementation(&implementation, stream, ConvolutionOperands { y: aside, ..operands }, epilogue)?;
+        self.run_implementation(
+            &implementation,
+            stream,
+            ConvolutionOperands { y: aside, ..operands },
+            epilogue,
+        )?;
         self.add_tensor(stream, Scaling { alpha: 1.0, beta: scaling.beta }, aside, operands.y)
     }
 
