@@ -100,7 +100,7 @@ fn panics_in_a_library_are_errors_of_their_kernels() {
 }
 
 #[test]
-fn what_is_no_kernel_library_is_refused() {
+fn other_libraries_are_rejected() {
     let error = Runtime::builder().shared_library("no/such/library.so").build().expect_err("nothing there");
     assert!(error.to_string().contains("couldn't load library 'no/such/library.so'"), "{error}");
     let libc = "/lib/x86_64-linux-gnu/libc.so.6";

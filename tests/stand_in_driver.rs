@@ -154,9 +154,9 @@ fn a_kernel_that_never_ends_does_not_hold_the_process() {
     }
 }
 
-/// Beside work that goes on, results and errors that there are by then are told.
+/// If some work has not finished at the deadline, the results and errors so far are reported.
 #[test]
-fn what_there_is_when_the_time_is_up_is_told() {
+fn results_so_far_are_reported_at_the_deadline() {
     let libraries = libraries();
     let failure = "something bad happened";
     let (output, errors) = ended_late(libraries.path(), "endless_beside", &[]);

@@ -174,7 +174,7 @@ const ALL_DESTROYED: &str = "destroy_timer_fns\ndestroy_stream_executor\ndestroy
     destroy_device 1, 0 bytes in use\ndestroy_device 0, 0 bytes in use\ndestroy_platform\ndestroy_platform_fns\n";
 
 #[test]
-fn what_is_made_is_destroyed_in_reverse_order() {
+fn objects_are_destroyed_in_reverse_order() {
     let bench = Bench::new("", 0);
     bench.works();
     assert_eq!(bench.hostile.log(), ALL_CREATED);
@@ -278,7 +278,7 @@ fn devices_and_executors_are_validated() {
 }
 
 #[test]
-fn what_is_optional_may_be_missing() {
+fn optional_functions_may_be_missing() {
     for index in 4..8 {
         Bench::new("missing", index).works();
     }

@@ -39,7 +39,7 @@ fn a_model_runs_with_inputs_by_name_or_in_order() {
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_named() {
+fn missing_and_wrong_inputs_are_named() {
     let model = model();
     let model = model.to_str().expect("a path");
     let missing = errors(&["run", model], 2);
@@ -159,7 +159,7 @@ fn a_compiled_model_is_described_with_its_weights() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_listed_for_a_folder() {
+fn unsupported_models_in_a_folder_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("inner")).expect("a folder");
     fs::copy(model(), folder.path().join("inner/fine.onnx")).expect("a copy");

@@ -1,15 +1,18 @@
-//! Who uses which bytes right now.
+//! Tracks which bytes are in use.
 //!
-//! Operations of different streams run at the same time, and it is the program that orders those that touch the same
-//! bytes. If it does not, the order is wrong, as on a GPU; but it must never be undefined behaviour of our own code. So
-//! operations come in three manners ([`Manner`]):
-//! - Copies and fills touch the bytes they declare by raw accesses (`tfrt_ptx::Memory`), which may race.
-//! - Launches may touch any byte there is: an address may come from memory or be computed, whatever was declared. They
-//!   use atomic and volatile accesses alone, so that they may run beside each other and beside copies.
-//! - BLAS and DNN calls compute on slices of what they declare. While one runs, no launch does, and nothing that touches
-//!   its bytes unless both only read. Whoever comes later is put off until the other one is done.
+//! Operations of different streams run at the same time, and the program must order those that
+//! access the same bytes. If it does not, results are wrong, as on a GPU, but there must never be
+//! undefined behaviour. So operations access memory in one of three manners ([`Manner`]):
+//! - Copies and fills access the bytes they declare by raw accesses (`tfrt_ptx::Memory`), which may
+//!   race.
+//! - Launches may access any byte, because an address may be loaded from memory or computed,
+//!   whatever is declared. They use only atomic and volatile accesses, so they may overlap each
+//!   other and copies.
+//! - BLAS and DNN calls compute on slices of what they declare. While one runs, no launch runs, and
+//!   no operation that accesses its bytes unless both only read. The later operation is postponed
+//!   until the first one has finished.
 //!
-//! (The checker is what finds the forgotten event.)
+//! (Finding the missing event is the task of the checker.)
 
 use std::sync::Arc;
 
@@ -18,18 +21,18 @@ use tfrt_device::observer::Access;
 
 use crate::stream::StreamCore;
 
-/// How an operation reaches memory; see the module.
+/// The manner in which an operation accesses memory; see the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// By raw accesses to what it declares.
+    /// Raw accesses to what it declares.
     Raw,
-    /// By raw accesses to any byte.
+    /// Raw accesses to any byte.
     Anywhere,
-    /// By slices of what it declares.
+    /// Slices of what it declares.
     Slices,
 }
 
-/// An operation that runs now.
+/// A running operation.
 struct Active {
     id: u64,
     manner: Manner,
@@ -37,7 +40,7 @@ struct Active {
 }
 
 impl Active {
-    /// Whether an operation must not run beside this one.
+    /// Returns whether this operation and another must not overlap.
     fn excludes(&self, manner: Manner, accesses: &[Access]) -> bool {
         match (self.manner, manner) {
             (Manner::Raw | Manner::Anywhere, Manner::Raw | Manner::Anywhere) => false,
@@ -51,7 +54,7 @@ impl Active {
 struct State {
     active: Vec<Active>,
     next: u64,
-    /// Streams whose next operation was put off.
+    /// Streams whose next operation was postponed.
     waiting: Vec<Arc<StreamCore>>,
 }
 
@@ -61,18 +64,18 @@ impl State {
     }
 }
 
-/// The operations that run now, and the streams that wait for them.
+/// The running operations, and the streams that wait for them.
 #[derive(Default)]
 pub(super) struct Borrows(Mutex<State>);
 
-/// An operation's right to run, until dropped.
+/// The right of an operation to run, until this is dropped.
 pub(super) struct Borrowed<'a> {
     borrows: &'a Borrows,
     id: u64,
 }
 
 impl Borrows {
-    /// Lets an operation run, unless it must wait for another.
+    /// Allows an operation to run, unless it must wait for another.
     pub(super) fn try_take(&self, manner: Manner, accesses: &[Access]) -> Option<Borrowed<'_>> {
         let mut state = self.0.lock();
         if state.excludes(manner, accesses) {
@@ -80,13 +83,14 @@ impl Borrows {
         }
         state.next += 1;
         let id = state.next;
-        // Of a launch it is the manner that counts.
+        // For a launch, only its manner matters.
         let accesses = if manner == Manner::Anywhere { Vec::new() } else { accesses.to_vec() };
         state.active.push(Active { id, manner, accesses });
         Some(Borrowed { borrows: self, id })
     }
 
-    /// Has `stream` resumed when an operation is done, unless its next one may run now.
+    /// Registers `stream` to be resumed when an operation has finished, unless its next operation
+    /// may run now.
     pub(super) fn wait(&self, manner: Manner, accesses: &[Access], stream: &Arc<StreamCore>) -> Waiting {
         let mut state = self.0.lock();
         if !state.excludes(manner, accesses) {
@@ -97,13 +101,13 @@ impl Borrows {
     }
 }
 
-/// Whether a stream may go on.
+/// The result of a request to wait.
 #[must_use]
 #[derive(PartialEq, Eq)]
 pub(super) enum Waiting {
-    /// What it waited for is there.
+    /// There is nothing to wait for any more.
     Over,
-    /// It will be resumed.
+    /// The stream will be resumed.
     Registered,
 }
 

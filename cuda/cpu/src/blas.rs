@@ -1,7 +1,7 @@
 //! BLAS on the CPU devices.
 //!
-//! The routines are column-major; a column-major matrix is the transpose of a row-major one, and so `C = A·B` is computed
-//! as `Cᵀ = Bᵀ·Aᵀ` on the same memory.
+//! The routines are column-major. A column-major matrix is the transpose of a row-major one, so `C
+//! = A·B` is computed as `Cᵀ = Bᵀ·Aᵀ` on the same memory.
 
 #![expect(unsafe_code, reason = "declared device memory is viewed as slices")]
 
@@ -20,7 +20,7 @@ use super::context::CpuContext;
 use super::operation::{Operation, Run};
 use super::stream::Stream;
 
-/// A shape that the mathematics refuses.
+/// Converts the error of an invalid shape.
 pub(super) fn shape_error(status: Status) -> impl Fn(ShapeError) -> DeviceError {
     move |error| DeviceError::new(status, error.to_string())
 }
@@ -33,12 +33,13 @@ pub(super) fn size(dtype: DType) -> u64 {
     dtype.size().unwrap_or(0) as u64
 }
 
-/// Elements from the first to the last of `n`, `increment` apart.
+/// Returns the number of elements from the first to the last of `n`, `increment` apart.
 fn span(n: u64, increment: i64) -> u64 {
     if n == 0 { 0 } else { (n - 1).saturating_mul(increment.unsigned_abs()).saturating_add(1) }
 }
 
-/// The place of element `i` of a vector, which runs from the end if its increment is negative.
+/// Returns the index of element `i` of a vector, which is stored in reverse if its increment is
+/// negative.
 fn place(i: u64, n: u64, increment: i64) -> usize {
     let step = increment.unsigned_abs();
     (if increment < 0 { (n - 1 - i) * step } else { i * step }) as usize
@@ -75,7 +76,8 @@ fn scal<T: Float + Pod>(run: &Run<'_>, n: u64, alpha: f64, x: (u64, i64)) -> Res
     Ok(())
 }
 
-/// Elements of an operand from its first to its last, for matrices of so many rows and columns as they are stored.
+/// Returns the number of elements of an operand from its first to its last, for matrices with this
+/// many stored rows and columns.
 fn extent(operand: &GemmOperand, rows: u64, cols: u64, batch: u64) -> u64 {
     if rows == 0 || cols == 0 || batch == 0 {
         return 0;
@@ -83,7 +85,7 @@ fn extent(operand: &GemmOperand, rows: u64, cols: u64, batch: u64) -> u64 {
     ((cols - 1) * operand.leading_dimension + rows).saturating_add((batch - 1) * operand.batch_stride)
 }
 
-/// The operands' extents: A, B, C.
+/// Returns the extents of the operands A, B and C.
 fn extents(gemm: &Gemm) -> [u64; 3] {
     let stored =
         |transpose, rows, cols| if transpose == Transpose::None { (rows, cols) } else { (cols, rows) };
@@ -95,7 +97,8 @@ fn extents(gemm: &Gemm) -> [u64; 3] {
     ]
 }
 
-/// `op` of a stored matrix as the transpose that the row-major product takes.
+/// Returns the layout of `op` of a stored matrix, as the transpose that the row-major product
+/// takes.
 fn layout(operand: &GemmOperand, transpose: Transpose) -> Layout {
     let (leading, batch_stride) = (operand.leading_dimension as usize, operand.batch_stride as usize);
     match transpose {
@@ -104,7 +107,7 @@ fn layout(operand: &GemmOperand, transpose: Transpose) -> Layout {
     }
 }
 
-/// The product of elements `a` and `b` into `c`, all of the type it is computed in.
+/// Adds the product of `a` and `b` to `c`. All elements have the type of the computation.
 fn product<W: Float + MatMulElement>(
     run: &Run<'_>,
     gemm: &Gemm,
@@ -123,7 +126,7 @@ fn product<W: Float + MatMulElement>(
     plan.run(&run.shared.pool, MatMulInput::new(b, a), c).map_err(shape_error(Status::BlasExecutionFailed))
 }
 
-/// All operands of the type it is computed in: no conversion.
+/// Computes a product whose operands all have the type of the computation.
 fn gemm_native<W: Float + MatMulElement + Pod>(run: &Run<'_>, gemm: &Gemm) -> Result<()> {
     let [a_len, b_len, c_len] = extents(gemm);
     // SAFETY: `Blas::gemm` declares the three matrices.
@@ -136,7 +139,7 @@ fn gemm_native<W: Float + MatMulElement + Pod>(run: &Run<'_>, gemm: &Gemm) -> Re
     product(run, gemm, a.get(), b.get(), c.get())
 }
 
-/// Operands of type `T` and a result of type `C`, computed in `W`.
+/// Computes a product of operands of type `T` with a result of type `C`, in `W`.
 fn gemm_converted<T, C, W>(run: &Run<'_>, gemm: &Gemm) -> Result<()>
 where
     T: Element + Pod + CastTo<W>,
@@ -145,7 +148,8 @@ where
 {
     let [a_len, b_len, c_len] = extents(gemm);
     let written = [(gemm.c.address, c_len * size_of::<C>() as u64)];
-    // SAFETY: `Blas::gemm` declares the three matrices; inputs that overlap the result are copied first.
+    // SAFETY: `Blas::gemm` declares the three matrices. Inputs that overlap the result are copied
+    // first.
     let (a, b, mut c) = unsafe {
         let a = Input::<T>::beside(run, gemm.a.address, a_len, &written)?;
         let b = Input::<T>::beside(run, gemm.b.address, b_len, &written)?;
@@ -156,7 +160,7 @@ where
     let result = c.get();
     let mut wide: Vec<W> = result.iter().map(|&e| e.cast_to()).collect();
     product(run, gemm, &a, &b, &mut wide)?;
-    // Only what the product wrote: between the columns there may be somebody else's.
+    // Writes only what the product computed: the memory between the columns may contain other data.
     for batch in 0..gemm.batch as usize {
         for col in 0..gemm.n as usize {
             let start = batch * gemm.c.batch_stride as usize + col * gemm.c.leading_dimension as usize;
@@ -169,7 +173,7 @@ where
 
 type Routine = fn(&Run<'_>, &Gemm) -> Result<()>;
 
-/// The routine for the operands' types.
+/// Returns the routine for the operands' types.
 fn routine(gemm: &Gemm) -> Result<Routine> {
     use DType::{BF16, F16, F32, F64, I8, I32};
     let routine: Routine = match (gemm.a.dtype, gemm.c.dtype, gemm.compute) {
@@ -192,7 +196,7 @@ fn routine(gemm: &Gemm) -> Result<Routine> {
     Ok(routine)
 }
 
-/// Whether this combination of types can be multiplied.
+/// Checks that this combination of types can be multiplied.
 fn check_types(gemm: &Gemm) -> Result<Routine> {
     if gemm.a.dtype != gemm.b.dtype {
         return Err(DeviceError::new(

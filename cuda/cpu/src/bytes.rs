@@ -8,13 +8,15 @@ use tfrt_ptx::Held;
 
 use super::operation::Run;
 
-/// A pointer into host memory that an operation was promised.
+/// A pointer into host memory that an operation may use.
 #[derive(Clone, Copy)]
 pub(super) struct HostPtr(pub(super) *mut u8);
 
-// SAFETY: whoever queued the operation promised that the memory may be used from the thread that runs it.
+// SAFETY: the caller that queued the operation promised that the memory may be used on the thread
+// that runs it.
 unsafe impl Send for HostPtr {}
-// SAFETY: as above.
+// SAFETY: the pointer is only used through the operation that holds it, which one thread runs at a
+// time.
 unsafe impl Sync for HostPtr {}
 
 impl HostPtr {
@@ -23,7 +25,8 @@ impl HostPtr {
     }
 }
 
-/// The elements an operation writes. There is one for each range that the operation declares to write.
+/// The elements that an operation writes. There is one output for each range that the operation
+/// declares to write.
 pub(super) struct Output<T> {
     address: u64,
     len: usize,
@@ -32,50 +35,54 @@ pub(super) struct Output<T> {
 }
 
 impl<T: Pod> Output<T> {
-    /// `len` elements at `address`.
+    /// Returns the `len` elements at `address` for writing.
     ///
     /// # Safety
-    /// The operation that runs uses memory as slices ([`Manner::Slices`](super::access::Manner)), declared to write these,
-    /// and makes no other output that overlaps this one.
+    /// The running operation uses memory as slices ([`Manner::Slices`](super::access::Manner)),
+    /// declared to write these elements, and creates no other output that overlaps this one.
     pub(super) unsafe fn new(run: &Run<'_>, address: u64, len: u64) -> Result<Self> {
         let held = resolve::<T>(run, address, len)?;
         Ok(Self { address, len: len as usize, held, elements: std::marker::PhantomData })
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub(super) fn get(&mut self) -> &mut [T] {
         if self.len == 0 {
             return &mut [];
         }
-        // SAFETY: in bounds and aligned (`resolve`); any bytes are a `T`; the operation declared to write them as slices,
-        // so that no launch runs and no other operation uses them, and this is its one view of them (`new`).
+        // SAFETY: `resolve` checked bounds and alignment, and any bytes are a `T`. The operation
+        // declared to write them as slices, so no launch runs and no other operation uses them. By
+        // the contract of `new`, this is its only view of them.
         unsafe { std::slice::from_raw_parts_mut(self.held.pointer().cast(), self.len) }
     }
 
-    /// `len` elements at `address` that are read beside this output: a copy where they overlap it.
+    /// Returns the `len` elements at `address` for reading while this output is written. They are
+    /// copied if they overlap it.
     ///
     /// # Safety
-    /// The operation that runs uses memory as slices and declared to read them.
+    /// The running operation uses memory as slices and declared to read these elements.
     pub(super) unsafe fn input(&self, run: &Run<'_>, address: u64, len: u64) -> Result<Input<T>> {
-        // SAFETY: by contract; what overlaps the output is copied before anybody has the output's elements.
+        // SAFETY: the caller promises that the running operation declared to read these elements as
+        // slices, as `beside` requires. The only range it writes meanwhile is the output's, which
+        // is passed as `written`.
         unsafe { Input::beside(run, address, len, &[(self.address, (self.len * size_of::<T>()) as u64)]) }
     }
 }
 
 /// Elements that an operation reads.
 pub(super) enum Input<T> {
-    /// Where they lie.
+    /// The elements in device memory.
     InPlace(Held, usize),
-    /// Copied, because they are also written.
+    /// A copy, because the elements are also written.
     Copied(Vec<T>),
 }
 
 impl<T: Pod> Input<T> {
-    /// `len` elements at `address`, copied where they overlap one of the ranges `written`.
+    /// Returns the `len` elements at `address`, copied if they overlap one of the ranges `written`.
     ///
     /// # Safety
-    /// The operation that runs uses memory as slices and declared to read them; what it declares to write is among
-    /// `written`.
+    /// The running operation uses memory as slices and declared to read these elements. `written`
+    /// contains every range that it writes meanwhile.
     pub(super) unsafe fn beside(
         run: &Run<'_>,
         address: u64,
@@ -90,12 +97,13 @@ impl<T: Pod> Input<T> {
         Ok(if overlaps { Self::Copied(input.get().to_vec()) } else { input })
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub(super) fn get(&self) -> &[T] {
         match self {
             Self::InPlace(_, 0) => &[],
-            // SAFETY: in bounds and aligned (`resolve`); any bytes are a `T`; the operation declared to read them as
-            // slices, so that no launch runs and no other operation writes them; its own outputs are elsewhere (`beside`).
+            // SAFETY: `resolve` checked bounds and alignment, and any bytes are a `T`. The
+            // operation declared to read them as slices, so no launch runs and no other operation
+            // writes them. Its own outputs do not overlap them (`beside`).
             Self::InPlace(held, len) => unsafe { std::slice::from_raw_parts(held.pointer().cast(), *len) },
             Self::Copied(elements) => elements,
         }

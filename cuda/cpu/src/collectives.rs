@@ -1,10 +1,12 @@
 //! Collectives of the CPU devices.
 //!
-//! The ranks of a communicator meet in the host's memory. A call is two operations on its stream: the first takes what the
-//! rank sends, the second, once all ranks have come so far, writes what it receives. In between the stream waits for an
-//! event of each other rank, as it does for events of the program's, so that no thread waits. A rank that never calls is
-//! waited for until the communicator is aborted; then the second operation says who was missing. The collectives of a rank
-//! begin in the order in which they were queued, on whichever streams, and so do the messages from one rank to another.
+//! The ranks of a communicator exchange data in host memory. A call is two operations on its
+//! stream. The first takes what the rank sends. The second runs once all ranks have reached the
+//! call, and writes what the rank receives. In between, the stream waits for an event of each other
+//! rank, as it does for events of the program, so no thread is blocked. If a rank never calls, the
+//! others wait until the communicator is aborted, and the second operation reports which rank was
+//! missing. The collectives of a rank begin in the order in which they were queued, on any streams,
+//! and so do the messages from one rank to another.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +28,7 @@ use super::operation::{Operation, Run, next_id};
 use super::reduction::reduce;
 use super::stream::{Command, Stream};
 
-/// The communicators there are, by their ids.
+/// The existing communicators, by id.
 #[derive(Default)]
 pub(super) struct Communicators(Mutex<HashMap<UniqueId, Weak<Meeting>>>);
 
@@ -45,49 +47,49 @@ impl Drop for Communicator {
     }
 }
 
-/// Where the ranks meet.
+/// The state that the ranks of a communicator share.
 struct Meeting {
-    /// As the checker knows it.
+    /// The id for the checker.
     id: Id,
     ranks: u32,
-    /// For each rank, how many of its collectives have been taken part in.
+    /// For each rank, an event that counts the collectives it has reached.
     arrived: Vec<Arc<EventCore>>,
-    /// For each rank, held by who begins a call of its.
+    /// For each rank, a lock that is held while a call of the rank begins.
     turns: Vec<Mutex<()>>,
-    /// For the events.
+    /// The device, for creating events.
     device: Arc<Device>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The ranks that have a communicator.
+    /// Whether each rank's communicator has been created.
     taken: Vec<bool>,
-    /// How many collectives each rank has called.
+    /// The number of collectives that each rank has called.
     called: Vec<u64>,
-    /// What the ranks have brought to each collective that goes on.
+    /// The contributions of the ranks to each unfinished collective.
     rounds: HashMap<u64, Round>,
     /// Messages between two ranks.
     lines: HashMap<(u32, u32), Line>,
-    /// Why the communicator was aborted.
+    /// The reason why the communicator was aborted, if it was.
     aborted: Option<DeviceError>,
 }
 
-/// A collective that goes on.
+/// An unfinished collective.
 struct Round {
     parts: Vec<Option<Part>>,
-    /// Ranks that have not received yet.
+    /// The number of ranks that have not received yet.
     left: u32,
 }
 
-/// What a rank brings.
+/// The contribution of a rank.
 #[derive(Clone)]
 struct Part {
     what: What,
     bytes: Arc<Vec<u8>>,
 }
 
-/// What all ranks must agree on.
+/// The properties of a call that all ranks must agree on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct What {
     operation: Collective,
@@ -103,7 +105,7 @@ impl std::fmt::Display for What {
 
 /// Messages from one rank to another.
 struct Line {
-    /// As the checker knows it.
+    /// The id for the checker.
     id: Id,
     sent: u64,
     received: u64,
@@ -133,7 +135,7 @@ impl Meeting {
         }
     }
 
-    /// The next collective of a rank.
+    /// Starts the next collective of a rank and returns its number.
     fn next_round(&self, rank: u32) -> Result<u64> {
         let mut state = self.state.lock();
         state.check()?;
@@ -142,7 +144,8 @@ impl Meeting {
         Ok(*called)
     }
 
-    /// The next message on a line, for the checker too, and the event that says how many have arrived.
+    /// Starts the next message on a line. Returns its exchange for the checker, and the event that
+    /// counts the messages that have arrived.
     fn next_message(&self, from: u32, to: u32, sends: bool) -> Result<(Exchange, Arc<EventCore>)> {
         let mut state = self.state.lock();
         state.check()?;
@@ -159,7 +162,7 @@ impl Meeting {
         Ok((exchange, line.arrived.clone()))
     }
 
-    /// What the checker is told of a round: whoever receives learns from all who send.
+    /// Returns the exchange of a round for the checker: receivers come after all senders.
     fn exchange(&self, round: u64, operation: Collective) -> Exchange {
         let parts = || (0..self.ranks).map(|rank| operation.parts(self.ranks, rank));
         let tell = parts().filter(|&[sent, _]| sent > 0).count() as u32;
@@ -180,7 +183,7 @@ impl Meeting {
         round.parts[rank as usize] = Some(part);
     }
 
-    /// What all ranks brought, after checking that they mean the same.
+    /// Returns the contributions of all ranks, after checking that their calls agree.
     fn take(&self, round: u64, rank: u32, what: What) -> Result<Vec<Part>> {
         let mut state = self.state.lock();
         let parts = match state.rounds.get_mut(&round) {
@@ -220,7 +223,7 @@ impl Meeting {
         Ok(parts)
     }
 
-    /// The message of this number.
+    /// Returns message `number`.
     fn receive(&self, from: u32, to: u32, number: u64, what: What) -> Result<Part> {
         let mut state = self.state.lock();
         let message = state.lines.get_mut(&(from, to)).and_then(|line| line.messages.remove(&number));
@@ -247,7 +250,7 @@ impl Meeting {
             state.aborted.get_or_insert_with(|| why.clone());
             events.extend(state.lines.values().map(|line| line.arrived.clone()));
         }
-        // Streams that wait go on, and find out.
+        // Streams that wait continue, and find the error.
         events.iter().for_each(|event| event.reach(u64::MAX));
     }
 }
@@ -261,21 +264,21 @@ impl State {
     }
 }
 
-/// A copy of device memory.
+/// Copies bytes of device memory.
 fn read(run: &Run<'_>, address: u64, bytes: u64) -> Result<Vec<u8>> {
     let mut copy = vec![0; bytes as usize];
     run.shared.space.memory.read(address, &mut copy).map_err(illegal)?;
     Ok(copy)
 }
 
-/// Writes to device memory what `fill` makes of zeros.
+/// Writes bytes to device memory that `fill` computes in a zeroed buffer.
 fn write(run: &Run<'_>, address: u64, bytes: u64, fill: impl FnOnce(&mut [u8])) -> Result<()> {
     let mut made = vec![0; bytes as usize];
     fill(&mut made);
     run.shared.space.memory.write(address, &made).map_err(illegal)
 }
 
-/// An operation that copies, and computes on memory of its own.
+/// Creates an operation that copies data, and computes on memory of its own.
 fn operation(
     name: impl Into<String>,
     accesses: Vec<Access>,
@@ -284,7 +287,7 @@ fn operation(
     Operation::of_manner(Manner::Raw, name, accesses, body)
 }
 
-/// What a rank receives, from what all have brought.
+/// Computes what a rank receives from the contributions of all ranks.
 fn fill(target: &mut [u8], what: What, rank: u32, parts: &[Part]) {
     match what.operation {
         Collective::AllReduce(op) | Collective::Reduce(op, _) => {
@@ -303,25 +306,25 @@ fn fill(target: &mut [u8], what: What, rank: u32, parts: &[Part]) {
             }
         }
         Collective::Broadcast(root) => target.copy_from_slice(&parts[root as usize].bytes),
-        // Messages are handed on by `receive`.
+        // `receive` passes messages on.
         Collective::Send(_) | Collective::Receive(_) => {}
     }
 }
 
-/// A call that has begun: what is left to queue when all of its group have.
+/// A call that has begun: its second half is queued once all calls of its group have begun.
 struct Begun<'a> {
     stream: &'a Stream,
     caller: &'a Caller,
     waits: Vec<Command>,
     end: Option<Arc<Operation>>,
-    /// What the checker is told that the rest comes behind.
+    /// The exchange for the checker that precedes the second half.
     learns: Option<Exchange>,
 }
 
 type Call<'a> = CollectiveCall<'a, Communicator, Stream>;
 
-/// Calls of one rank may be on several streams, and still arrive in the order of their numbers, which is what the others
-/// count on.
+/// Makes a call wait for the previous call of its rank. Calls may be on several streams, but must
+/// arrive in the order of their numbers, because the other ranks rely on it.
 fn after_the_one_before(stream: &Stream, arrived: &Arc<EventCore>, number: u64) {
     if number > 1 {
         stream.core.push(Command::Wait(arrived.clone(), number - 1));
@@ -341,9 +344,10 @@ fn begin<'a>(call: &Call<'a>) -> Result<Begun<'a>> {
     let writes = if received > 0 { vec![Access::write(call.receive, received)] } else { Vec::new() };
     let (send, receive) = (call.send, call.receive);
     let here = meeting.clone();
-    // Nothing is promised to those who exchange nothing.
+    // Ranks that exchange no data are not ordered either.
     let exchanges = call.count > 0;
-    // From the number on until it is recorded: a call that has the next one waits for it, perhaps on this very stream.
+    // Held from the choice of the number until the event is recorded: the call with the next number
+    // waits for this one, perhaps on the same stream.
     let _turn = meeting.turns[rank as usize].lock();
     let observer = stream.core.device.shared.observer.as_ref().filter(|_| exchanges);
     let tell = |exchange: Exchange| {
@@ -421,7 +425,7 @@ impl Collectives for CpuContext {
         Ok(UniqueId(id))
     }
 
-    /// Waits for nobody: the first collective does.
+    /// Creates a rank without waiting for the others. The first collective waits for them.
     fn create_communicator(
         &self,
         id: &UniqueId,
@@ -480,7 +484,7 @@ mod tests {
     use super::*;
     use crate::CpuOptions;
 
-    /// Who begins the first call is held up there, and this is told.
+    /// Blocks the first call while it begins, and signals that it has begun.
     struct HoldsUpTheFirst(Mutex<Option<Sender<()>>>);
 
     impl Observer for HoldsUpTheFirst {
@@ -519,8 +523,8 @@ mod tests {
         fn host_saw_stream(&self, _: Id) {}
     }
 
-    /// Of two calls of a rank on one stream that nothing orders, one that begins later does not come to wait for the other ahead
-    /// of it.
+    /// If nothing orders two calls of a rank on one stream, the one that begins later does not wait
+    /// for the other before the other is queued.
     #[test]
     fn calls_that_nothing_orders_do_not_wait_for_themselves() {
         let (tell, told) = channel();
@@ -555,7 +559,7 @@ mod tests {
         receive();
         receive();
         stream.synchronize().unwrap();
-        // Nobody has waited in vain, which would have ended the communicator.
+        // No call timed out, because that would have ended the communicator.
         send();
         receive();
         stream.synchronize().unwrap();

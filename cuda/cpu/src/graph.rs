@@ -1,8 +1,8 @@
 //! Graphs of the CPU devices.
 //!
-//! While a stream is captured, operations go into a list instead of its queue. Streams that wait for an event recorded in
-//! the capture join it. The list is in the order in which the operations were queued, which is one of the orders that
-//! their dependences allow; a graph runs them in it.
+//! While a stream is captured, operations are added to a list instead of its queue. Streams that
+//! wait for an event recorded in the capture join it. The list is in the order in which the
+//! operations were queued, which satisfies their dependences, and a graph runs them in this order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,13 +24,15 @@ pub(crate) struct Graph(Mutex<Vec<Node>>);
 #[derive(Clone)]
 struct Node {
     operation: Arc<Operation>,
-    /// The stream that it was captured on, and how many operations of each stream lie before it. Streams are numbered as
-    /// they took part, so that two captures of the same work are alike.
+    /// The stream that it was captured on, and the number of operations of each stream that precede
+    /// it. Streams are numbered in the order in which they joined, so that two captures of the same
+    /// work are equal.
     place: (usize, Vec<usize>),
 }
 
 impl Node {
-    /// Whether one may take the other's place in a graph: what is launched, copied or set may differ.
+    /// Returns whether one node may replace the other in a graph: what is launched, copied or set
+    /// may differ.
     fn is_like(&self, other: &Self) -> bool {
         let (name, other_name) = (&self.operation.name, &other.operation.name);
         let launches = name.starts_with(LAUNCH) && other_name.starts_with(LAUNCH);
@@ -38,33 +40,33 @@ impl Node {
     }
 }
 
-/// A graph as it is launched once.
+/// One launch of a graph.
 pub(super) struct GraphCore {
     pub(super) operations: Vec<Arc<Operation>>,
-    /// What the checker knows them by in this launch; empty without one.
+    /// The numbers of its operations in the checker for this launch; empty without a checker.
     pub(super) announced: Vec<u64>,
 }
 
-/// A capture that goes on.
+/// An ongoing capture.
 pub(super) struct Capture {
     origin: u64,
     state: Mutex<State>,
 }
 
-/// How many of each stream's operations lie before a point.
+/// The number of each stream's operations that precede a point.
 type Clock = HashMap<u64, usize>;
 
 #[derive(Default)]
 struct State {
     nodes: Vec<Node>,
-    /// The streams with operations, in the order of their first.
+    /// The streams with operations, in the order of their first operation.
     order: Vec<u64>,
-    /// For each stream that takes part, what lies before its end.
+    /// For each stream in the capture, the operations that precede its end.
     clocks: HashMap<u64, Clock>,
     streams: Vec<Arc<StreamCore>>,
 }
 
-/// What an event marks in a capture.
+/// The point in a capture that an event marks.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub(super) capture: Arc<Capture>,
@@ -72,7 +74,7 @@ pub(super) struct Snapshot {
 }
 
 impl Capture {
-    /// Adds an operation of a stream's.
+    /// Adds an operation of a stream.
     pub(super) fn add(&self, stream: u64, operation: Arc<Operation>) {
         let State { nodes, order, clocks, .. } = &mut *self.state.lock();
         let clock = clocks.entry(stream).or_default();
@@ -85,13 +87,13 @@ impl Capture {
         *clock.entry(stream).or_default() += 1;
     }
 
-    /// What lies before the end of a stream.
+    /// Returns the point at the end of a stream.
     pub(super) fn snapshot(self: &Arc<Self>, stream: u64) -> Snapshot {
         let clock = self.state.lock().clocks.get(&stream).cloned().unwrap_or_default();
         Snapshot { capture: self.clone(), clock }
     }
 
-    /// Lets a stream wait for what an event marks, and takes it into the capture.
+    /// Makes a stream wait for the point that an event marks, and adds it to the capture.
     pub(super) fn join(self: &Arc<Self>, stream: &Arc<StreamCore>, event: &Snapshot) -> Result<()> {
         match stream.capture() {
             Some(other) if !Arc::ptr_eq(&other, self) => {
@@ -115,7 +117,8 @@ impl Capture {
         Ok(())
     }
 
-    /// Whether everything captured lies before the end of the stream it began with.
+    /// Returns whether everything captured precedes the end of the stream that the capture began
+    /// on.
     fn is_joined(state: &State, origin: u64) -> bool {
         let empty = Clock::new();
         let known = state.clocks.get(&origin).unwrap_or(&empty);
@@ -126,7 +129,7 @@ impl Capture {
     }
 }
 
-/// Ends the capture that began on a stream: what was captured.
+/// Ends the capture that began on a stream, and returns its nodes.
 fn captured(stream: &Stream) -> Result<Vec<Node>> {
     let capture = stream.core.set_capture(None);
     let capture =

@@ -1,10 +1,12 @@
-//! The CPU standing in for a GPU.
+//! The CPU device, which stands in for a GPU.
 //!
-//! Streams are ordered queues that run asynchronously to the host and to each other, on a pool of one thread for each core.
-//! Device memory has addresses of its own, which point nowhere on the host. PTX modules run through `tfrt-ptx`; BLAS and
-//! DNN calls through `tfrt-math`. A kernel that goes wrong fails its context, as on a GPU, with an error that says why.
+//! Streams are ordered queues that run asynchronously to the host and to each other, on a pool with
+//! one thread for each core. Device addresses are not valid pointers on the host. PTX modules run
+//! through `tfrt-ptx`; BLAS and DNN calls through `tfrt-math`. A faulty kernel fails its context,
+//! as on a GPU, with an error that says why.
 //!
-//! It never runs device work on a thread of the host's, and never orders streams that the program did not order.
+//! Device work never runs on a thread of the host, and streams are never ordered unless the program
+//! orders them.
 
 mod access;
 mod blas;
@@ -31,20 +33,21 @@ use context::CpuContext;
 use memory::AddressSpace;
 use pool::Pool;
 
-/// How CPU devices are made.
+/// Options of the CPU devices.
 #[derive(Clone)]
 pub struct CpuOptions {
     /// The number of devices.
     pub devices: u32,
-    /// The number of threads that compute, for all devices together; zero for one per core.
+    /// The number of compute threads for all devices together; zero for one per core.
     pub threads: usize,
-    /// Bytes of memory of each device; zero for half of the machine's, divided among them.
+    /// The memory of each device in bytes; zero to divide half of the machine's memory among the
+    /// devices.
     pub memory_bytes: u64,
     /// Observes what is done on the devices.
     pub observer: Option<Arc<dyn Observer>>,
     /// Receives what kernels print. Without it, the text is dropped.
     pub printer: Option<Printer>,
-    /// Compiles CUDA C++ to PTX. Without it, [`Status::NvrtcNotFound`] is the answer.
+    /// Compiles CUDA C++ to PTX. Without it, compilation fails with [`Status::NvrtcNotFound`].
     pub compiler: Option<Compiler>,
 }
 
@@ -70,10 +73,11 @@ impl std::fmt::Debug for CpuOptions {
     }
 }
 
-/// Makes CPU devices.
+/// Creates CPU devices.
 ///
 /// # Errors
-/// [`Status::InvalidValue`] for too many devices; [`Status::OutOfMemory`] if their threads cannot be started.
+/// [`Status::InvalidValue`] for too many devices; [`Status::OutOfMemory`] if their threads cannot
+/// be started.
 pub fn open(options: &CpuOptions) -> Result<Arc<dyn DynBackend>> {
     check_emulated(options.devices)?;
     Ok(erase(CpuBackend::new(options)?))
@@ -85,7 +89,7 @@ struct CpuBackend {
     teardown: Teardown,
 }
 
-/// What all CPU devices have in common.
+/// The state that all CPU devices share.
 struct Shared {
     pool: Pool,
     space: AddressSpace,
@@ -99,10 +103,10 @@ struct Shared {
 }
 
 impl CpuBackend {
-    /// The devices.
+    /// Creates the devices.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system cannot start threads.
     fn new(options: &CpuOptions) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if options.threads == 0 { cores } else { options.threads };
@@ -130,12 +134,12 @@ impl CpuBackend {
             memory_bytes,
             devices,
         };
-        // What is queued keeps what it uses, so that nothing that goes is waited for.
+        // Queued work keeps its resources alive, so releasing a resource never waits.
         Ok(Self { shared: Arc::new(shared), teardown: Teardown::new_prompt() })
     }
 }
 
-/// Bytes of the machine's memory; a guess where the system does not say.
+/// Returns the size of the machine's memory in bytes, or a guess if the system does not report it.
 fn system_memory() -> u64 {
     const GUESS: u64 = 8 << 30;
     let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return GUESS };
@@ -179,7 +183,7 @@ impl Backend for CpuBackend {
     }
 
     fn take_failures(&self) -> Vec<DeviceError> {
-        // A stream that is blocked when the pool has nothing to do stays so.
+        // A stream that is blocked while the pool is idle stays blocked.
         self.shared.pool.quiesce();
         self.shared.contexts.take_failures(context::Device::take_failure)
     }

@@ -1,8 +1,10 @@
 //! The address space of the CPU devices.
 //!
-//! Device addresses are numbers of their own, spaced so that an overrun reaches no neighbour, and lie where the host has no
-//! memory: host code that takes one for a pointer faults. A [`tfrt_ptx::Memory`] maps them to storage, and beside them the
-//! variables of loaded modules; everything that touches device memory goes through it. Only operations on streams do.
+//! Device addresses are not host addresses. They are spaced so that an overrun never reaches a
+//! neighbour, and are in a range where the host has no memory, so that host code faults if it uses
+//! one as a pointer. A [`tfrt_ptx::Memory`] maps them to storage, together with the variables of
+//! loaded modules. Every access to device memory goes through it, and only operations on streams
+//! make such accesses.
 
 #![expect(unsafe_code, reason = "device memory is owned here and reached by address")]
 
@@ -19,32 +21,35 @@ use tfrt_ptx::{Held, Memory, MemoryError};
 use super::access::Borrows;
 use super::dnn::Filters;
 
-/// Alignment of every allocation, and how far apart they are at least.
+/// The alignment of every allocation.
 const ALIGNMENT: u64 = 256;
-/// Unused addresses between two allocations.
+/// Unused bytes between two allocations.
 const GUARD_BYTES: u64 = 1 << 16;
-/// The first address: above 2^47, where no process has memory on the machines we know.
+/// The first address. It is above 2^47, where no process has memory on the supported machines.
 const FIRST_ADDRESS: u64 = 1 << 48;
-/// No address reaches this.
+/// All addresses are below this.
 const ADDRESS_END: u64 = 1 << 55;
 
-/// Addresses are handed out once in the life of the process, so that a stale one is never somebody else's.
+/// Each address is used once in the life of the process, so a stale one never refers to another
+/// allocation.
 static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
 
-/// The bytes behind a range of addresses.
+/// The storage of a range of addresses.
 pub(super) struct Allocation {
     pub(super) address: u64,
     pub(super) bytes: u64,
     /// The first byte, aligned.
     storage: NonNull<u8>,
-    /// What it is a part of.
+    /// The block that contains the storage.
     block: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: the storage is plain bytes owned by this allocation; how they may be touched when is the business of `Borrows`.
+// SAFETY: the storage is plain bytes that this allocation owns. `Borrows` decides which accesses
+// may overlap in time.
 unsafe impl Send for Allocation {}
-// SAFETY: as above.
+// SAFETY: shared access only reads the pointers, which are immutable. `Borrows` decides which
+// accesses to the bytes may overlap in time.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
@@ -52,14 +57,15 @@ impl Allocation {
         if bytes == 0 {
             return None;
         }
-        // Aligned here: zeros in pages that nobody has touched cost nothing, but an allocator that is asked for an alignment
-        // of its own writes them.
+        // Aligned here, because an allocator writes the zeros if a larger alignment is requested,
+        // while zeros in untouched pages cost nothing.
         let size = usize::try_from(bytes).ok()?.checked_add(ALIGNMENT as usize - 1)?;
         let layout = Layout::from_size_align(size, 1).ok()?;
-        // SAFETY: the size is not zero. Zeroed, because contents are arbitrary but must be bytes.
+        // SAFETY: the size is not zero. The memory is zeroed because its contents are arbitrary but
+        // must be initialized.
         let block = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
         let offset = block.as_ptr().addr().wrapping_neg() % ALIGNMENT as usize;
-        // SAFETY: the block has so many bytes more than were asked for.
+        // SAFETY: the block has `ALIGNMENT - 1` more bytes than were requested.
         let storage = unsafe { block.add(offset) };
         let mut allocation = Self { address: 0, bytes, storage, block, layout };
         let span = bytes.next_multiple_of(ALIGNMENT).checked_add(GUARD_BYTES)?;
@@ -67,7 +73,7 @@ impl Allocation {
         (allocation.address < ADDRESS_END - span).then_some(allocation)
     }
 
-    /// The first byte, as long as this is kept.
+    /// Returns the pointer to the first byte, valid while this is alive.
     pub(super) fn pointer(&self) -> *mut u8 {
         self.storage.as_ptr()
     }
@@ -79,45 +85,47 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout in `new`, and freed here alone.
+        // SAFETY: `new` allocated the block with this layout, and nothing else frees it.
         unsafe { std::alloc::dealloc(self.block.as_ptr(), self.layout) };
     }
 }
 
-/// All device memory there is.
+/// The device memory of all devices.
 #[derive(Default)]
 pub(crate) struct AddressSpace {
-    /// What was allocated and not freed.
+    /// The live allocations.
     table: RwLock<BTreeMap<u64, Arc<Allocation>>>,
-    /// Addresses to bytes.
+    /// Maps addresses to storage.
     pub(super) memory: Memory,
     pub(super) borrows: Borrows,
-    /// Filters that were laid out before.
+    /// The cache of laid-out filters.
     pub(super) filters: Filters,
 }
 
-/// What a failed access is to the driver.
+/// Returns the driver's error for an invalid access.
 pub(super) fn illegal(error: MemoryError) -> DeviceError {
     DeviceError::new(Status::IllegalAddress, error.to_string())
 }
 
 impl AddressSpace {
-    /// New memory, with arbitrary contents.
+    /// Allocates memory with arbitrary contents.
     pub(super) fn allocate(&self, bytes: u64) -> Result<Arc<Allocation>> {
         let allocation = Allocation::new(bytes)
             .ok_or_else(|| DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes")))?;
         let allocation = Arc::new(allocation);
         let (address, storage) = (allocation.address, allocation.storage.as_ptr());
-        // SAFETY: the storage is valid as long as the allocation, which the registration keeps. It is touched by this
-        // memory's own methods and by launches, and as slices (`bytes`) by operations that `Borrows` keeps apart from
-        // every launch and from whatever else touches the same bytes.
+        // SAFETY: the storage is valid while the allocation lives, which the registration keeps
+        // alive. It is accessed by this memory's own methods and by launches, and as slices
+        // (`bytes`) by operations that `Borrows` separates from every launch and from all other
+        // accesses to the same bytes.
         unsafe { self.memory.register(address, storage, bytes, "device memory", allocation.clone()) }
             .map_err(|error| DeviceError::new(Status::Unknown, error.to_string()))?;
         self.table.write().insert(allocation.address, allocation.clone());
         Ok(allocation)
     }
 
-    /// Takes an allocation away; its storage goes when the last operation that may reach it is done.
+    /// Removes an allocation. Its storage is freed when the last operation that may access it has
+    /// finished.
     pub(super) fn free(&self, address: u64) -> Result<Arc<Allocation>> {
         let allocation = self.table.write().remove(&address).ok_or_else(|| {
             DeviceError::invalid_value(format!("{address:#x} is not the start of an allocation"))
@@ -127,13 +135,13 @@ impl AddressSpace {
         Ok(allocation)
     }
 
-    /// Whether an allocation holds the whole range.
+    /// Returns whether an allocation contains the whole range.
     pub(super) fn holds(&self, address: u64, bytes: u64) -> bool {
         let table = self.table.read();
         table.range(..=address).next_back().is_some_and(|(_, allocation)| allocation.holds(address, bytes))
     }
 
-    /// Where a range lies, and what keeps it there.
+    /// Returns a handle that keeps a range alive and gives access to it.
     pub(super) fn resolve(&self, address: u64, bytes: u64) -> Result<Held> {
         self.memory.hold(address, bytes).map_err(illegal)
     }

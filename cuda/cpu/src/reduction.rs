@@ -1,17 +1,17 @@
-//! Reductions over ranks: element by element, in the order of the ranks, in the arithmetic of the elements' type (that of f32
-//! for shorter floating-point types, whose result is rounded once).
+//! Reductions over ranks: element by element, in the order of the ranks, in the arithmetic of the
+//! element type. Shorter floating-point types are computed in f32 and rounded once.
 
 use half::{bf16, f16};
 use tfrt_device::hal::ReduceOp;
 use tfrt_host::DType;
 
-/// An element as it is computed with.
+/// An element type, and the type it is computed in.
 trait Number: bytemuck::Pod {
     type Wide: Copy;
     fn widen(self) -> Self::Wide;
     fn narrow(wide: Self::Wide) -> Self;
     fn combine(op: ReduceOp, a: Self::Wide, b: Self::Wide) -> Self::Wide;
-    /// The sum of so many, divided by their number.
+    /// Returns the sum of `count` elements divided by their number.
     fn average(sum: Self::Wide, count: usize) -> Self::Wide;
 }
 
@@ -65,7 +65,7 @@ macro_rules! integers {
                 }
             }
             fn average(sum: $type, count: usize) -> $type {
-                // As many ranks as the type cannot count leave nothing of the mean.
+                // If the type cannot represent the number of ranks, the mean is zero.
                 <$type>::try_from(count).map_or(0, |count| sum / count)
             }
         }
@@ -99,7 +99,7 @@ pub(super) fn reduce(op: ReduceOp, dtype: DType, parts: &[&[u8]], target: &mut [
         DType::UI32 => reduce_as::<u32>(op, parts, target),
         DType::I64 => reduce_as::<i64>(op, parts, target),
         DType::UI64 => reduce_as::<u64>(op, parts, target),
-        // The front takes no others.
+        // The front allows no other types.
         _ => {}
     }
 }

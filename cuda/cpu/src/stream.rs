@@ -1,7 +1,8 @@
-//! Streams of the CPU devices: queues of commands that a pool of threads works off, in order.
+//! Streams of the CPU devices: queues of commands that a pool of threads executes in order.
 //!
-//! A stream is *idle*, *scheduled* (one task of the pool's will let it advance, or does so now), or *blocked* (the event or the
-//! operation it waits for will schedule it). One thread at a time advances a stream; after some commands it lets others have a go.
+//! A stream is *idle*, *scheduled* (a task of the pool will advance it, or is doing so), or
+//! *blocked* (the event or operation that it waits for will schedule it). One thread at a time
+//! advances a stream, and yields to other streams after some commands.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,12 +19,12 @@ use super::event::EventCore;
 use super::graph::{Capture, GraphCore, Snapshot};
 use super::operation::{Operation, Outcome, next_id};
 
-/// Commands a thread works off before others get a go.
+/// The number of commands that a thread executes before it yields to other streams.
 const COMMANDS_AT_A_TIME: usize = 64;
 
-/// What a stream does next.
+/// The next step of a stream.
 pub(super) enum Command {
-    /// Runs it; the number is what the checker knows it by.
+    /// Runs the operation with this number in the checker.
     Run(Arc<Operation>, u64),
     /// Marks the event as reached.
     Record(Arc<EventCore>, u64),
@@ -31,11 +32,11 @@ pub(super) enum Command {
     Wait(Arc<EventCore>, u64),
     /// Calls the host.
     Callback(Box<dyn FnOnce() + Send>),
-    /// Runs the operations of a graph, from this one on.
+    /// Runs the operations of a graph from this index on.
     Graph(Arc<GraphCore>, usize),
 }
 
-/// A stream's handle. Work that is queued goes on when it is dropped.
+/// A stream's handle. Queued work continues when it is dropped.
 pub(crate) struct Stream {
     pub(super) core: Arc<StreamCore>,
 }
@@ -53,7 +54,7 @@ pub(super) struct StreamCore {
     priority: i32,
     pub(super) device: Arc<Device>,
     state: Mutex<State>,
-    /// Told when commands are done.
+    /// Notified when commands have finished.
     progress: Condvar,
 }
 
@@ -61,9 +62,9 @@ pub(super) struct StreamCore {
 struct State {
     queue: VecDeque<Command>,
     activity: Activity,
-    /// Commands queued so far.
+    /// The number of commands queued so far.
     queued: u64,
-    /// Commands done so far.
+    /// The number of commands finished so far.
     done: u64,
     capture: Option<Arc<Capture>>,
 }
@@ -76,12 +77,12 @@ enum Activity {
     Blocked,
 }
 
-/// What became of a command.
+/// The outcome of a command.
 enum Step {
     Done,
-    /// It must wait for an event, or for an operation of another stream.
+    /// The command must wait for an event, or for an operation of another stream.
     Blocked(Command),
-    /// It goes on with this.
+    /// The stream continues with this command.
     Next(Command),
 }
 
@@ -119,7 +120,7 @@ impl StreamCore {
         Ok(())
     }
 
-    /// Tells the checker of an operation and where it comes from; its number.
+    /// Registers an operation and its origin with the checker, and returns its number.
     pub(super) fn announce(&self, operation: &Operation, origin: impl FnOnce() -> Origin) -> Result<u64> {
         let Some(observer) = &self.device.shared.observer else { return Ok(0) };
         let id = next_id();
@@ -128,7 +129,7 @@ impl StreamCore {
         Ok(id)
     }
 
-    /// The capture the stream takes part in.
+    /// Returns the capture that the stream takes part in.
     pub(super) fn capture(&self) -> Option<Arc<Capture>> {
         self.state.lock().capture.clone()
     }
@@ -137,7 +138,7 @@ impl StreamCore {
         std::mem::replace(&mut self.state.lock().capture, capture)
     }
 
-    /// What an event recorded now marks in the capture the stream takes part in.
+    /// Returns the point that an event recorded now would mark in the stream's capture.
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
         self.capture().map(|capture| capture.snapshot(self.id))
     }
@@ -151,12 +152,12 @@ impl StreamCore {
                 drop(state);
                 self.device.shared.pool.schedule(self.clone());
             }
-            // Somebody else resumed it, or it went on by itself.
+            // Another thread resumed the stream, or it continued on its own.
             Activity::Scheduled | Activity::Idle => {}
         }
     }
 
-    /// Works off commands. Called by the pool, for one thread at a time.
+    /// Executes commands. The pool calls this on one thread at a time.
     pub(super) fn advance(self: Arc<Self>) {
         for _ in 0..COMMANDS_AT_A_TIME {
             let command = {
@@ -183,7 +184,8 @@ impl StreamCore {
         self.device.shared.pool.schedule(self.clone());
     }
 
-    /// Puts the stream aside until what the command waits for resumes it; false if that is over already.
+    /// Blocks the stream until what the command waits for resumes it. Returns false if there is
+    /// nothing to wait for any more.
     fn block(self: &Arc<Self>, command: Command) -> bool {
         let wait: Box<dyn FnOnce() -> Waiting + '_> = match &command {
             Command::Wait(event, record) => {
@@ -204,7 +206,8 @@ impl StreamCore {
         state.queue.push_front(command);
         state.activity = Activity::Blocked;
         drop(state);
-        // From here on the stream may be resumed; if there is nothing to wait for, this thread takes it back.
+        // From here on the stream may be resumed. If there is nothing to wait for, this thread
+        // takes it back.
         if wait() == Waiting::Registered {
             return true;
         }
@@ -217,7 +220,8 @@ impl StreamCore {
     }
 
     fn execute(self: &Arc<Self>, command: Command) -> Step {
-        // What comes behind a failure is not done; but events are reached, and callbacks called, so that nobody waits.
+        // Commands after a failure are skipped, but events are reached and callbacks are called, so
+        // that nothing waits for them forever.
         let failed = self.device.has_failed();
         match command {
             Command::Run(operation, id) if !failed => match operation.run(&self.device.shared, id) {
@@ -324,5 +328,5 @@ impl Streams for CpuContext {
     }
 }
 
-/// Least and most urgent.
+/// The lowest and the highest priority.
 const PRIORITIES: (i32, i32) = (0, -5);

@@ -77,7 +77,7 @@ fn a_forgotten_event_is_found_in_every_run() {
 }
 
 #[test]
-fn what_the_host_waited_for_is_in_order() {
+fn work_the_host_waited_for_is_ordered() {
     let setup = Setup::new();
     let buffer = setup.allocator.allocate(&setup.first, BYTES as i64, "buffer").unwrap();
     setup.first.set(&buffer, 0, Pattern::U8(7), BYTES).unwrap();

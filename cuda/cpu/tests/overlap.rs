@@ -1,4 +1,4 @@
-//! What runs beside what on the CPU device, and what memory launches may reach, whatever they were given.
+//! Tests which operations may overlap on the CPU device, and which memory launches may access.
 #![expect(clippy::unwrap_used, reason = "tests end that way")]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tfrt_host::DType;
 use tfrt_host::allocator::{HostAllocator, SystemAllocator};
 use tfrt_host::host_buffer::HostBuffer;
 
-/// Says that it has begun, waits until it is told to go on, and copies a number.
+/// A kernel that signals its start, waits for a flag, and copies a number.
 const COURIER: &str = r"
 .version 6.4
 .target sm_52
@@ -58,7 +58,7 @@ impl Bench {
         Self { context, stream, allocator }
     }
 
-    /// A buffer of four numbers.
+    /// Allocates a buffer of four numbers.
     fn buffer(&self, value: u32) -> DeviceBuffer {
         let buffer = self.allocator.allocate(&self.stream, 16, "test").unwrap();
         self.stream.set(&buffer, 0, Pattern::U32(value), 4).unwrap();
@@ -75,7 +75,7 @@ impl Bench {
         u32::from_le_bytes(bytes[..4].try_into().unwrap())
     }
 
-    /// Launches the courier on a stream of its own and waits until it has begun.
+    /// Launches the courier on a new stream and waits until it has started.
     fn send(&self, go: Argument<'_>, from: Argument<'_>, to: &DeviceBuffer) -> Stream {
         let begun = self.buffer(0);
         let courier = self.context.load_module(COURIER.as_bytes()).unwrap().function("courier").unwrap();
@@ -95,15 +95,15 @@ fn stream(context: &Context) -> Stream {
     context.create_stream(StreamOptions::default()).unwrap()
 }
 
-/// Waits until it is told, for a long time but not for ever.
+/// Waits for a callback, for a long but limited time.
 fn finishes(register: impl FnOnce(Box<dyn FnOnce(Result<(), tfrt_device::error::DeviceError>) + Send>)) {
     let (sender, receiver) = mpsc::channel();
     register(Box::new(move |outcome| drop(sender.send(outcome))));
     receiver.recv_timeout(LONG).unwrap().unwrap();
 }
 
-/// A launch and a fill of another stream that the program does not order touch the same bytes at the same time, declared
-/// or not: the launch sees what the fill writes.
+/// A launch and a fill on another stream that the program does not order may access the same bytes
+/// at the same time, declared or not: the launch sees what the fill writes.
 #[test]
 fn copies_run_beside_launches_on_the_same_bytes() {
     for declared in [true, false] {
@@ -117,7 +117,8 @@ fn copies_run_beside_launches_on_the_same_bytes() {
     }
 }
 
-/// BLAS computes on slices, and a launch may reach any byte: the two never run beside each other, whatever is declared.
+/// BLAS computes on slices, and a launch may access any byte, so the two never overlap, whatever is
+/// declared.
 #[test]
 fn slices_and_launches_take_turns() {
     let bench = Bench::new();
@@ -135,9 +136,10 @@ fn slices_and_launches_take_turns() {
     assert_eq!(f32::from_bits(bench.first(&y)), 5.0);
 }
 
-/// Memory that is given back to the system while a launch that does not declare it runs stays until the launch is done.
+/// Memory that is freed while a launch that does not declare it is running stays valid until the
+/// launch has finished.
 #[test]
-fn what_a_launch_reaches_stays_while_it_runs() {
+fn memory_that_a_launch_accesses_outlives_the_launch() {
     let bench = Bench::new();
     let apart = bench.context.create_allocator(Options::default());
     let from = apart.allocate(&bench.stream, 64 << 20, "test").unwrap();
@@ -152,7 +154,8 @@ fn what_a_launch_reaches_stays_while_it_runs() {
     assert_eq!(bench.first(&to), 7);
 }
 
-/// A context that has failed computes nothing any more: what ran beside the failure ends.
+/// A failed context computes nothing any more: operations that were running at the time of the
+/// failure end.
 #[test]
 fn a_failure_ends_what_runs_beside_it() {
     const KERNELS: &str = ".version 7.0 .target sm_80 .address_size 64

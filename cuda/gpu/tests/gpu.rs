@@ -369,7 +369,7 @@ fn launches_of_a_graph_share_an_event() {
 
 /// Without events, nothing can tell when work has finished. The memory that it uses is still not
 /// freed earlier, neither with its context nor with the device's last one.
-fn what_nobody_can_wait_for_stays() {
+fn memory_without_a_known_last_use_is_kept() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let [context, other] = [0, 0].map(|ordinal| platform.device(ordinal).unwrap().create_context().unwrap());
     let (products, holder) = (Products::new(&context), Products::new(&other));
@@ -421,7 +421,7 @@ fn over_the_stand_in() {
         unmarked_work_delays_nobody_elses_memory();
         unmarked_work_leaves_captures_alone();
         launches_of_a_graph_share_an_event();
-        what_nobody_can_wait_for_stays();
+        memory_without_a_known_last_use_is_kept();
         failures_are_told_once();
         f32_is_rounded_where_tf32_is_allowed();
         failures_name_the_launch_that_caused_them();

@@ -78,7 +78,7 @@ fn lanes_of_a_warp_need_a_barrier_too() {
 }
 
 #[test]
-fn what_comes_before_the_next_round_is_a_race() {
+fn accesses_before_the_next_round_race() {
     // Reads of one round and writes of the next.
     let body = |end: &str| {
         format!(

@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_chosen_again() {
+    fn returned_storage_is_chosen_again() {
         let axes = vec![
             Axis::Steps { start: 1, step: -1, count: 2 },
             Axis::Steps { start: 0, step: 2, count: 2 },

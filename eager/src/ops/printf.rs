@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_an_error() {
+    fn oversized_output_is_an_error() {
         let wide = Format { flag: None, width: usize::MAX, precision: None, notation: Notation::Fixed };
         assert_eq!(wide.signed(1).unwrap_err().code, ErrorCode::OutOfMemory);
         // What was reserved is enough: a text that grew would have room for as much again.

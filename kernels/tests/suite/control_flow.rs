@@ -163,7 +163,7 @@ fn long_loops_need_neither_stack_nor_memory() {
 }
 
 #[test]
-fn what_loops_leave_behind_runs_as_well() {
+fn work_that_loops_leave_behind_runs() {
     // Each iteration starts work that no result waits for.
     const COUNT: i32 = 50_000;
     let mut p = Program::new();

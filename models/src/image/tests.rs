@@ -40,7 +40,7 @@ fn files_of_every_kind_are_read() {
 }
 
 #[test]
-fn what_is_broken_is_an_error() {
+fn broken_images_are_errors() {
     for name in ["shapes.png", "palette.png", "grey_alpha.png", "shapes.jpg", "progressive.jpg", "grey.jpg"] {
         let bytes = file(name);
         let mut refused = 0;

@@ -1,7 +1,8 @@
-//! Filters laid out for convolution, kept from call to call.
+//! A cache of filters that are laid out for convolution.
 //!
-//! A launch may write any byte of device memory, and nobody hears of it. So what is kept has a copy of the bytes that it was
-//! made of, and serves only while the same bytes are there: comparing them takes a fraction of laying them out.
+//! A launch may write any byte of device memory without declaring it. So each entry has a copy of
+//! the bytes that it was made from, and is used only while they are unchanged. Comparing them takes
+//! a fraction of the time of laying out the filter.
 
 use std::any::Any;
 use std::ops::Range;
@@ -14,19 +15,19 @@ use tfrt_device::hal::TensorLayout;
 
 use crate::pool::Pool;
 
-/// Bytes of filters kept at most: the copies, beside which the filters themselves take as much again.
+/// The greatest size of the copies. The filters themselves take the same amount again.
 const MAX_KEPT_BYTES: usize = 512 << 20;
-/// Filters kept at most.
+/// The greatest number of filters.
 const MAX_KEPT: usize = 512;
-/// Bytes that a thread compares at a time.
+/// The number of bytes that a thread compares at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// Where a filter lies, and how it is to be read.
+/// The location of a filter, and how it is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Key {
     pub(super) address: u64,
     pub(super) layout: TensorLayout,
-    /// Whether it is turned round.
+    /// Whether the filter is flipped.
     pub(super) flipped: bool,
 }
 
@@ -36,12 +37,13 @@ struct Kept {
     filter: Arc<dyn Any + Send + Sync>,
 }
 
-/// The filters of one address space, the one used last at the end.
+/// The filters of one address space, with the most recently used one at the end.
 #[derive(Default)]
 pub(crate) struct Filters(Mutex<Vec<Arc<Kept>>>);
 
 impl Filters {
-    /// The filter that `make` makes of the bytes `source` at `key`, or made of the same bytes before.
+    /// Returns the filter that `make` makes from the bytes `source` at `key`, or a cached one made
+    /// from the same bytes.
     pub(super) fn get<F: Any + Send + Sync>(
         &self,
         key: Key,
@@ -80,11 +82,11 @@ impl Filters {
             gone.push(all.remove(0));
         }
         drop(all);
-        // Without the lock: they may be large.
+        // Dropped without the lock, because they may be large.
         drop(gone);
     }
 
-    /// Lets go of the filters at these addresses, which nobody can name again.
+    /// Drops the filters at addresses that have been freed.
     pub(crate) fn forget(&self, addresses: Range<u64>) {
         let gone: Vec<_> =
             self.0.lock().extract_if(.., |kept| addresses.contains(&kept.key.address)).collect();
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!([sum(512, &[7]), sum(256, &[7]), sum(512, &[7])], [(7, true), (7, true), (7, false)]);
         filters.forget(500..600);
         assert_eq!([sum(512, &[7]), sum(256, &[7])], [(7, true), (7, false)]);
-        // The one that was used longest ago makes room.
+        // The least recently used filter is evicted.
         (0..MAX_KEPT as u64 - 1).for_each(|at| assert!(sum(1024 + at, &[7]).1));
         assert_eq!([sum(256, &[7]), sum(512, &[7])], [(7, false), (7, true)]);
     }

@@ -1,7 +1,9 @@
-//! Tensors of any strides and element type, as the dense images (`NHWC`) and filters (`HWIO`) that the mathematics takes.
+//! Tensors of any strides and element type, as the dense images (`NHWC`) and filters (`HWIO`) that
+//! `tfrt-math` takes.
 //!
-//! Half types are computed in `f32`. What is read is gathered into a vector, what is computed is scattered with its
-//! factors; that costs a pass over memory. Convolutions and poolings spare themselves that where images lie as they compute them.
+//! Half types are computed in `f32`. Inputs are gathered into a vector, and results are scattered
+//! with their factors, which costs a pass over memory. Convolutions and poolings avoid this pass if
+//! the images are already dense.
 
 #![expect(unsafe_code, reason = "declared device memory is viewed as slices")]
 
@@ -19,10 +21,10 @@ use tfrt_math::{ConvElement, Float, MatMulElement};
 use crate::bytes::{Input, Output};
 use crate::operation::Run;
 
-/// Elements that are worth a thread's attention.
+/// The number of elements that justifies another thread.
 const MIN_ELEMENTS: usize = 1 << 14;
 
-/// A type that is computed in.
+/// A type that is used for computation.
 pub(super) trait Work: Float<Acc = f64> + MatMulElement + ConvElement + Pod {
     /// Its name at run time.
     const DTYPE: DType;
@@ -36,14 +38,14 @@ impl Work for f64 {
     const DTYPE: DType = DType::F64;
 }
 
-/// A tensor with a layout of its own, for operations that are queued.
+/// A tensor that owns its layout, for operations that are queued.
 #[derive(Clone)]
 pub(super) struct Owned {
     pub(super) layout: TensorLayout,
     pub(super) address: u64,
 }
 
-/// That images lie in as many dimensions as there may be.
+/// Checks that images have a supported number of dimensions.
 pub(super) fn check_images(layout: &TensorLayout) -> Result<()> {
     match layout.dims.len() {
         2..=4 => Ok(()),
@@ -51,7 +53,7 @@ pub(super) fn check_images(layout: &TensorLayout) -> Result<()> {
     }
 }
 
-/// That the mathematics takes elements of the type.
+/// Checks that `tfrt-math` supports the element type.
 pub(super) fn check_type(dtype: DType) -> Result<()> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(()),
@@ -64,7 +66,7 @@ impl Owned {
         Self { layout: layout.clone(), address }
     }
 
-    /// One of `dtype` that lies as `like`.
+    /// Creates a dense tensor of `dtype` with the order of dimensions of `like`.
     pub(super) fn like(like: &TensorLayout, address: u64) -> Self {
         Self { layout: like.clone(), address }
     }
@@ -81,7 +83,7 @@ impl Owned {
         self.layout.dims.get(index).map_or(1, |&dim| dim as usize)
     }
 
-    /// Extents as images have them: batch, height, width, channels.
+    /// Returns the extents of images: batch, height, width, channels.
     pub(super) fn nhwc(&self) -> Result<[usize; 4]> {
         check_images(&self.layout)?;
         Ok(match self.layout.dims.len() {
@@ -91,7 +93,8 @@ impl Owned {
         })
     }
 
-    /// A part of the channels, for one of several groups; `axis` is the channels' dimension.
+    /// Returns a part of the channels, for one of several groups. `axis` is the channels'
+    /// dimension.
     pub(super) fn part(&self, axis: usize, index: usize, parts: usize) -> Self {
         let mut part = self.clone();
         let extent = self.layout.dims[axis] / parts as u64;
@@ -101,13 +104,13 @@ impl Owned {
         part
     }
 
-    /// The order of dimensions, slowest first, in which images are dense.
+    /// Returns the order of dimensions, slowest first, in which images are dense.
     fn image_order(&self) -> Vec<usize> {
         let rank = self.layout.dims.len();
         std::iter::once(0).chain(2..rank).chain((rank > 1).then_some(1)).collect()
     }
 
-    /// Whether the elements are of type `W` and lie one after the other as `NHWC`.
+    /// Returns whether the elements are of type `W` and dense as `NHWC`.
     fn is_dense<W: Work>(&self) -> bool {
         let mut stride = 1u64;
         self.layout.dtype == W::DTYPE
@@ -118,38 +121,41 @@ impl Owned {
             })
     }
 
-    /// The elements, dense as `NHWC`: where they lie if they do so outside of the ranges `written`, else a copy.
+    /// Returns the elements, dense as `NHWC`: in place if they are dense and outside the ranges
+    /// `written`, else a copy.
     pub(super) fn images<W: Work>(&self, run: &Run<'_>, written: &[(u64, u64)]) -> Result<Input<W>> {
         if self.is_dense::<W>() {
-            // SAFETY: the operations of this module declare each tensor that they load as read or written, and whoever
-            // writes while it has these elements says where.
+            // SAFETY: the operations of this module declare each tensor that they load as read or
+            // written. An operation that writes while it has these elements names the ranges it
+            // writes in `written`.
             return unsafe { Input::beside(run, self.address, self.layout.elements(), written) };
         }
         Ok(Input::Copied(self.load(run)?))
     }
 
-    /// The elements to be written, dense as `NHWC`, if they lie so.
+    /// Returns the elements for writing if they are dense as `NHWC`.
     pub(super) fn images_mut<W: Work>(&self, run: &Run<'_>) -> Result<Option<Output<W>>> {
         if !self.is_dense::<W>() {
             return Ok(None);
         }
-        // SAFETY: the operations of this module declare each tensor that they store as written, and store one at a time.
+        // SAFETY: the operations of this module declare each tensor that they store as written, and
+        // store one at a time.
         unsafe { Output::new(run, self.address, self.layout.elements()) }.map(Some)
     }
 
-    /// All bytes from the first element to the last.
+    /// Returns all bytes from the first element to the last.
     pub(super) fn bytes(&self, run: &Run<'_>) -> Result<Input<u8>> {
-        // SAFETY: the operations of this module declare each tensor that they load as read or written; nothing is
-        // written while they have its bytes.
+        // SAFETY: the operations of this module declare each tensor that they load as read or
+        // written. Nothing is written while they have its bytes.
         unsafe { Input::beside(run, self.address, self.layout.bytes(), &[]) }
     }
 
-    /// The elements, dense as `NHWC`.
+    /// Returns the elements, dense as `NHWC`.
     pub(super) fn load<W: Work>(&self, run: &Run<'_>) -> Result<Vec<W>> {
         self.load_ordered(run, &self.image_order())
     }
 
-    /// The elements, dense in an order of dimensions, slowest first.
+    /// Returns the elements, dense in an order of dimensions, slowest first.
     pub(super) fn load_ordered<W: Work>(&self, run: &Run<'_>, order: &[usize]) -> Result<Vec<W>> {
         match self.layout.dtype {
             DType::F16 => self.gather::<f16, W>(run, order),
@@ -161,8 +167,8 @@ impl Owned {
     }
 
     fn gather<T: Float + Pod, W: Work>(&self, run: &Run<'_>, order: &[usize]) -> Result<Vec<W>> {
-        // SAFETY: the operations of this module declare each tensor that they load as read or written; nothing is
-        // written while the vector is filled.
+        // SAFETY: the operations of this module declare each tensor that they load as read or
+        // written. Nothing is written while the vector is filled.
         let input = unsafe { Input::<T>::beside(run, self.address, self.layout.span(), &[])? };
         let elements = input.get();
         let mut dense = vec![W::ZERO; self.layout.elements() as usize];
@@ -188,12 +194,12 @@ impl Owned {
         Ok(dense)
     }
 
-    /// `alpha · values + beta · what is there`, from dense `NHWC`.
+    /// Stores `alpha · values + beta · old contents`, from dense `NHWC`.
     pub(super) fn store<W: Work>(&self, run: &Run<'_>, values: &[W], scaling: Scaling) -> Result<()> {
         self.store_ordered(run, values, scaling, &self.image_order())
     }
 
-    /// As [`Owned::store`], from another order.
+    /// Stores values like [`Owned::store`], from another order of dimensions.
     pub(super) fn store_ordered<W: Work>(
         &self,
         run: &Run<'_>,
@@ -246,8 +252,8 @@ impl Owned {
         Ok(())
     }
 
-    /// The layout of one of several large items of the slowest dimension, and the elements from one to the next, if these
-    /// lie behind each other.
+    /// Returns the layout of one item of the slowest dimension, and the number of elements between
+    /// items, if there are several items that are large and consecutive.
     fn items(&self, order: &[usize]) -> Option<(TensorLayout, usize)> {
         let (&items, &stride) = (self.layout.dims.first()?, self.layout.strides.first()?);
         let mut item = self.layout.clone();
@@ -257,12 +263,12 @@ impl Owned {
     }
 }
 
-/// Does `work` for each part, with its number, on as many threads as are free.
+/// Calls `work` for each part, with its number, on as many threads as are free.
 fn in_parts<P: Send>(run: &Run<'_>, parts: impl Iterator<Item = P>, work: impl Fn(usize, P) + Sync) {
     let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
     run.shared.pool.parallel_for(parts.len(), 1, &|range| {
         for number in range {
-            // Each is asked for once.
+            // Each part is requested once.
             let part = parts[number].lock().take();
             if let Some(part) = part {
                 work(number, part);
@@ -275,7 +281,8 @@ fn unsupported(dtype: DType) -> DeviceError {
     DeviceError::new(Status::DnnNotSupported, format!("{dtype} elements"))
 }
 
-/// How many runs of elements along the fastest dimension of an order there are, and how many elements each has.
+/// Returns the number of runs of elements along the fastest dimension of an order, and the number
+/// of elements of each.
 fn runs(layout: &TensorLayout, order: &[usize]) -> (usize, usize) {
     if layout.elements() == 0 {
         return (0, 0);

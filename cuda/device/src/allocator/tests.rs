@@ -111,9 +111,9 @@ fn cached_segments_of_the_wrong_size_are_returned_before_memory_is_out() {
     assert_eq!(allocator.statistics().bytes_reserved, 8 * MIB);
 }
 
-/// Nothing is told, but a caller that asks again and waits receives it.
+/// Nothing is reported, but a caller that asks again and waits receives the memory.
 #[test]
-fn what_is_not_to_be_had_at_once_is_had_later() {
+fn unavailable_memory_is_granted_later() {
     let (device, allocator) = allocator(8 * MIB);
     let small: Vec<_> = (0..4).map(|_| get(&allocator, 0, 2 * MIB)).collect();
     for a in small {
@@ -151,10 +151,10 @@ fn out_of_memory_says_who_holds_what() {
     allocator.free(c).unwrap();
 }
 
-/// Memory that arrived between the device's refusal and the wait for more is not missed, although
+/// Memory that arrived between the device's refusal and the wait for more is noticed, even though
 /// more is on its way.
 #[test]
-fn what_comes_before_a_request_waits_is_not_waited_for() {
+fn memory_that_arrives_before_the_wait_is_used() {
     let device = Arc::new(Simulated::new(MIB).with_prompt_libraries(MIB));
     let allocator = CachingAllocator::new(device, Options::default());
     let (tell, told) = std::sync::mpsc::channel();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_later_is_learned_later() {
+    fn late_clocks_are_learned_late() {
         let [first, second, other] = [(); 3].map(|()| Arc::<Lesson>::default());
         let mut clock = Clock::default();
         [&first, &second, &first, &other, &other].into_iter().for_each(|lesson| clock.learn(lesson));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_with_a_lesson_is_not_kept_beside_it() {
+    fn knowledge_in_a_lesson_is_not_stored_twice() {
         let [first, second, other] = [(); 3].map(|()| Arc::<Lesson>::default());
         let mut clock = Clock::default();
         clock.learn(&first);

@@ -153,7 +153,7 @@ fn a_range_over_several_buffers_is_several() {
     let launched = p.queue(S, 10, &[launch()]);
     p.done(launched, &[Access::write(4096, 1536)]);
     assert_eq!(p.found(), []);
-    // The bytes between two buffers belong to nobody.
+    // The bytes between two buffers belong to no buffer.
     let launched = p.queue(S, 11, &[launch()]);
     p.checker
         .finished(launched, &[Access::write(4096, 2048 + 4)], &|address, _| Some(format!("st at {address}")))
@@ -191,7 +191,7 @@ fn order_is_handed_on() {
 }
 
 #[test]
-fn what_the_host_has_seen_is_before_what_it_queues() {
+fn host_observations_precede_the_work_it_queues() {
     for see in [|p: &Program| p.checker.host_saw_stream(S), |p: &Program| p.checker.host_saw_event(E)] {
         let mut p = Program::new();
         p.run(S, 10, &[write()]);
@@ -242,7 +242,7 @@ fn reports_follow_the_program_and_not_the_run() {
     let pairs = uses.iter().flat_map(|first| uses.iter().map(move |second| (*first, *second)));
     let cases =
         pairs.skip(1).flat_map(|(first, second)| [true, false].map(|written| (first, second, written)));
-    // In memory without contents, the first read is a mistake of its own.
+    // In memory without contents, the first read is a separate mistake.
     for (first, second, written) in
         cases.filter(|(first, _, written)| *written || first[0].kind == AccessKind::Write)
     {
@@ -343,7 +343,7 @@ fn work_on_a_buffer_s_last_owner_does_not_touch_the_next() {
     p.checker.buffer_granted(4096, 512, S, at(13));
     p.done(last_use, &[]);
     assert_eq!(p.found(), []);
-    // The next owner does not see what the last one wrote.
+    // The next owner does not see what the previous one wrote.
     p.run(S, 14, &[Access::read(4096, 512)]);
     assert_eq!(p.found(), [(Mistake::Uninitialized, 14, Some(13))]);
 }
@@ -383,7 +383,7 @@ fn loops_are_reported_once_with_a_count() {
 }
 
 #[test]
-fn what_is_left_at_the_end_has_leaked() {
+fn remaining_resources_are_leaks() {
     let p = Program::new();
     let kinds = |p: &Program| p.checker.finish().iter().map(|r| r.mistake).collect::<Vec<_>>();
     use Mistake::{LeakedBuffer, LeakedEvent, LeakedStream};

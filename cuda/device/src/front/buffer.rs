@@ -283,15 +283,15 @@ impl DeviceBuffer {
 
     /// Creates a buffer for a variable of a module, which stays loaded as long as the buffer lives.
     pub(super) fn of_variable(module: &Module, address: u64, bytes: u64) -> Self {
-        Self::of_no_allocator(Owner::Module(module.clone(), Box::default()), address, bytes)
+        Self::without_allocator(Owner::Module(module.clone(), Box::default()), address, bytes)
     }
 
     /// Creates a buffer of unified memory.
     pub(super) fn of_unified(side: Arc<DeviceSide>, address: u64, bytes: u64) -> Self {
-        Self::of_no_allocator(Owner::Unified(side, Box::default()), address, bytes)
+        Self::without_allocator(Owner::Unified(side, Box::default()), address, bytes)
     }
 
-    fn of_no_allocator(owner: Owner, address: u64, bytes: u64) -> Self {
+    fn without_allocator(owner: Owner, address: u64, bytes: u64) -> Self {
         let memory = Memory {
             owner,
             allocation: None,

@@ -244,11 +244,11 @@ impl Stream {
         queueing.record(|recorded| recorded.modules.push(function.module().clone()));
         let parameters = PackedParameters { bytes, offsets, buffers: &buffers };
         // SAFETY: if the driver reports the declared parameters, `check_arguments` found as many
-        // arguments of these sizes, and each was placed at its parameter's offset. Otherwise nobody
-        // can check them. `used_by` found that every buffer belongs to this context and its handle
-        // is valid. `arguments` keeps them alive until the call returns, and the allocator reuses
-        // their memory only for later work. The function itself decides how it uses an address: on
-        // a GPU it may fault, which fails the context.
+        // arguments of these sizes, and each was placed at its parameter's offset. Otherwise they
+        // cannot be checked. `used_by` found that every buffer belongs to this context and its
+        // handle is valid. `arguments` keeps them alive until the call returns, and the allocator
+        // reuses their memory only for later work. The function itself decides how it uses an
+        // address: on a GPU it may fault, which fails the context.
         unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }
     }
 }

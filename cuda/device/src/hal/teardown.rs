@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_the_device_keeps_nothing_else_waiting() {
+    fn waiting_for_the_device_delays_no_other_job() {
         let teardown = Teardown::new_blocking();
         let (open, closed) = channel::<()>();
         let (log, done) = channel();
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_back_before_the_wait_is_not_missed() {
+    fn memory_released_before_the_wait_is_not_missed() {
         let teardown = Teardown::new_blocking();
         let (told, heard) = channel();
         let watch = |times| {

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversion_is_printed_as_it_is() {
+    fn unknown_conversions_are_printed_verbatim() {
         check("100%", &[], "100%");
         check("%y %", &[], "%y %");
         assert!(format(b"%d", &mut List(vec![])).is_err());

@@ -58,7 +58,7 @@ fn calls_by_an_alias() {
 
 /// `printf` gives how many arguments it has printed; arguments that are nowhere are a fault.
 #[test]
-fn what_printf_gives() {
+fn printf_returns_the_number_of_arguments() {
     let text = ".version 8.4\n.target sm_90\n.address_size 64
         .extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
         .global .b8 format[8] = {37, 100, 37, 42, 100, 37, 37, 0};

@@ -6,7 +6,7 @@ use super::{kernel, run};
 
 /// What the crate lacks is an error with the instruction and its place when the module is loaded.
 #[test]
-fn what_is_missing_is_refused() {
+fn unsupported_instructions_are_rejected() {
     for (instruction, reason) in [
         (
             "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;",
@@ -172,7 +172,7 @@ fn shared_variables_have_48_kib() {
 
 /// What the assembler takes beyond the manual: modifiers behind the type, and a table of which it takes the last eight bits.
 #[test]
-fn what_assemblers_take_besides() {
+fn forms_that_assemblers_also_accept() {
     let module = kernel(
         "ld.u32.global %r1, [%rd0];
          ld.global.u32.volatile %r2, [%rd0+4];

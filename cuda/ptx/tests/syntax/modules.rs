@@ -303,7 +303,7 @@ fn where_code_comes_from() {
 }
 
 #[test]
-fn what_changes_nothing_is_skipped() {
+fn directives_without_effect_are_skipped() {
     module(&text(
         "// comment\n/* another\n one */ .pragma \"nounroll\", \"x\";\n# 1 \"file.cu\"\n#line 7\n.entry k() .pragma \"y\"; { ;; \
          .pragma \"z\"; ret; };",

@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overflows_stays_on_its_axis() {
+    fn overflow_stays_on_its_axis() {
         let infinite = C::new(f64::INFINITY, 0.0);
         for f in [exp, expm1, sinh, cosh] {
             assert_eq!(f(C::new(800.0, 0.0)), infinite);

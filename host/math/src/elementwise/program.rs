@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_an_error() {
+    fn programs_that_do_not_fit_are_errors() {
         assert!(Program::new(0, vec![]).is_err());
         assert!(Program::new(1, vec![step(Function::Add, &[Term::Argument(0)])]).is_err());
         assert!(Program::new(1, vec![step(Function::Neg, &[Term::Step(0)])]).is_err());

@@ -101,7 +101,7 @@ fn blocks_suit_tiles_and_workers() {
 }
 
 #[test]
-fn of_no_images_there_is_nothing() {
+fn no_images_give_no_result() {
     let s = shape((0, 20, 20), (64, 128), Padding::Same);
     let filter = kept(&s, &random_f32(1, lens(&s).1));
     let plan = Conv2d::for_kept_filters(&s, Activation::Relu, 2).unwrap();
@@ -110,7 +110,7 @@ fn of_no_images_there_is_nothing() {
 
 /// A tile that is not finite is computed by the definition, and no other, whatever block it is in.
 #[test]
-fn what_is_not_finite_changes_no_bit_of_other_tiles() {
+fn non_finite_elements_do_not_change_other_tiles() {
     let s = shape((2, 20, 20), (64, 72), Padding::Same);
     let (nx, nf, ny) = lens(&s);
     let (mut x, filter) = (random_f32(1, nx), random_f32(2, nf));
@@ -181,7 +181,7 @@ fn what_is_not_finite<T: ConvElement + From<i8> + std::fmt::Debug>(special: &[T]
 }
 
 #[test]
-fn what_is_not_finite_stays_where_it_is() {
+fn non_finite_elements_stay_in_place() {
     what_is_not_finite::<f32>(&[f32::INFINITY, f32::NAN]);
     what_is_not_finite::<f64>(&[f64::NEG_INFINITY]);
     what_is_not_finite::<half::f16>(&[half::f16::NAN]);

@@ -9,7 +9,7 @@ fn exchange(number: u64, both: bool) -> Exchange {
 }
 
 #[test]
-fn whoever_receives_comes_behind_those_who_send() {
+fn receivers_are_ordered_after_senders() {
     for (first, both) in [(S, true), (T, true), (S, false), (T, false)] {
         let mut p = Program::new();
         p.checker.host_saw_stream(S);
@@ -45,7 +45,7 @@ fn whoever_receives_comes_behind_those_who_send() {
 }
 
 #[test]
-fn whoever_sends_learns_nothing_by_that() {
+fn senders_learn_nothing() {
     let mut p = Program::new();
     p.checker.host_saw_stream(S);
     p.run(T, 10, &[write()]);
@@ -56,7 +56,7 @@ fn whoever_sends_learns_nothing_by_that() {
 }
 
 #[test]
-fn what_follows_an_exchange_is_ordered_by_events_before_all_have_told() {
+fn events_order_work_after_an_unfinished_exchange() {
     let mut p = Program::new();
     p.checker.host_saw_stream(S);
     let written = p.queue(S, 10, &[write()]);
@@ -80,7 +80,7 @@ fn what_follows_an_exchange_is_ordered_by_events_before_all_have_told() {
 
 /// A rank passes on only what it was told, in whatever order the ranks are queued.
 #[test]
-fn exchanges_hand_on_what_is_told_there_and_nothing_else() {
+fn exchanges_pass_on_only_what_was_told_there() {
     let u = 3;
     let part = |p: &mut Program, stream: Id, [told, learned]: [&[Id]; 2], number: u64| {
         let exchange = Exchange { line: 70, number, tell: told.len() as u32, learn: learned.len() as u32 };

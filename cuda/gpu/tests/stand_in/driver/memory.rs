@@ -1,6 +1,6 @@
 //! Device memory, pinned and unified memory, and copies.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_uint, c_void};
 
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype};
 

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_wrote_itself_it_does_not_read_from_before() {
+    fn reads_after_own_writes_are_not_reads_of_old_contents() {
         assert_eq!(touched(&[&[(Write, 64, 4), (Read, 64, 8)]]), [(68, 4, IsRead), (64, 4, Written)]);
         assert_eq!(touched(&[&[(Read, 64, 4), (Write, 64, 4)]]), [(64, 4, IsRead), (64, 4, Written)]);
         assert_eq!(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_workers_hand_over_counts_as_written() {
+    fn bytes_handed_over_between_workers_count_as_written() {
         let (producer, consumer): (&[_], &[_]) = (&[(Write, 64, 4)], &[(Read, 64, 4)]);
         assert_eq!(touched(&[producer, consumer]), [(64, 4, Written)]);
         assert_eq!(touched(&[consumer, producer]), [(64, 4, Written)]);

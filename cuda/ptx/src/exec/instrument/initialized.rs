@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_host_and_kernels_write_is_written() {
+    fn writes_by_host_and_kernels_are_recorded() {
         let unwatched = Unwatched::default();
         let written = Written::nothing(256, &unwatched);
         written.host_wrote(3, 130);
