@@ -1,5 +1,6 @@
-//! Plug-ins that break a rule, one each: `tests/plugin/hostile.c` says which there are. Each ends as an error that names
-//! the plug-in and what it did, or does no harm; and whatever was made is destroyed, in reverse order.
+//! Tests plug-ins that break one rule each, listed in `tests/plugin/hostile.c`. Each leads to an
+//! error that names the plug-in and the broken rule, or does no harm, and all created objects are
+//! destroyed in reverse order.
 #![expect(clippy::unwrap_used, unsafe_code, reason = "tests end that way; the plug-in is told what to do")]
 
 mod support;
@@ -20,7 +21,7 @@ use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{Diagnostic, ErrorCode};
 use tfrt_plugin::{Plugin, PluginRegistry};
 
-/// What an error is said by.
+/// An error with a message.
 trait Said {
     fn said(&self) -> String;
 }
@@ -43,7 +44,7 @@ fn says<T: std::fmt::Debug>(result: Result<T, impl Said>, parts: &[&str]) {
     }
 }
 
-/// A plug-in of its own, told what to do.
+/// A separate copy of the plug-in, with the rule that it breaks.
 struct Hostile {
     path: PathBuf,
     library: Library,
@@ -58,12 +59,13 @@ impl Hostile {
             support::plugin(&support::sources().join("hostile.c"), &built, &[]);
             built
         });
-        // A copy is a library of its own, with statics of its own.
+        // A copy is a separate library with its own statics.
         let path = built.with_file_name(format!("copy-{}.so", COPIES.fetch_add(1, Ordering::Relaxed)));
         std::fs::copy(built, &path).unwrap();
-        // The functions that it expects of a core are not there before a plug-in was loaded.
+        // The functions that the plug-in expects of a core are only defined once a plug-in has been
+        // loaded.
         drop(Plugin::load("/nothing.so").unwrap_err());
-        // SAFETY: our own plug-in, whose functions have these types.
+        // SAFETY: the plug-in is part of this repository, and its functions have these types.
         let library = unsafe {
             let library = Library::new(&path).unwrap();
             let choose =
@@ -78,9 +80,9 @@ impl Hostile {
         Plugin::load(&self.path)
     }
 
-    /// What was created and destroyed so far.
+    /// Returns the log of created and destroyed objects.
     fn log(&self) -> String {
-        // SAFETY: a string of our own plug-in.
+        // SAFETY: the function returns a C string of the plug-in.
         unsafe {
             let log = self.library.get::<unsafe extern "C" fn() -> *const c_char>(b"sample_log\0").unwrap();
             CStr::from_ptr(log()).to_str().unwrap().to_owned()
@@ -88,17 +90,17 @@ impl Hostile {
     }
 
     fn allocations(&self) -> i64 {
-        // SAFETY: a function of our own plug-in.
+        // SAFETY: the function of the plug-in has this type.
         unsafe { self.library.get::<unsafe extern "C" fn() -> i64>(b"hostile_allocations\0").unwrap()() }
     }
 
     fn call_again(&self) {
-        // SAFETY: a function of our own plug-in.
+        // SAFETY: the function of the plug-in has this type.
         unsafe { self.library.get::<unsafe extern "C" fn()>(b"hostile_call_again\0").unwrap()() }
     }
 }
 
-/// A device of such a plug-in, with what programs use.
+/// A device of such a plug-in, with the objects that programs use.
 struct Bench {
     context: Context,
     stream: Stream,
@@ -120,7 +122,7 @@ impl Bench {
         self.context.create_event(EventOptions { timing, internal: false })
     }
 
-    /// Bytes go there, from one place to another, and come back.
+    /// Copies bytes to the device, between two places there, and back.
     fn round_trip(&self) -> Result<Vec<u8>, Diagnostic> {
         let allocator = self.context.create_allocator(Options::default());
         let sent = HostBuffer::from_vec((0..=255u8).collect::<Vec<_>>());
@@ -142,14 +144,14 @@ impl Bench {
     #[track_caller]
     fn works(&self) {
         assert_eq!(self.round_trip().unwrap(), (0..=255).collect::<Vec<u8>>());
-        // What it let go of is back.
+        // Waits until everything that was dropped is released.
         self.platform.finish_teardown();
     }
 
-    /// Everything goes; what the plug-in logged.
+    /// Drops everything and returns the plug-in's log.
     fn end(self) -> String {
         drop((self.stream, self.context, self.platform));
-        // The thread that looks for completions may be the last one to let go.
+        // The thread that watches completions may hold the last handle.
         for _ in 0..2000 {
             if self.hostile.log().ends_with("destroy_platform_fns\n") {
                 break;
@@ -182,7 +184,7 @@ fn objects_are_destroyed_in_reverse_order() {
     assert_eq!(log, format!("{ALL_CREATED}{ALL_DESTROYED}"));
 }
 
-/// A plug-in is refused, and told of what it had made.
+/// Checks that a plug-in is rejected and that it destroys what it created.
 #[track_caller]
 fn refused(fault: &str, number: i32, message: &str, log: &str) {
     let hostile = Hostile::new(fault, number);
@@ -260,7 +262,7 @@ fn devices_and_executors_are_validated() {
     for size in [0, 8, 100] {
         refused("executor size", size, &format!("SP_StreamExecutor.struct_size is {size}; at least "), &log);
     }
-    // Each function, by its place behind the size and `ext`.
+    // Each function, by its position after the size and `ext`.
     let functions =
         tfrt_plugin::abi::STRUCTS.iter().find(|(name, ..)| *name == "SP_StreamExecutor").unwrap().1;
     let optional = [
@@ -282,7 +284,7 @@ fn optional_functions_may_be_missing() {
     for index in 4..8 {
         Bench::new("missing", index).works();
     }
-    // Without block_host_until_done an event is recorded and waited for.
+    // Without block_host_until_done, an event is recorded and waited for.
     Bench::new("missing", 28).works();
     let bench = Bench::new("missing", 7);
     says(bench.context.memory_info(), &["sample platform", "does not report its memory"]);
@@ -305,7 +307,7 @@ fn older_and_newer_plugins_work() {
     for fault in ["newer", "older", "much older"] {
         let bench = Bench::new(fault, 0);
         bench.works();
-        // What a newer platform has behind the count is no flag.
+        // The bytes that a newer platform has after the count are not flags.
         says(bench.context.allocate_managed(1000).map(drop), &["the device has no unified memory"]);
         let event = bench.event(false).unwrap();
         event.record(&bench.stream).unwrap();
@@ -322,11 +324,11 @@ fn older_and_newer_plugins_work() {
     }
 }
 
-/// The call fails, is named, and the device is as good as before.
+/// Checks that the call fails with its name in the error, and that the device still works.
 #[track_caller]
 fn fails(call: &str, what: impl FnOnce(&Bench) -> Result<(), String>) {
     let bench = Bench::new("", 0);
-    // SAFETY: a function of our own plug-in.
+    // SAFETY: the function of the plug-in has this type.
     let choose = |fault: &str| unsafe {
         let library = &bench.hostile.library;
         library.get::<unsafe extern "C" fn(*const c_char, c_int)>(b"hostile_choose\0").unwrap()(
@@ -370,7 +372,7 @@ fn failing_calls_are_named() {
             bench.event(true).unwrap().record(&bench.stream).map_err(text)
         });
     }
-    // At the end nobody is there to be told.
+    // At the end, no caller can receive the error.
     let bench = Bench::new("synchronize_all_activity", 0);
     bench.works();
     assert_eq!(bench.end(), format!("{ALL_CREATED}{ALL_DESTROYED}"));
@@ -469,18 +471,18 @@ fn callbacks_are_called_once_and_in_time() {
     let (_bench, calls, queued) = counted("callback called and refused");
     says(queued, &["host_callback refused the callback"]);
     assert_eq!(calls.iter().count(), 1);
-    // From a thread of its own, and once more without a status.
+    // From another thread, and once more without a status.
     let (_bench, calls, queued) = counted("callback from another thread");
     queued.unwrap();
     assert_eq!(calls.iter().count(), 1);
-    // A callback that never came is dropped with the device, and then comes too late.
+    // A callback that never came is dropped with the device. Calling it after that has no effect.
     let (bench, calls, queued) = counted("callback never called");
     queued.unwrap();
     assert!(calls.try_recv().is_err());
     drop((bench.stream, bench.context, bench.platform));
     bench.hostile.call_again();
     assert_eq!(calls.iter().count(), 0);
-    // A callback that panics fails the stream, as the plug-in sees it.
+    // A callback that panics fails the stream.
     let bench = Bench::new("", 0);
     bench.stream.host_callback(|| std::panic::resume_unwind(Box::new(()))).unwrap();
     says(bench.stream.synchronize(), &["work on the stream failed", "(TF_INTERNAL)"]);

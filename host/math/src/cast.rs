@@ -7,9 +7,9 @@ use crate::{Element, Float, ShapeError};
 
 /// A conversion that always succeeds.
 ///
-/// Between integers the value wraps; from floating point to integer it is truncated toward zero and
-/// saturates, NaN giving zero; to a narrower floating-point type it is rounded to nearest even; to
-/// `bool` it is "not zero" (NaN is true); from `bool` it is 0 or 1.
+/// Conversion between integers wraps. Floating point to integer truncates toward zero and
+/// saturates, and NaN becomes zero. Conversion to a narrower floating-point type rounds to nearest
+/// even. Conversion to `bool` is "not zero" (NaN is true), and from `bool` it is 0 or 1.
 pub trait CastTo<To>: Element {
     /// Converts one value.
     fn cast_to(self) -> To;
@@ -117,7 +117,7 @@ mod tests {
         check::<f16, i32>(&[f16::from_f32(-7.5)], &[-7]);
     }
 
-    /// By the integers beside the tie, exactly: whatever is more than it goes up.
+    /// Compares with the integers next to the tie, exactly: every larger number rounds up.
     #[test]
     fn large_integers_are_rounded_once() {
         for exponent in 41..63 {
@@ -146,7 +146,7 @@ mod tests {
         );
     }
 
-    /// Beside a tie no digit may be left out, and none be rounded before.
+    /// Next to a tie, no digit may be dropped, and no intermediate result may be rounded.
     #[test]
     fn halves_are_rounded_once() {
         let ulp = |exponent: i32| 2f64.powi(-exponent);
@@ -159,8 +159,8 @@ mod tests {
                 check(&[tie(10, -by)], &[f16::from_f64(expected(10, false))]);
                 check(&[tie(7, -by)], &[bf16::from_f64(expected(7, false))]);
             }
-            // The least number, half of it, and what is more than that by little; the greatest, and
-            // what rounds beyond.
+            // The least number, half of it, and slightly more than that; the greatest number, and
+            // numbers that round beyond it.
             check(
                 &[sign * ulp(25), sign * ulp(25) * (1.0 + ulp(50))],
                 &[f16::from_f64(sign * 0.0), f16::from_bits(1).copysign(f16::from_f64(sign))],

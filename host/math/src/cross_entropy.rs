@@ -71,15 +71,16 @@ impl<T: Float> CrossEntropy<T> {
         Ok(Self { cols, losses, gradients, unit_mass: false, element: PhantomData })
     }
 
-    /// Takes the labels of a row to sum to one, whatever they do: the gradient is `softmax(x) - p`.
+    /// Assumes that the labels of a row sum to one, even if they do not: the gradient is
+    /// `softmax(x) - p`.
     #[must_use]
     pub fn unit_mass(mut self) -> Self {
         self.unit_mass = true;
         self
     }
 
-    /// Runs a block, where `label(row, logits)` gives the sum of the labels and the loss's term `Σ
-    /// p · (log_sum - x)` and subtracts the labels from the gradient.
+    /// Runs a block. `label(row, logits)` returns the sum of the labels and the loss's term `Σ p ·
+    /// (log_sum - x)`, and subtracts the labels from the gradient.
     fn block(
         &self,
         block: usize,
@@ -103,7 +104,7 @@ impl<T: Float> CrossEntropy<T> {
 /// One row of logits with the parts of its softmax.
 struct Row<'a, T: Float> {
     logits: &'a [T],
-    /// Until it is set, `exp(x - max)`.
+    /// The gradient; before it is set, `exp(x - max)`.
     gradient: &'a mut [T],
     max: T,
     /// `Σ exp(x - max)`.

@@ -1,21 +1,25 @@
 //! Tensor mathematics on plain slices.
 //!
-//! Every operation is a **plan**: a small value made once from shapes and parameters, which knows into how many
-//! independent blocks the work is cut and computes any one of them. A plan is run in one of two ways:
+//! Every operation is a **plan**: a small value made once from shapes and parameters. It divides
+//! the work into independent blocks and computes any one of them. A plan is run in one of two ways:
 //!
 //! - [`BlockOp::run`] hands the blocks to a [`ParallelFor`] and returns when all are done;
-//! - a runtime that must not block calls [`BlockOp::split`] to cut the output into exclusive pieces, moves each piece
-//!   into a task of its own that calls [`BlockOp::run_block`], and continues when the last task ends.
+//! - a runtime that must not block calls [`BlockOp::split`] to cut the output into exclusive
+//!   pieces, moves each piece into a separate task that calls [`BlockOp::run_block`], and continues
+//!   when the last task ends.
 //!
 //! Conventions, which hold everywhere unless an operation says otherwise:
 //! - Tensors are dense, row-major slices; images are `NHWC` and filters `HWIO`.
-//! - Lengths and parameters are checked; a mistake is a [`ShapeError`], never a panic. Dimensions of zero are legal.
+//! - Lengths and parameters are checked. An invalid one is a [`ShapeError`], never a panic.
+//!   Dimensions of zero are allowed.
 //! - Results do not depend on the number of workers or on the order of blocks, bit for bit.
-//! - NaN propagates: it wins `maximum`, `minimum`, `relu`, max pooling and the reductions, and `argmax` gives the
-//!   position of the first NaN, as NumPy does. Comparisons with NaN are false, `not_equal` is true.
+//! - NaN propagates through `maximum`, `minimum`, `relu`, max pooling and the reductions, and
+//!   `argmax` returns the position of the first NaN, as NumPy does. Comparisons with NaN are false,
+//!   `not_equal` is true.
 //! - Integer arithmetic wraps; an integer divided by zero is zero.
 //!
-//! The crate knows no tensor type, no asynchronous value, no device and no thread pool, and it never prints.
+//! The crate knows no tensor type, no asynchronous value, no device and no thread pool, and it
+//! never prints.
 
 mod argmax;
 mod cast;

@@ -1,5 +1,5 @@
-//! How work is cut and handed out: the block protocol, and the trait a runtime implements to run
-//! blocks in parallel.
+//! Dividing and distributing work: the block protocol, and the trait that a runtime implements to
+//! run blocks in parallel.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -7,14 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use crate::ShapeError;
 use crate::error::check_len;
 
-/// Something that runs a loop's iterations, perhaps on several threads.
+/// Runs the iterations of a loop, perhaps on several threads.
 pub trait ParallelFor: Sync {
     /// Calls `body` with disjoint ranges that together cover `0..total`, in any order and on any
     /// threads, and returns when all of them are done. Ranges other than the last should hold at
     /// least `min_block` iterations.
     fn parallel_for(&self, total: usize, min_block: usize, body: &(dyn Fn(Range<usize>) + Sync));
 
-    /// Returns how many iterations may run at one time; at least 1. Plans are cut to suit it.
+    /// Returns the number of iterations that may run at the same time, at least 1. Plans are cut to
+    /// suit it.
     fn parallelism(&self) -> usize;
 }
 
@@ -36,10 +37,10 @@ impl ParallelFor for Serial {
 
 /// An operation cut into independent blocks, each of which owns a piece of the output.
 ///
-/// The contract: `split` gives exactly `block_count` pieces, which cover the output and are
-/// disjoint (the borrow checker sees to that); `run_block(i, input, piece_i)` computes piece `i`
+/// The contract: `split` returns exactly `block_count` pieces, which cover the output and are
+/// disjoint (the borrow checker ensures this). `run_block(i, input, piece_i)` computes piece `i`
 /// and touches nothing else. Blocks may run in any order, at the same time, and on any thread; each
-/// must be given its own piece. After all have run the output is complete. A block that fails
+/// must be given its own piece. The output is complete after all have run. A block that fails
 /// leaves its piece in an unspecified but initialized state.
 pub trait BlockOp: Sync {
     /// The operands that are only read.
@@ -89,7 +90,7 @@ pub trait BlockOp: Sync {
     }
 }
 
-/// The pieces of an output, each of which is taken once: by whoever computes its block.
+/// The pieces of an output, each of which is taken once, by the task that computes its block.
 #[derive(Debug)]
 pub struct Pieces<P>(Vec<Mutex<Option<P>>>);
 
@@ -115,7 +116,8 @@ impl<P> Pieces<P> {
     }
 }
 
-/// [`BlockOp::run`] on several threads, which knows no operation, so that it exists once.
+/// Runs blocks on several threads. It is not generic over the operation, so that it is compiled
+/// once.
 fn run_blocks(
     parallel: &dyn ParallelFor,
     count: usize,
@@ -137,7 +139,8 @@ fn run_blocks(
     }
 }
 
-/// Elements of memory-bound work worth a task of its own: about 10 µs of streaming.
+/// The number of elements of memory-bound work that justifies a separate task: about 10 µs of
+/// streaming.
 const MEMORY_BLOCK: usize = 32 * 1024;
 
 /// A dense output of `count` units (elements, rows, images) of `unit` elements each, cut into runs
@@ -150,20 +153,21 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// Cuts so that a block handles about [`MEMORY_BLOCK`] elements, where a unit costs as much as
-    /// `cost` elements.
+    /// Cuts the output so that a block processes about [`MEMORY_BLOCK`] elements, where a unit
+    /// costs as much as `cost` elements.
     pub(crate) fn new(count: usize, unit: usize, cost: usize) -> Result<Self, ShapeError> {
         count.checked_mul(unit).ok_or(ShapeError::TooLarge)?;
         Ok(Self { count, unit, units_per_block: Self::units_worth_a_block(cost) })
     }
 
-    /// So many units as are worth a task of their own, where one costs as much as `cost` elements.
+    /// Returns the number of units that justifies a separate task, where one costs as much as
+    /// `cost` elements.
     #[inline]
     pub(crate) fn units_worth_a_block(cost: usize) -> usize {
         (MEMORY_BLOCK / cost.max(1)).max(1)
     }
 
-    /// Returns the same units with a given number of them in a block.
+    /// Cuts the output with a given number of units in a block.
     pub(crate) fn with_units_per_block(
         count: usize,
         unit: usize,
@@ -173,12 +177,12 @@ impl Chunks {
         Ok(Self { count, unit, units_per_block: units_per_block.max(1) })
     }
 
-    /// Returns the same with at least so many units in a block.
+    /// Enlarges blocks to at least this many units.
     pub(crate) fn at_least(self, units: usize) -> Self {
         Self { units_per_block: self.units_per_block.max(units), ..self }
     }
 
-    /// Elements of the whole output.
+    /// Returns the number of elements of the whole output.
     pub(crate) fn len(&self) -> usize {
         self.count * self.unit
     }

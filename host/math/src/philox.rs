@@ -1,10 +1,10 @@
 //! Philox 4×32-10, a counter-based random number generator.
 //!
-//! From Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011).
-//! Numbers at any position are found without those before, so that blocks of an output compute
-//! theirs in any order. Nothing here is fit for secrets.
+//! From Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011). The
+//! numbers at any position are computed without those before, so blocks of an output can be
+//! computed in any order. Not suitable for cryptography.
 
-/// A generator at some position: a key, and a counter of blocks of four numbers.
+/// A generator at a position: a key, and a counter of blocks of four numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Philox {
     key: [u32; 2],
@@ -12,7 +12,7 @@ pub struct Philox {
 }
 
 impl Philox {
-    /// Numbers of each block.
+    /// The number of numbers in each block.
     pub const BLOCK: usize = 4;
 
     /// Returns the generator with this key, at this counter.
@@ -30,7 +30,7 @@ impl Philox {
         self.counter
     }
 
-    /// Returns the four numbers `skip` blocks further on.
+    /// Returns the four numbers `skip` blocks ahead.
     #[inline]
     pub fn block(&self, skip: u64) -> [u32; Self::BLOCK] {
         const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
@@ -46,32 +46,32 @@ impl Philox {
     }
 }
 
-/// How random floating-point numbers are spread.
+/// The distribution of random floating-point numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distribution {
-    /// Between 0 and 1, without 1.
+    /// Uniform in `[0, 1)`.
     Uniform,
-    /// With mean 0 and deviation 1.
+    /// Normal with mean 0 and deviation 1.
     Normal,
-    /// The same, without what is 2 or more away from the mean.
+    /// Normal with mean 0 and deviation 1, without values that are 2 or more away from the mean.
     Truncated,
 }
 
-/// Random integers: from `low` up to `low + range`, which is not among them.
+/// Random integers in `low .. low + range`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RandomIntegers {
     /// Of 32 bits.
     I32 {
         /// The least.
         low: i32,
-        /// How many there are.
+        /// The number of different values.
         range: u32,
     },
     /// Of 64 bits.
     I64 {
         /// The least.
         low: i64,
-        /// How many there are.
+        /// The number of different values.
         range: u64,
     },
 }

@@ -11,11 +11,11 @@ use crate::{BlockOp, Element, Number, ParallelFor, ShapeError, ops};
 
 /// A way of combining many elements into one.
 pub trait Reduction<T>: Copy + Send + Sync + 'static {
-    /// What is carried from element to element.
+    /// The accumulator.
     type Acc: Element;
-    /// The accumulator of no element.
+    /// The accumulator of no elements.
     const IDENTITY: Self::Acc;
-    /// Takes one more element in.
+    /// Adds one element to an accumulator.
     fn fold(acc: Self::Acc, x: T) -> Self::Acc;
     /// Combines two accumulators.
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
@@ -23,20 +23,20 @@ pub trait Reduction<T>: Copy + Send + Sync + 'static {
     fn finish(acc: Self::Acc, count: usize) -> T;
 }
 
-/// The sum, accumulated in [`Number::Acc`]; zero of no element.
+/// The sum, accumulated in [`Number::Acc`]; zero for no elements.
 #[derive(Debug, Clone, Copy)]
 pub struct Sum;
-/// The arithmetic mean, accumulated in [`Number::Acc`]; NaN (integers: zero) of no element.
+/// The arithmetic mean, accumulated in [`Number::Acc`]; NaN (integers: zero) for no elements.
 /// Integers round toward zero.
 #[derive(Debug, Clone, Copy)]
 pub struct Mean;
-/// The product, accumulated in [`Number::Acc`]; one of no element.
+/// The product, accumulated in [`Number::Acc`]; one for no elements.
 #[derive(Debug, Clone, Copy)]
 pub struct Prod;
-/// The greatest element, or NaN if there is one; [`Number::LOWEST`] of no element.
+/// The greatest element, or NaN if there is one; [`Number::LOWEST`] for no elements.
 #[derive(Debug, Clone, Copy)]
 pub struct Max;
-/// The least element, or NaN if there is one; [`Number::HIGHEST`] of no element.
+/// The least element, or NaN if there is one; [`Number::HIGHEST`] for no elements.
 #[derive(Debug, Clone, Copy)]
 pub struct Min;
 
@@ -115,30 +115,31 @@ macro_rules! extreme {
 extreme!(Max, LOWEST, ops::maximum);
 extreme!(Min, HIGHEST, ops::minimum);
 
-/// Elements of the operand that one part of a reduction to few outputs takes.
+/// The number of elements of the operand in one part of a reduction to few outputs.
 const PART_ELEMENTS: usize = 64 * 1024;
-/// At most so many parts, and outputs for which parts are worth while.
+/// The greatest number of parts, and of outputs for which parts pay off.
 const MAX_PARTS: usize = 64;
 const MAX_PART_OUTPUTS: usize = 8192;
-/// Adjacent outputs that blocks keep together, so that each reads whole lines of the cache.
+/// The number of adjacent outputs that blocks keep together, so that each reads whole cache lines.
 const LANES_TOGETHER: usize = 16;
 
-/// A reduction over some axes, which the output lacks.
+/// A reduction over some axes, which the output does not have.
 ///
-/// Reductions of much to little (all elements, or the columns of a tall matrix) have too few
-/// outputs to be cut by output; [`Reduce::partials`] cuts those by input instead, and
-/// [`Reduce::finish`] combines. [`Reduce::run`] does what is best; all ways give the same bits.
+/// Reductions of many elements to few (all elements, or the columns of a tall matrix) have too few
+/// outputs to be cut by output. [`Reduce::partials`] cuts those by input instead, and
+/// [`Reduce::finish`] combines the parts. [`Reduce::run`] chooses the best way; all ways return the
+/// same bits.
 #[derive(Debug, Clone)]
 pub struct Reduce<T, R> {
     /// Kept axes, without the innermost run of `lanes`.
     kept: Vec<(usize, [usize; 1])>,
     /// Reduced axes, without the innermost run of `run`.
     reduced: Vec<(usize, [usize; 1])>,
-    /// Adjacent elements reduced together; 1 if the last axis is kept.
+    /// The number of adjacent elements reduced together; 1 if the last axis is kept.
     run: usize,
-    /// Adjacent elements kept apart; 1 if the last axis is reduced.
+    /// The number of adjacent elements kept separate; 1 if the last axis is reduced.
     lanes: usize,
-    /// Elements that go into one output.
+    /// The number of elements that are reduced to one output.
     count: usize,
     input_len: usize,
     parts: usize,
@@ -161,7 +162,7 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
             shape.iter().zip(&is_reduced).filter(|&(_, &r)| r == wanted).map(|(&extent, _)| extent).collect()
         };
         let (count, outputs) = (element_count(&select(true))?, element_count(&select(false))?);
-        // Without elements nothing is read, and products of the other extents may not fit.
+        // Without elements nothing is read, and the products of the other extents may overflow.
         let strides = if input_len == 0 { vec![0; shape.len()] } else { row_major_strides(shape) };
         let mut merged: Vec<(usize, usize, bool)> = Vec::new();
         for ((&extent, stride), &reduce) in shape.iter().zip(strides).zip(&is_reduced) {
@@ -203,13 +204,13 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         self.chunks.len()
     }
 
-    /// Returns the first stage of a reduction of much to little: blocks that each reduce one part
-    /// of the operand. `None` if the plan's own blocks do as well.
+    /// Returns the first stage of a reduction of many elements to few: blocks that each reduce one
+    /// part of the operand. Returns `None` if the plan's own blocks are as good.
     pub fn partials(&self) -> Option<ReducePartials<T, R>> {
         (self.parts > 1).then(|| ReducePartials(self.clone()))
     }
 
-    /// Returns the second stage: combines what [`Reduce::partials`] wrote. Cheap.
+    /// Runs the second stage, which combines the output of [`Reduce::partials`]. This is cheap.
     pub fn finish(&self, partials: &[R::Acc], output: &mut [T]) -> Result<(), ShapeError> {
         let outputs = self.output_len();
         check_len(
@@ -234,7 +235,7 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         self.finish(&partials, output)
     }
 
-    /// Returns the rows of the reduced axis that a part takes.
+    /// Returns the rows of the reduced axis in a part.
     fn part_rows(&self, part: usize) -> Range<usize> {
         let each = self.count.div_ceil(self.parts);
         (part * each).min(self.count)..((part + 1) * each).min(self.count)
@@ -275,7 +276,7 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
     }
 }
 
-/// Folds the next element of each lane in.
+/// Adds the next element of each lane to its accumulator.
 fn fold_lanes<T: Copy, R: Reduction<T>>(accs: &mut [R::Acc], x: &[T]) {
     vectorize(|| accs.iter_mut().zip(x).for_each(|(acc, &x)| *acc = R::fold(*acc, x)));
 }
@@ -340,13 +341,13 @@ impl<T: Element, R: Reduction<T>> BlockOp for Reduce<T, R> {
     }
 }
 
-/// The first stage of a [`Reduce`] of much to little. Its output is scratch:
+/// The first stage of a [`Reduce`] of many elements to few. Its output is scratch memory:
 /// [`ReducePartials::len`] accumulators.
 #[derive(Debug)]
 pub struct ReducePartials<T, R>(Reduce<T, R>);
 
 impl<T: Element, R: Reduction<T>> ReducePartials<T, R> {
-    /// Accumulators written.
+    /// Returns the number of accumulators that are written.
     #[expect(clippy::len_without_is_empty, reason = "it is never empty: there is more than one part")]
     pub fn len(&self) -> usize {
         self.0.parts * self.0.output_len()

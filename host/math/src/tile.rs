@@ -1,7 +1,8 @@
-//! A rectangular, exclusive window into a row-major matrix, so that blocks of columns can be written in parallel.
+//! A rectangular, exclusive window into a row-major matrix, so that blocks of columns can be
+//! written in parallel.
 //!
-//! The only way to make tiles is [`TileMut::grid`], which cuts a slice into disjoint ones; nothing else here hands out
-//! memory.
+//! Tiles are only created by [`TileMut::grid`], which cuts a slice into disjoint ones. Nothing else
+//! here hands out memory.
 #![expect(unsafe_code, reason = "disjoint rectangles of one slice interleave, which slices cannot express")]
 
 use std::marker::PhantomData;
@@ -10,7 +11,7 @@ use std::ops::Range;
 use crate::ShapeError;
 use crate::error::check_len;
 
-/// A window of `rows` × `cols` elements, whose rows lie `row_stride` elements apart.
+/// A window of `rows` × `cols` elements, with rows `row_stride` elements apart.
 #[derive(Debug)]
 pub struct TileMut<'a, T> {
     start: *mut T,
@@ -23,23 +24,24 @@ pub struct TileMut<'a, T> {
 // SAFETY: a tile is an exclusive borrow of the elements in its window, so it moves between threads as `&mut [T]` does.
 unsafe impl<T: Send> Send for TileMut<'_, T> {}
 
-/// How a batch of matrices lies in a slice, and how it is cut into tiles.
+/// The layout of a batch of matrices in a slice, and its cut into tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub(crate) batch: usize,
     pub(crate) rows: usize,
     pub(crate) cols: usize,
-    /// Elements from one row to the next; at least `cols`.
+    /// The distance between rows, in elements; at least `cols`.
     pub(crate) row_stride: usize,
-    /// Elements from one matrix to the next. Matrices may lie in each other's gaps, see [`matrices_overlap`].
+    /// The distance between matrices, in elements. One matrix may lie in the gaps of another, see
+    /// [`matrices_overlap`].
     pub(crate) batch_stride: usize,
     pub(crate) tile_rows: usize,
     pub(crate) tile_cols: usize,
 }
 
-/// Whether any two of a batch of matrices have an element in common. All have so many rows and columns; rows lie `row_stride`
-/// elements apart, which is at least `cols`, and the matrices `batch_stride`. One may lie in the gaps between another's rows, as
-/// the heads of attention do.
+/// Returns whether any two of a batch of matrices have an element in common. Rows are `row_stride`
+/// elements apart, which is at least `cols`, and matrices `batch_stride`. A matrix may lie in the
+/// gaps between another's rows, as the heads of attention do.
 pub fn matrices_overlap(
     batch: usize,
     batch_stride: usize,
@@ -51,8 +53,9 @@ pub fn matrices_overlap(
     if row_stride < cols {
         return true;
     }
-    // Row `r` of one matrix meets row `s` of another that begins `distance` later where `r - s` rows are less than `cols` away
-    // from `distance`; of all multiples of `row_stride` the two around `distance` are the nearest.
+    // Row `r` of one matrix overlaps row `s` of another that begins `distance` later if `(r - s) *
+    // row_stride` is less than `cols` away from `distance`. The two multiples of `row_stride`
+    // around `distance` are the nearest.
     let meet = |distance: usize| {
         let (between, rest) = (distance / row_stride, distance % row_stride);
         between < rows && rest < cols || between + 1 < rows && row_stride - rest < cols
@@ -60,19 +63,19 @@ pub fn matrices_overlap(
     let Some(last) = (rows - 1).checked_mul(row_stride).and_then(|start| start.checked_add(cols - 1)) else {
         return true;
     };
-    // Those further apart than one is long do not meet.
+    // Matrices further apart than the length of one do not overlap.
     let near = last.checked_div(batch_stride).map_or(1, |near| near.min(batch - 1));
     (1..=near).any(|apart| meet(apart * batch_stride))
 }
 
 impl Grid {
-    /// One dense matrix in one tile.
+    /// Creates a grid of one dense matrix in one tile.
     pub(crate) fn whole(rows: usize, cols: usize) -> Self {
         let (tile_rows, tile_cols) = (rows.max(1), cols.max(1));
         Self { batch: 1, rows, cols, row_stride: cols, batch_stride: 0, tile_rows, tile_cols }
     }
 
-    /// Elements from the first to the last of one matrix.
+    /// Returns the number of elements from the first to the last of one matrix.
     pub(crate) fn matrix_len(&self) -> Result<usize, ShapeError> {
         if self.rows == 0 || self.cols == 0 {
             return Ok(0);
@@ -81,7 +84,7 @@ impl Grid {
         len.ok_or(ShapeError::TooLarge)
     }
 
-    /// Elements from the first to the last of the whole batch.
+    /// Returns the number of elements from the first to the last of the whole batch.
     pub(crate) fn len(&self) -> Result<usize, ShapeError> {
         let matrix = self.matrix_len()?;
         if matrix == 0 || self.batch == 0 {
@@ -91,7 +94,7 @@ impl Grid {
         len.ok_or(ShapeError::TooLarge)
     }
 
-    /// Number of tiles.
+    /// Returns the number of tiles.
     pub(crate) fn tile_count(&self) -> usize {
         if self.batch == 0 || self.rows == 0 || self.cols == 0 {
             return 0;
@@ -100,13 +103,14 @@ impl Grid {
         self.batch.saturating_mul(down.saturating_mul(across))
     }
 
-    /// Tiles of one matrix: one below the other, and side by side. (Divisions take longer than many a small product.)
+    /// Returns the number of tiles of one matrix, vertically and horizontally. (A division takes
+    /// longer than many small products.)
     fn cuts(&self) -> [usize; 2] {
         let cut = |extent: usize, tile: usize| if extent <= tile { 1 } else { extent.div_ceil(tile) };
         [cut(self.rows, self.tile_rows), cut(self.cols, self.tile_cols)]
     }
 
-    /// Where tile `block` begins (matrix, row, column) and its extent (rows, columns).
+    /// Returns the position of tile `block` (matrix, row, column) and its extent (rows, columns).
     pub(crate) fn tile(&self, block: usize) -> Result<TileBounds, ShapeError> {
         let count = self.tile_count();
         if block >= count {
@@ -143,7 +147,7 @@ impl<'a, T> TileMut<'a, T> {
         Self::tiles(slice, grid)?.collect()
     }
 
-    /// As [`TileMut::grid`], one after another.
+    /// Cuts `slice` like [`TileMut::grid`], as an iterator.
     pub(crate) fn tiles<'g>(
         slice: &'a mut [T],
         grid: &'g Grid,
@@ -164,55 +168,58 @@ impl<'a, T> TileMut<'a, T> {
         Ok((0..grid.tile_count()).map(move |block| {
             let TileBounds { batch, row, col, rows, cols } = grid.tile(block)?;
             let offset = batch * grid.batch_stride + row * grid.row_stride + col;
-            // SAFETY: the tile's last element lies at or before `grid.len() - 1`, which is inside `slice`, so its first
-            // does too. Tiles are disjoint: within a row by column, within a matrix by row (rows do not overlap as
-            // `row_stride >= cols`), and matrices because `matrices_overlap` found none that do.
+            // SAFETY: the tile's last element is at `grid.len() - 1` or before, which is inside
+            // `slice`, and so is its first. Tiles are disjoint: within a row by column, within a
+            // matrix by row (rows do not overlap because `row_stride >= cols`), and across matrices
+            // because `matrices_overlap` returned false.
             let start = unsafe { start.add(offset) };
             Ok(Self { start, rows, cols, row_stride: grid.row_stride, owner: PhantomData })
         }))
     }
 
-    /// Rows of the window.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns of the window.
+    /// Returns the number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Elements from one row to the next in memory.
+    /// Returns the distance between rows in memory, in elements.
     pub(crate) fn row_stride(&self) -> usize {
         self.row_stride
     }
 
-    /// The first element; the window reaches `(rows - 1) * row_stride + cols` elements on from it, of which only those
-    /// inside the window may be touched.
+    /// Returns the pointer to the first element. The window extends over `(rows - 1) * row_stride +
+    /// cols` elements from it, of which only those inside the window may be accessed.
     pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
         self.start
     }
 
-    /// One row of the window; empty if there is no such row.
+    /// Returns one row of the window, or an empty slice if there is no such row.
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
         if row >= self.rows {
             return &mut [];
         }
-        // SAFETY: `row < rows`, so these `cols` elements lie in the window that this tile borrows exclusively, and
-        // the result borrows the tile.
+        // SAFETY: `row < rows`, so these `cols` elements are in the window that this tile borrows
+        // exclusively, and the result borrows the tile.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(row * self.row_stride), self.cols) }
     }
 
-    /// Calls `f` with the elements of the window: all at once if they adjoin, else row by row.
+    /// Calls `f` with the elements of the window: all at once if they are contiguous, else row by
+    /// row.
     pub(crate) fn each_run(&mut self, mut f: impl FnMut(&mut [T])) {
         if self.cols == self.row_stride {
-            // SAFETY: rows without gaps are so many elements on end, which this tile borrows exclusively.
+            // SAFETY: rows without gaps are contiguous elements, which this tile borrows
+            // exclusively.
             return f(unsafe { std::slice::from_raw_parts_mut(self.start, self.rows * self.cols) });
         }
         (0..self.rows).for_each(|row| f(self.row_mut(row)));
     }
 
-    /// A window of some rows and columns of this one.
+    /// Returns a window of some rows and columns of this one.
     pub(crate) fn window_mut(
         &mut self,
         rows: Range<usize>,
@@ -223,13 +230,14 @@ impl<'a, T> TileMut<'a, T> {
                 return Err(ShapeError::Length { operand: "tile", expected: range.end, actual: extent });
             }
         }
-        // Inside this tile, or, where the window is empty, perhaps past its end, and never read.
+        // The pointer is inside this tile. If the window is empty, it may be past the end, and is
+        // never read.
         let start = self.start.wrapping_add(rows.start * self.row_stride + cols.start);
         let (rows, cols) = (rows.len(), cols.len());
         Ok(TileMut { start, rows, cols, row_stride: self.row_stride, owner: PhantomData })
     }
 
-    /// Checks that this is a piece of the given extent.
+    /// Checks that this piece has the given extent.
     pub(crate) fn check(&self, bounds: &TileBounds) -> Result<(), ShapeError> {
         check_len("rows of the output block", bounds.rows, self.rows)?;
         check_len("columns of the output block", bounds.cols, self.cols)
@@ -260,12 +268,12 @@ mod tests {
     #[test]
     fn matrices_lie_in_the_gaps_of_others() {
         let apart = |batch, stride, matrix| !matrices_overlap(batch, stride, matrix);
-        // Four heads of 2 columns in rows of 8, and then a fifth that would begin in the first one's second row.
+        // Four heads of 2 columns in rows of 8. A fifth would begin in the second row of the first.
         assert!(apart(4, 2, (3, 2, 8)) && !apart(5, 2, (3, 2, 8)) && apart(5, 2, (1, 2, 8)));
         assert!(!apart(2, 0, (1, 1, 1)) && apart(1, 0, (9, 9, 9)) && apart(9, 0, (0, 1, 1)));
         assert!(!apart(2, 1, (2, 2, 4)) && !apart(2, 3, (2, 2, 4)) && apart(2, 3, (1, 2, 4)));
         assert!(!apart(2, 1, (usize::MAX, 2, usize::MAX)));
-        // As it is by definition.
+        // Compares with the definition.
         for case in 0usize..4096 {
             let [batch, stride, rows, cols] =
                 [1 + case % 4, case / 4 % 16, 1 + case / 64 % 4, 1 + case / 256 % 4];

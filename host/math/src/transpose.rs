@@ -7,7 +7,7 @@ use crate::parallel::Chunks;
 use crate::shape::{StridedWalk, element_count, row_major_strides};
 use crate::{BlockOp, Element, ShapeError};
 
-/// Side of the squares in which two axes are exchanged.
+/// The side of the squares in which two axes are exchanged.
 const TILE: usize = 16;
 
 /// A permutation of axes: axis `i` of the output is axis `permutation[i]` of the operand.
@@ -67,12 +67,12 @@ impl<T: Element> Transpose<T> {
         &self.shape
     }
 
-    /// Copies `rows` of the output that are adjacent in the operand, beginning there at `x[0]`: a
-    /// matrix transposition.
+    /// Copies `rows` of the output that are adjacent in the operand, from `x[0]` on: a matrix
+    /// transposition.
     fn exchange(&self, x: &[T], rows: usize, out: &mut [T]) {
         let (extent, stride) = self.inner;
-        // Through a square of its own, so that lines of both sides are touched once each: where
-        // their addresses differ by a power of two, they would drive one another out of the cache.
+        // Goes through a local square, so that cache lines of both sides are touched once each. If
+        // their addresses differ by a power of two, they would otherwise evict each other.
         let mut square = [T::default(); TILE * TILE];
         for col in (0..extent).step_by(TILE) {
             let cols = TILE.min(extent - col);

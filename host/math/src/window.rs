@@ -21,14 +21,14 @@ impl Extent2 {
     }
 }
 
-/// What lies beyond the border of an image.
+/// The padding around an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Padding {
-    /// Nothing: windows lie inside the image.
+    /// No padding: windows lie inside the image.
     Valid,
     /// As much as makes the output `ceil(extent / stride)` long, half of it (rounded down) before.
     Same,
-    /// So many rows and columns.
+    /// Explicit numbers of rows and columns.
     Explicit {
         /// Rows above.
         top: usize,

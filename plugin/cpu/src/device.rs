@@ -1,4 +1,4 @@
-//! A served device: a context of the CPU backend, and handles of what is made on it.
+//! A served device: a context of the CPU backend, and handles of the objects created on it.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,26 +11,27 @@ use tfrt_plugin::abi::{SP_Device, SP_DeviceMemoryBase, SP_Event, SP_Stream, SP_T
 /// A device.
 pub(crate) struct Served {
     pub(crate) context: Box<DynContext>,
-    /// Streams that there are, for waiting for all.
+    /// The streams that exist, so that the device can wait for all of them.
     streams: Mutex<Vec<Arc<ServedStream>>>,
 }
 
 /// A stream.
 pub(crate) struct ServedStream(pub(crate) Erased);
 
-/// A timer: events where it starts and stops.
+/// A timer: events at its start and its stop.
 pub(crate) struct ServedTimer {
     device: Arc<Served>,
     pub(crate) start: Erased,
     pub(crate) stop: Erased,
 }
 
-/// What a core's pointer to a device holds.
+/// Returns the device behind a core's pointer.
 ///
 /// # Safety
-/// It was filled by this plug-in, and the device was not destroyed.
+/// This plug-in filled the struct, and the device has not been destroyed.
 pub(crate) unsafe fn served<'a>(device: *const SP_Device) -> &'a Arc<Served> {
-    // SAFETY: the handle is a leaked `Box<Arc<Served>>` until the device is destroyed.
+    // SAFETY: the caller promises a device of this plug-in that has not been destroyed. Until then
+    // the handle is a leaked `Box<Arc<Served>>`.
     unsafe { &*(*device).device_handle.cast::<Arc<Served>>() }
 }
 
@@ -47,14 +48,15 @@ impl Served {
         Ok(Arc::into_raw(stream).cast_mut().cast())
     }
 
-    /// Forgets a stream; its work goes on.
+    /// Forgets a stream. Its queued work continues.
     pub(crate) fn destroy_stream(&self, stream: SP_Stream) {
         let mut streams = self.streams.lock();
         let found = streams.iter().position(|known| std::ptr::eq(Arc::as_ptr(known).cast(), stream));
         let Some(found) = found else { return };
         let known = streams.swap_remove(found);
         drop(streams);
-        // SAFETY: the core's count, taken in `create_stream`; the stream was in the list, so that it was not given up.
+        // SAFETY: `create_stream` leaked this reference for the core. The stream was in the list,
+        // so it was not released before.
         drop(unsafe { Arc::from_raw(stream.cast::<ServedStream>().cast_const()) });
         drop(known);
     }
@@ -74,12 +76,12 @@ impl Served {
         streams.iter().try_for_each(|stream| self.context.synchronize_stream(&stream.0))
     }
 
-    /// The address of a part of the device's memory.
+    /// Returns the address of a range of the device's memory, after checking it.
     ///
     /// # Safety
     /// `memory` is a struct of the API.
     pub(crate) unsafe fn part(&self, memory: *const SP_DeviceMemoryBase, bytes: u64) -> Result<u64> {
-        // SAFETY: by the caller's promise.
+        // SAFETY: the caller promises a struct of the API.
         let address = unsafe { (*memory).opaque }.addr() as u64;
         if bytes > 0 && !self.context.is_allocated(address, bytes) {
             let detail = format!("{bytes} bytes at {address:#x} do not lie in memory of the device");
@@ -88,7 +90,7 @@ impl Served {
         Ok(address)
     }
 
-    /// Does something on a stream of its own, and waits for it.
+    /// Queues work on a new stream, and waits for it.
     pub(crate) fn at_once(&self, work: impl FnOnce(&Erased) -> Result<()>) -> Result<()> {
         let stream = self.context.create_stream(StreamOptions::default())?;
         work(&stream).and(self.context.synchronize_stream(&stream))
@@ -96,36 +98,36 @@ impl Served {
 }
 
 impl ServedTimer {
-    /// From start to stop, zero as long as that is not known.
+    /// Returns the time from start to stop, or zero while it is unknown.
     pub(crate) fn nanoseconds(&self) -> u64 {
         let elapsed = self.device.context.elapsed_ms(&self.start, &self.stop);
         elapsed.map_or(0, |milliseconds| (f64::from(milliseconds) * 1e6) as u64)
     }
 }
 
-/// The stream behind a core's pointer.
+/// Returns the stream behind a core's pointer.
 ///
 /// # Safety
-/// It came from `create_stream` and was not destroyed.
+/// The pointer came from `create_stream` and has not been destroyed.
 pub(crate) unsafe fn stream<'a>(stream: SP_Stream) -> &'a Erased {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller promises a stream of `create_stream` that has not been destroyed.
     unsafe { &(*stream.cast::<ServedStream>()).0 }
 }
 
-/// The event behind a core's pointer.
+/// Returns the event behind a core's pointer.
 ///
 /// # Safety
-/// It came from `create_event` and was not destroyed.
+/// The pointer came from `create_event` and has not been destroyed.
 pub(crate) unsafe fn event<'a>(event: SP_Event) -> &'a Erased {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller promises an event of `create_event` that has not been destroyed.
     unsafe { &*event.cast::<Erased>() }
 }
 
-/// The timer behind a core's pointer.
+/// Returns the timer behind a core's pointer.
 ///
 /// # Safety
-/// It came from `create_timer` and was not destroyed.
+/// The pointer came from `create_timer` and has not been destroyed.
 pub(crate) unsafe fn timer<'a>(timer: SP_Timer) -> &'a ServedTimer {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller promises a timer of `create_timer` that has not been destroyed.
     unsafe { &*timer.cast::<ServedTimer>() }
 }

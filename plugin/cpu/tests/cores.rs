@@ -1,5 +1,6 @@
-//! What cores of each layout are given for a stream executor. TensorFlow's first releases have the platform of the later ones
-//! and the RFC's stream executor, which has nothing that fills memory: there, every member behind that is at another place.
+//! Tests the stream executors that cores of each layout receive. TensorFlow's first releases have
+//! the platform of the later ones and the stream executor of the RFC, which has no function that
+//! fills memory, so that all members after it are at other offsets.
 #![expect(unsafe_code, reason = "the plug-in is called as a core calls it")]
 
 use std::ptr::null_mut;
@@ -10,11 +11,12 @@ use tfrt_plugin::abi::{
     SP_StreamExecutor, Zeroed, released, sizes,
 };
 
-/// A struct, and memory behind it that must stay as it is.
+/// A struct, followed by memory that must not be changed.
 #[repr(C)]
 struct WithRoom<T>(T, [usize; 8]);
 
-/// Registers a core with this platform and these functions, whose sizes are set, and has it given a stream executor.
+/// Registers a core with this platform and these functions, whose sizes are set, and makes it
+/// create a stream executor.
 macro_rules! given {
     ($platform:ty, $size:expr, $fns:ty, $executor:ty) => {{
         let (mut platform, mut fns) = (<$platform>::zeroed(), <$fns>::zeroed());
@@ -27,7 +29,8 @@ macro_rules! given {
         let mut create = SE_CreateStreamExecutorParams::zeroed();
         create.struct_size = size_of::<SE_CreateStreamExecutorParams>();
         create.stream_executor = (&raw mut executor).cast();
-        // SAFETY: structs of the API, each as long as it says; our own `TF_SetStatus` takes no status for none.
+        // SAFETY: the structs are those of the API, each as long as it says. Our `TF_SetStatus`
+        // accepts a null status.
         unsafe {
             tfrt_cpu_plugin::SE_InitPlugin(&raw mut params, null_mut());
             let call = fns.create_stream_executor.expect("a core that is registered");
@@ -40,7 +43,7 @@ macro_rules! given {
 
 #[test]
 fn cores_of_each_layout_are_given_the_stream_executor_that_they_have() {
-    // What loads plug-ins has `TF_SetStatus`, without which nothing is registered.
+    // Programs that load plug-ins define `TF_SetStatus`, without which nothing is registered.
     let library = std::env::current_exe().expect("a name").with_file_name("libtfrt_cpu_plugin.so");
     let _plugin = Plugin::load(&library).expect("our plug-in");
 

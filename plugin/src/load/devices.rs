@@ -353,7 +353,8 @@ impl Maker<'_> {
         let get = slot.known().1.get_memory_bandwidth;
         // SAFETY: this is the plug-in's function with its device.
         let bandwidth = get.map_or(0, |get| unsafe { get(device.pointer().cast::<SP_Device>()) });
-        // SAFETY: the functions were created above.
+        // SAFETY: the call to `create_device_fns` above filled the functions of this slot, and
+        // `destroy` is its counterpart.
         unsafe { destroy(self.platform.pointer(), slot.pointer()) };
         Ok(u64::try_from(bandwidth).unwrap_or(0))
     }

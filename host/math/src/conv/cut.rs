@@ -1,25 +1,25 @@
-//! Into which blocks a convolution is cut.
+//! The division of a convolution into blocks.
 
-/// Products worth a block of their own: some 20 µs on one core.
+/// The number of products that justifies a separate block: about 20 µs on one core.
 const BLOCK_PRODUCTS: usize = 1 << 20;
-/// Blocks for each worker, if there is work for so many: one that is held up leaves little to wait
-/// for.
+/// The number of blocks for each worker, if there is enough work. With more blocks, a delayed
+/// worker costs less.
 const BLOCKS_PER_WORKER: usize = 8;
-/// What fetching an element of either operand from afar costs, in products.
+/// The cost of fetching an element of either operand from memory, in products.
 const FETCH: usize = 6;
-/// A cut may take this fraction longer than the best.
+/// A cut may be slower than the best one by one part in this many.
 const SLACK: usize = 20;
-/// Columns by which blocks are cut: whole panels on every processor.
+/// Blocks have multiples of this many columns: whole panels on every processor.
 pub(super) const COLS: usize = crate::micro::MOST_COLS;
 
-/// Rows and columns of a block, for `rows` × `depth` by `depth` × `cols` run by `workers` threads:
-/// the cut after which the last worker is done soonest, when a block costs its products and fetches
-/// its operands.
+/// Returns the rows and columns of a block, for `rows` × `depth` by `depth` × `cols` run by
+/// `workers` threads. This is the cut with which the last worker finishes first, if a block costs
+/// its products and the fetching of its operands.
 pub(super) fn cut(rows: usize, depth: usize, cols: usize, workers: usize) -> (usize, usize) {
     cut_units((rows, 1), depth, cols, workers)
 }
 
-/// Returns the same where blocks have whole units of so many rows.
+/// Returns the rows and columns of a block whose rows are a multiple of a unit.
 pub(super) fn cut_units(
     (rows, unit): (usize, usize),
     depth: usize,
@@ -48,8 +48,8 @@ pub(super) fn cut_units(
         blocks(tile).div_ceil(workers).saturating_mul(cost)
     };
     let soonest = candidates.clone().map(|tile| end(&tile)).min().unwrap_or(0);
-    // Of cuts that are nearly as good the finest, which suffers least from a worker that is held
-    // up.
+    // Chooses the finest of the cuts that are nearly as good, because it suffers least from a
+    // delayed worker.
     let bound = soonest.saturating_add(soonest / SLACK);
     candidates.filter(|tile| end(tile) <= bound).max_by_key(blocks).unwrap_or(whole)
 }

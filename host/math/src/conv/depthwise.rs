@@ -1,7 +1,8 @@
-//! Depthwise convolution: every output channel sees one channel of the images.
+//! Depthwise convolution: every output channel depends on a single channel of the images.
 //!
-//! There is no matrix in it to speak of, so that each pixel of the output is summed channel by channel, tap after tap. Where
-//! there are as many output channels as input channels, some neighbouring pixels are summed together in registers.
+//! There is no matrix product, so each pixel of the output is summed channel by channel and tap by
+//! tap. If there are as many output channels as input channels, several neighbouring pixels are
+//! summed together in registers.
 #![expect(unsafe_code, reason = "tiles take pointers")]
 
 use std::{ops::Range, ptr};
@@ -13,13 +14,14 @@ use crate::simd::vectorize;
 use crate::tile::TileBounds;
 use crate::{Activation, Number, TileMut, ops};
 
-/// Channels whose sums are kept in registers.
+/// The number of channels whose sums are kept in registers.
 const LANES: usize = 32;
 
-/// Where a tap's elements begin: among the images, and in the filter.
+/// The start of a tap's elements, among the images and in the filter.
 type Tap = (usize, usize);
 
-/// Computes the pixels `at`, with all their channels, by a filter of a row for each tap and a column for each output channel.
+/// Computes the pixels `at`, with all their channels. The filter has a row for each tap and a
+/// column for each output channel.
 pub(super) fn pixels<T: ConvElement>(
     g: &Geometry,
     (input, filter): (&Conv2dInput<'_, T>, &[T::Work]),
@@ -42,8 +44,8 @@ pub(super) fn pixels<T: ConvElement>(
             relu: activation == Activation::Relu,
             part: 0,
         };
-        // SAFETY: the piece is an exclusive window of whole rows of the output, one after another; the residual is laid out
-        // alike, and the bias has an element for each channel.
+        // SAFETY: the piece is an exclusive window of consecutive whole rows of the output. The
+        // residual has the same layout, and the bias has an element for each channel.
         unsafe { tiles(g, (images, filter), at.row..at.row + piece.rows(), &store) };
         return;
     }
@@ -71,7 +73,8 @@ pub(super) fn pixels<T: ConvElement>(
 /// Computes pixels by tiles of neighbours that have the same taps.
 ///
 /// # Safety
-/// `store` has, from the first of the pixels on, a row of all channels for each of them, which nobody else touches.
+/// `store` has a row of all channels for each pixel, from the first pixel on. Nothing else accesses
+/// these rows.
 ///
 /// # Panics
 /// If the images or the filter are smaller than the geometry says.
@@ -95,8 +98,9 @@ unsafe fn tiles<E: MicroElement>(
         let start = (at - pixels.start) * channels;
         for first in (0..channels).step_by(micro.cols) {
             let cols = micro.cols.min(channels - first);
-            // SAFETY: `micro` has kernels that this processor runs. Each tap falls inside the image for all of these pixels,
-            // which are `stride` pixels apart there, and has all channels, as has the filter; the rest the caller promises.
+            // SAFETY: `micro` has kernels that this processor supports. Each tap is inside the
+            // image for all of these pixels, which are `stride` pixels apart there. Taps and filter
+            // have all channels. The caller promises the rest.
             unsafe {
                 let store = Store {
                     out: store.out.add(start + first),
@@ -118,14 +122,15 @@ unsafe fn tiles<E: MicroElement>(
     }
 }
 
-/// How many pixels from this one on, at most [`ROWS`] of one line, have all taps of their windows' lines inside the image.
+/// Returns the number of pixels from this one on, at most [`ROWS`] of one line, for which all taps
+/// of their windows' lines are inside the image.
 fn neighbours(g: &Geometry, pixel: Pixel) -> usize {
     let x = &g.window.x;
     let is_inside = |&at: &usize| x.taps(at).len() == x.window;
     (pixel.x..x.output).take(ROWS).take_while(is_inside).count().max(1)
 }
 
-/// The taps of a window that fall inside its image.
+/// Finds the taps of a window that are inside its image.
 fn find_taps(g: &Geometry, pixel: Pixel, taps: &mut Vec<Tap>) {
     let (y, x) = (g.window.y, g.window.x);
     taps.clear();
@@ -139,13 +144,13 @@ fn find_taps(g: &Geometry, pixel: Pixel, taps: &mut Vec<Tap>) {
     }
 }
 
-/// One output channel for each of the images'.
+/// Computes one output channel for each channel of the images.
 fn sum_channels<T: ConvElement>(images: &[T], filter: &[T::Work], taps: &[Tap], sums: &mut [T::Work]) {
     for (block, sums) in sums.chunks_mut(LANES).enumerate() {
         let first = block * LANES;
         vectorize(|| match <&mut [T::Work; LANES]>::try_from(&mut *sums) {
             Ok(sums) => {
-                // In a variable of its own, which the compiler keeps in registers.
+                // In a local variable, which the compiler keeps in registers.
                 let mut whole = [T::Work::ZERO; LANES];
                 for &(image, tap) in taps {
                     let (x, w) = (&images[image + first..][..LANES], &filter[tap + first..][..LANES]);
@@ -168,7 +173,7 @@ fn sum_channels<T: ConvElement>(images: &[T], filter: &[T::Work], taps: &[Tap], 
     }
 }
 
-/// Several output channels, side by side, for each of the images'.
+/// Computes several adjacent output channels for each channel of the images.
 fn sum_spread<T: ConvElement>(
     images: &[T],
     filter: &[T::Work],

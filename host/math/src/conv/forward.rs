@@ -1,4 +1,4 @@
-//! The convolution itself.
+//! Convolution.
 #![expect(unsafe_code, reason = "tiles are written through pointers")]
 
 use std::fmt;
@@ -16,7 +16,8 @@ use crate::micro::{Epilogue, Packed, RowProduct};
 use crate::tile::{Grid, TileBounds};
 use crate::{Activation, BlockOp, ShapeError, TileMut};
 
-/// Channels from which on each tap is a run of its own; of images with fewer, a row of the filter is one.
+/// The number of channels from which on each tap is a separate run. With fewer, a row of the filter
+/// is a run.
 const DIRECT_CHANNELS: usize = 16;
 
 /// `y = activation(conv(x, filter) + bias + residual)`.
@@ -27,16 +28,16 @@ pub struct Conv2d<T> {
     geometry: Geometry,
     grid: Grid,
     activation: Activation,
-    /// If it is for filters that take fewer products.
+    /// The tiles of minimal filtering, if the plan uses it.
     minimal: Option<Tiles>,
     finish: Option<Finish<T>>,
     element: PhantomData<fn(T) -> T>,
 }
 
-/// A function of some results.
+/// A function that is applied to several results.
 type Function<T> = dyn Fn(&mut [T]) + Send + Sync;
 
-/// What is done to results last.
+/// The function that is applied last.
 #[derive(Clone)]
 struct Finish<T>(Arc<Function<T>>);
 
@@ -68,13 +69,13 @@ impl<T: ConvElement> Clone for Conv2dInput<'_, T> {
 impl<T: ConvElement> Copy for Conv2dInput<'_, T> {}
 
 impl<'a, T: ConvElement> Conv2dInput<'a, T> {
-    /// Images and filter alone.
+    /// Creates the operands without bias and residual.
     pub fn new(x: &'a [T], filter: &'a PackedFilter<T>) -> Self {
         Self { x, filter, bias: None, residual: None }
     }
 }
 
-/// What is the same for all chunks of a block.
+/// The values that all chunks of a block share.
 struct Block<'a, T: ConvElement> {
     input: Conv2dInput<'a, T>,
     filters: &'a [Packed<T::Work>],
@@ -83,7 +84,7 @@ struct Block<'a, T: ConvElement> {
 }
 
 impl<T: ConvElement> Conv2d<T> {
-    /// Plans a convolution, to be run by about `workers` threads at a time.
+    /// Plans a convolution for about `workers` threads at a time.
     pub fn new(shape: &Conv2dShape, activation: Activation, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
         let (rows, cols) = (geometry.pixels, geometry.out_channels);
@@ -94,7 +95,8 @@ impl<T: ConvElement> Conv2d<T> {
         Ok(Self { geometry, grid, activation, minimal: None, finish: None, element: PhantomData })
     }
 
-    /// The same for filters that [`PackedFilter::new`] made to be kept, by which it takes fewer products where it can.
+    /// Plans a convolution for filters that [`PackedFilter::new`] laid out to be reused. It uses
+    /// fewer products where possible.
     pub fn for_kept_filters(
         shape: &Conv2dShape,
         activation: Activation,
@@ -108,19 +110,20 @@ impl<T: ConvElement> Conv2d<T> {
         Ok(plan)
     }
 
-    /// Applies a function of single elements last. It gets some elements at a time, while they are in the cache.
+    /// Applies a function of single elements last. It is called with several elements at a time,
+    /// while they are in the cache.
     #[must_use]
     pub fn finished_by(self, finish: impl Fn(&mut [T]) + Send + Sync + 'static) -> Self {
         Self { finish: Some(Finish(Arc::new(finish))), ..self }
     }
 
-    /// Lays a filter (`HWIO`) out as the plan, and any other of the same filter shape and groups, reads it. Worth keeping
-    /// where the filter does not change.
+    /// Lays a filter (`HWIO`) out for this plan, and for any other with the same filter shape and
+    /// groups. Keep the result if the filter does not change.
     pub fn pack_filter(&self, filter: &[T]) -> Result<PackedFilter<T>, ShapeError> {
         PackedFilter::forward(&self.geometry, filter)
     }
 
-    /// Whether a filter was laid out for convolutions of this filter shape and groups.
+    /// Returns whether a filter was laid out for convolutions with this filter shape and groups.
     pub fn takes(&self, filter: &PackedFilter<T>) -> bool {
         filter.check(&self.geometry).is_ok()
     }
@@ -137,14 +140,15 @@ impl<T: ConvElement> Conv2d<T> {
         Ok(())
     }
 
-    /// Computes some rows of a tile, which begin at the tile's row `first`, by a filter laid out in groups.
+    /// Computes rows of a tile, from row `first` of the tile on, with a filter laid out in groups.
     fn chunk(&self, block: &Block<'_, T>, first: usize, tile: &mut TileMut<'_, T>, left: &mut Left<T>) {
         let stride = tile.row_stride();
         let start = (block.at.row + first) * self.geometry.out_channels + block.at.col;
         let residual = block.input.residual.map(|residual| &residual[start..]);
         let offsets: Vec<usize> = (0..tile.rows()).map(|row| row * stride).collect();
-        // SAFETY: the tile is an exclusive window of these rows and the block's columns, `stride` apart; the residual,
-        // which is as long as the output, reaches as far from the same element.
+        // SAFETY: the tile is an exclusive window of these rows and the block's columns, with rows
+        // `stride` apart. The residual has the length of the output, so it reaches as far from the
+        // same element.
         unsafe {
             in_work(tile.as_mut_ptr(), residual, &offsets, block.at.cols, |out, residual, offsets| {
                 self.groups(block, first, (out, residual), offsets, left);
@@ -152,11 +156,11 @@ impl<T: ConvElement> Conv2d<T> {
         }
     }
 
-    /// All groups of channels that a block has, for the rows from `first` on.
+    /// Computes all groups of channels of a block, for the rows from `first` on.
     ///
     /// # Safety
-    /// At each offset, `out` may be written, and the residual read unless it is null, for the block's columns; nobody else
-    /// touches those of `out`.
+    /// At each offset, `out` is valid for writes, and `residual` for reads unless it is null, of
+    /// the block's columns. Nothing else accesses those of `out`.
     unsafe fn groups(
         &self,
         block: &Block<'_, T>,
@@ -177,8 +181,8 @@ impl<T: ConvElement> Conv2d<T> {
                 (0..packed.panels(), bias)
             };
             let epilogue = Epilogue { bias, relu: self.activation == Activation::Relu };
-            // SAFETY: the block's columns are those of the panels, or else of all groups, so that each group's begin
-            // `skip` elements on.
+            // SAFETY: the block's columns are those of the panels, or else of all groups, so each
+            // group's columns begin after `skip` elements.
             unsafe {
                 let residual = if residual.is_null() { residual } else { residual.add(skip) };
                 let out = out.add(skip);
@@ -187,7 +191,8 @@ impl<T: ConvElement> Conv2d<T> {
         }
     }
 
-    /// Where the windows' elements are, for one group of channels, and how many of them lie together.
+    /// Returns the pointers to the windows' elements for one group of channels, and the length of
+    /// their runs.
     fn left<'a>(
         &self,
         x: &[T],
@@ -209,7 +214,7 @@ impl<T: ConvElement> Conv2d<T> {
         (left.point(x, run_len), run_len)
     }
 
-    /// Computes the pixels and channels `at` by a filter laid out in groups.
+    /// Computes the pixels and channels `at` by the definition, with a filter laid out in groups.
     fn by_definition(
         &self,
         input: &Conv2dInput<'_, T>,
@@ -263,7 +268,7 @@ impl<T: ConvElement> Conv2d<T> {
         Ok(())
     }
 
-    /// What a filter without elements leaves: the epilogue of zero.
+    /// Computes the output of a filter without elements: the epilogue applied to zero.
     fn without_products(&self, input: &Conv2dInput<'_, T>, at: &TileBounds, tile: &mut TileMut<'_, T>) {
         for row in 0..at.rows {
             let start = (at.row + row) * self.geometry.out_channels + at.col;
@@ -298,7 +303,7 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
     ) -> Result<(), ShapeError> {
         let at = self.grid.tile(block)?;
         piece.check(&at)?;
-        // A matrix of the grid is an image, or all of them.
+        // A matrix of the grid is an image, or all of the images.
         let at = TileBounds { batch: 0, row: at.batch * self.grid.rows + at.row, ..at };
         self.check(&input)?;
         self.compute(&input, &at, &mut piece)?;
@@ -310,10 +315,11 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
 }
 
 impl<E: crate::micro::MicroElement> Packed<E> {
-    /// The panels that are these columns.
+    /// Returns the panels with these columns.
     ///
     /// # Panics
-    /// If these columns do not begin with a panel, or end with neither a panel nor the matrix.
+    /// If these columns do not begin at a panel, or end neither at a panel nor at the end of the
+    /// matrix.
     pub(super) fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
         let width = E::micro().cols;
         let ends = cols.end == self.cols() || cols.end.is_multiple_of(width);

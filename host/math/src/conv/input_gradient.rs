@@ -12,11 +12,11 @@ use crate::parallel::Chunks;
 use crate::window::{Axis, Window};
 use crate::{BlockOp, ShapeError};
 
-/// `dx` from the output's gradient `dy` and the filter.
+/// Computes `dx` from the output's gradient `dy` and the filter.
 ///
-/// With a stride of `s` a pixel lies under the taps of one residue modulo `s` alone, so that the
-/// pixels of each pair of residues (a *phase*) are a product of their own: of the windows over them
-/// by the transposed filter of those taps.
+/// With a stride of `s`, all taps over a pixel have the same residue modulo `s`. So the pixels of
+/// each pair of residues (a *phase*) are a separate product: of the windows over them by the
+/// transposed filter of those taps.
 ///
 /// A block owns a band of image rows.
 #[derive(Debug, Clone)]
@@ -29,12 +29,12 @@ pub struct ConvBackwardInput<T> {
 /// A filter laid out for [`ConvBackwardInput`].
 #[derive(Debug, Clone)]
 pub struct PackedGradientFilter<T: ConvElement> {
-    /// What it is for: windows, channels of images and output, groups.
+    /// The shape that it was made for: windows, channels of images and output, groups.
     key: (Window, usize, usize, usize),
     phases: Vec<Phase<T>>,
 }
 
-/// The pixels that lie under the same taps, along both axes, and what they are multiplied by.
+/// The pixels under the same taps along both axes, and the matrix that they are multiplied by.
 #[derive(Debug, Clone)]
 struct Phase<T: ConvElement> {
     y: AxisPhase,
@@ -43,16 +43,16 @@ struct Phase<T: ConvElement> {
     groups: Vec<Packed<T::Work>>,
 }
 
-/// The positions along an axis that lie under the same taps.
+/// The positions along an axis that are under the same taps.
 #[derive(Debug, Clone)]
 struct AxisPhase {
-    /// The first such position; the others follow at distances of the stride.
+    /// The first such position. The others follow at distances of the stride.
     first: usize,
     taps: Vec<usize>,
 }
 
 impl AxisPhase {
-    /// Returns the phases that lie under a tap at all.
+    /// Returns the phases that are under any tap.
     fn all(axis: &Axis) -> Vec<Self> {
         let mut phases: Vec<Self> = Vec::new();
         for tap in 0..axis.window {
@@ -68,13 +68,13 @@ impl AxisPhase {
         phases
     }
 
-    /// Returns the positions of this phase among some.
+    /// Returns the positions of this phase in a range.
     fn positions(&self, axis: &Axis, among: &Range<usize>) -> impl Iterator<Item = usize> + Clone + use<> {
         let skipped = among.start.saturating_sub(self.first).div_ceil(axis.stride);
         (self.first + skipped * axis.stride..among.end).step_by(axis.stride)
     }
 
-    /// Returns the window of which `tap` lies over `position`, if there is one.
+    /// Returns the window whose tap `tap` is over `position`, if there is one.
     fn window(axis: &Axis, position: usize, tap: usize) -> Option<usize> {
         let start = (position + axis.before).checked_sub(tap * axis.dilation)?;
         Some(start / axis.stride).filter(|&window| window < axis.output)
@@ -82,21 +82,21 @@ impl AxisPhase {
 }
 
 impl<T: ConvElement> ConvBackwardInput<T> {
-    /// Plans the gradient of the convolution of this shape, to be run by about `workers` threads at
-    /// a time.
+    /// Plans the gradient of the convolution with this shape, for about `workers` threads at a
+    /// time.
     pub fn new(shape: &Conv2dShape, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
         let Window { y, x } = geometry.window;
         let rows = geometry.batch.checked_mul(y.input).ok_or(ShapeError::TooLarge)?;
         let row_len = x.input.checked_mul(geometry.in_channels).ok_or(ShapeError::TooLarge)?;
         let band = rows.div_ceil(if workers > 1 { workers.saturating_mul(4) } else { 1 });
-        // Bands have all phases in equal parts.
+        // Bands have the same number of positions of each phase.
         let band = band.checked_next_multiple_of(y.stride.min(y.input.max(1))).unwrap_or(band).max(1);
         let chunks = Chunks::with_units_per_block(rows, row_len, band)?;
         Ok(Self { geometry, chunks, element: PhantomData })
     }
 
-    /// Lays a filter (`HWIO`) out as the plan reads it.
+    /// Lays a filter (`HWIO`) out for this plan.
     pub fn pack_filter(&self, filter: &[T]) -> Result<PackedGradientFilter<T>, ShapeError> {
         let g = &self.geometry;
         check_len("filter", g.filter_len, filter.len())?;
@@ -129,7 +129,7 @@ impl<T: ConvElement> ConvBackwardInput<T> {
         (g.window, g.in_channels, g.out_channels, g.groups)
     }
 
-    /// Computes the rows `band` of one image, whose elements `out` are.
+    /// Computes the rows `band` of one image, whose elements are `out`.
     fn band(
         &self,
         image: usize,
@@ -139,7 +139,7 @@ impl<T: ConvElement> ConvBackwardInput<T> {
     ) {
         let g = &self.geometry;
         let Window { y, x } = g.window;
-        // Pixels that no tap lies over have no product.
+        // Pixels under no tap have no product.
         out.fill(T::ZERO);
         let (out_len, out) = (out.len(), out.as_mut_ptr());
         let mut left = Left::new();
@@ -159,14 +159,14 @@ impl<T: ConvElement> ConvBackwardInput<T> {
                 );
                 assert!(offsets.iter().all(|offset| offset + g.in_channels <= out_len));
                 // SAFETY: `out` is borrowed exclusively and has all channels at each offset, as
-                // just checked.
+                // checked before.
                 unsafe {
                     in_work(out, None, &offsets, g.in_channels, |out, residual, offsets| {
                         for (group, packed) in phase.groups.iter().enumerate() {
                             self.find_windows(phase, image, group, chunk, &mut left.starts);
                             let run_len = g.out_channels / g.groups;
                             let pointers = left.point(dy, run_len);
-                            // A group's channels begin here in every pixel.
+                            // The offset of a group's channels within every pixel.
                             let out = out.add(group * packed.cols());
                             let epilogue = Epilogue { bias: None, relu: false };
                             let panels = 0..packed.panels();
@@ -188,7 +188,8 @@ impl<T: ConvElement> ConvBackwardInput<T> {
         }
     }
 
-    /// For each tap of a phase and each pixel, where the gradient of the window over it begins.
+    /// For each tap of a phase and each pixel, finds the start of the gradient of the window over
+    /// it.
     fn find_windows(
         &self,
         phase: &Phase<T>,

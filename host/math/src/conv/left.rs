@@ -1,5 +1,5 @@
-//! The left operand of a convolution's product: for each row and each run of the depth, where its elements are; and the
-//! way from the type that is computed in to the result's.
+//! The left operand of a convolution's product: the elements of each row and each run of the depth,
+//! and the conversion from the type of the computation to the type of the result.
 #![expect(unsafe_code, reason = "rows of results are reached through pointers")]
 
 use std::{ops::Range, ptr, slice};
@@ -8,19 +8,21 @@ use super::ConvElement;
 use super::pixel::Pixel;
 use crate::window::Window;
 
-/// Rows computed at a time: what is read of their images, and their sums, fit the second-level cache.
+/// The number of rows that are computed at a time. Their image data and their sums fit into the
+/// second-level cache.
 pub(super) const CHUNK_ROWS: usize = 144;
-/// Stands for a run beyond the border.
+/// Stands for a run outside the border.
 pub(super) const BEYOND: usize = usize::MAX;
 
-/// What one block needs for its rows, kept from chunk to chunk.
+/// Buffers for the rows of a block, kept from chunk to chunk.
 pub(super) struct Left<T: ConvElement> {
-    /// For each run, and in it for each row, the run's first element among the images, or [`BEYOND`].
+    /// For each run and each row in it, the index of the run's first element among the images, or
+    /// [`BEYOND`].
     pub(super) starts: Vec<usize>,
     pointers: Vec<*const T::Work>,
-    /// Runs that had to be copied.
+    /// The runs that had to be copied.
     copies: Vec<T::Work>,
-    /// A run beyond the border.
+    /// A run outside the border.
     zeros: Vec<T::Work>,
 }
 
@@ -29,8 +31,9 @@ impl<T: ConvElement> Left<T> {
         Self { starts: Vec::new(), pointers: Vec::new(), copies: Vec::new(), zeros: Vec::new() }
     }
 
-    /// Pointers to the runs at `starts`, `run_len` elements each, into `images` or to copies in the type that is computed
-    /// in. They hold as long as both do, and until the next call.
+    /// Returns pointers to the runs at `starts`, of `run_len` elements each, into `images` or into
+    /// copies in the type of the computation. They are valid as long as both, and until the next
+    /// call.
     ///
     /// # Panics
     /// If a run reaches beyond the images.
@@ -62,8 +65,9 @@ impl<T: ConvElement> Left<T> {
         &self.pointers
     }
 
-    /// As [`point`](Self::point), where a run is a row of the filter, whose taps lie side by side: pointers into the images
-    /// but for windows that reach over a side, of which a copy is made. Only for types that are computed in themselves.
+    /// Returns pointers like [`point`](Self::point) if a run is a row of the filter, whose taps are
+    /// adjacent. They point into the images, except for windows that cross a side, which are
+    /// copied. Only for types that are computed in themselves.
     pub(super) fn point_at_lines(
         &mut self,
         images: &[T::Work],
@@ -96,7 +100,7 @@ impl<T: ConvElement> Left<T> {
             }
             at = at.next(window);
         }
-        // All copies are made: nothing is written to them while these pointers are in use.
+        // All copies are finished: nothing is written to them while these pointers are in use.
         for (pointer, copy) in self.pointers.iter_mut().zip(self.copies.chunks_exact(line)) {
             if pointer.is_null() {
                 *pointer = copy.as_ptr();
@@ -105,7 +109,8 @@ impl<T: ConvElement> Left<T> {
         &self.pointers
     }
 
-    /// Sets `starts` to the taps of the windows `pixels` of images with `channels` channels, at channel `first`.
+    /// Sets `starts` to the taps of the windows `pixels` of images with `channels` channels, at
+    /// channel `first`.
     pub(super) fn find_taps(&mut self, window: &Window, channels: usize, first: usize, pixels: Range<usize>) {
         let Window { y, x } = *window;
         let rows = pixels.len();
@@ -130,12 +135,13 @@ impl<T: ConvElement> Left<T> {
     }
 }
 
-/// Calls `compute` with where it may write `cols` sums for each offset, what to add to them (laid out alike, or null), and
-/// the offsets there; then rounds the sums to `out` unless that is where they already are.
+/// Calls `compute` with the place for `cols` sums at each offset, what to add to them (in the same
+/// layout, or null), and the offsets there. Then rounds the sums to `out`, unless they are already
+/// there.
 ///
 /// # Safety
-/// `out` may be written for `cols` elements at each of the offsets, which nobody else touches meanwhile. The residual has
-/// as many at each of them.
+/// `out` is valid for writes of `cols` elements at each of the offsets, which nothing else accesses
+/// during the call. The residual has as many at each of them.
 pub(super) unsafe fn in_work<T: ConvElement>(
     out: *mut T,
     residual: Option<&[T]>,
@@ -154,7 +160,8 @@ pub(super) unsafe fn in_work<T: ConvElement>(
     let local: Vec<usize> = (0..offsets.len()).map(|row| row * cols).collect();
     compute(sums.as_mut_ptr(), wide.as_ref().map_or(ptr::null(), Vec::as_ptr), &local);
     for (&offset, sums) in offsets.iter().zip(sums.chunks_exact(cols.max(1))) {
-        // SAFETY: the caller promises these elements, and that they are nobody else's.
+        // SAFETY: the caller promises that these elements are valid and that nothing else accesses
+        // them.
         let out = unsafe { slice::from_raw_parts_mut(out.add(offset), cols) };
         out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = T::narrow(sum));
     }

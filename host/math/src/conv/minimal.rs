@@ -22,29 +22,30 @@ use crate::simd::vectorize;
 use crate::tile::{Grid, TileBounds};
 use crate::{Activation, Number, ShapeError, TileMut, ops::relu};
 
-/// Elements of a transformed tile, and so products of matrices.
+/// The number of elements of a transformed tile, and of matrix products.
 const POINTS: usize = 16;
-/// Channels that are transformed together.
+/// The number of channels that are transformed together.
 const LANES: usize = 8;
-/// Bytes of transformed images and of products that are kept at a time: some of the second-level
-/// cache.
+/// The size of the transformed images and products that are kept at a time: a part of the
+/// second-level cache.
 const CHUNK_BYTES: usize = 384 * 1024;
-/// Images of fewer tiles are computed by the definition, and of more so many are transformed
-/// together at least: fewer would not be worth fetching the filter. (Blocks have fewer where
-/// workers would have none otherwise.)
+/// Images with fewer tiles are computed by the definition, because fewer tiles do not justify
+/// fetching the filter. Blocks have at least this many tiles, unless some workers would be idle
+/// otherwise.
 const LEAST_TILES: usize = 48;
-/// Products of fewer channels do not make up for transforming them.
+/// The least number of channels for which the transformation pays off.
 const LEAST_CHANNELS: usize = 32;
-/// Larger transformed filters are fetched for longer than the products take that they save.
+/// The greatest size of a transformed filter. Fetching a larger one takes longer than the saved
+/// products.
 const MOST_FILTER_BYTES: usize = 4 << 20;
 
-/// A filter, transformed: for each of the 16 points a matrix with a row for each input channel and
-/// a column for each output channel.
+/// A transformed filter: for each of the 16 points a matrix with a row for each input channel and a
+/// column for each output channel.
 #[derive(Debug, Clone)]
 pub(super) struct MinimalFilter<E>(Vec<Packed<E>>);
 
-/// Returns whether filters of these extents (rows, columns, input channels, output channels) can be
-/// transformed, and are worth it.
+/// Returns whether filters with these extents (rows, columns, input channels, output channels) can
+/// be transformed and are worth it.
 fn suits<T: ConvElement>([height, width, inputs, outputs]: [usize; 4]) -> bool {
     let bytes = inputs.saturating_mul(outputs).saturating_mul(POINTS * size_of::<T::Work>());
     let channels = [inputs, outputs];
@@ -55,8 +56,8 @@ fn suits<T: ConvElement>([height, width, inputs, outputs]: [usize; 4]) -> bool {
 }
 
 impl<E: MicroElement> MinimalFilter<E> {
-    /// Transforms a filter (`HWIO`), if that is worth it. It has as many elements as the extents
-    /// say.
+    /// Transforms a filter (`HWIO`) if that is worth it. It must have the number of elements that
+    /// the extents imply.
     pub(super) fn new<T: ConvElement<Work = E>>(
         extents: [usize; 4],
         filter: &[T],
@@ -97,20 +98,20 @@ fn filter_points<A: Number>(taps: [A; 9]) -> [A; POINTS] {
     points
 }
 
-/// The tiles of a batch of images, and how blocks of pixels are made of them.
+/// The tiles of a batch of images, and how they form blocks of pixels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tiles {
-    /// Tiles side by side, and above one another, in an image.
+    /// The number of tiles in a row of an image, and in a column.
     across: usize,
     down: usize,
 }
 
 impl Tiles {
-    /// Returns the tiles of a convolution that minimal filtering can compute, if there are enough
-    /// of them in an image: how many images there are changes no result.
+    /// Returns the tiles of a convolution that minimal filtering can compute, if an image has
+    /// enough of them. The number of images does not matter, so that it never changes a result.
     pub(super) fn of<T: ConvElement>(g: &Geometry) -> Option<Self> {
         let (y, x) = (g.window.y, g.window.x);
-        // Of no images there are no units either.
+        // Without images there are no units either.
         let is_plain =
             g.pixels > 0 && [y.stride, x.stride, y.dilation, x.dilation, g.groups].iter().all(|&n| n == 1);
         let tiles = Self { across: x.output.div_ceil(2), down: y.output.div_ceil(2) };
@@ -118,9 +119,9 @@ impl Tiles {
         (is_plain && suits && tiles.across.saturating_mul(tiles.down) >= LEAST_TILES).then_some(tiles)
     }
 
-    /// Blocks for `workers` threads, none of which has a part of a tile: some lines of tiles or,
-    /// where a last line of pixels is left over in each of several images, some of one image's or
-    /// some images.
+    /// Returns the blocks for `workers` threads. No block has a part of a tile: a block is some
+    /// lines of tiles or, if each of several images has a last line of pixels left over, lines of
+    /// one image or several whole images.
     pub(super) fn grid(&self, g: &Geometry, workers: usize) -> Grid {
         let (height, width) = (g.window.y.output, g.window.x.output);
         let all = g.batch * self.down;
@@ -128,8 +129,8 @@ impl Tiles {
         let blocks = g.pixels.div_ceil(pixels);
         let mut lines = all.div_ceil(blocks);
         if blocks > 1 && lines * self.across < LEAST_TILES {
-            // By what tiles cost: then as few as these are worth it only where workers would have
-            // none otherwise.
+            // Cut by the cost of tiles. Blocks with this few tiles are worth it only if workers
+            // would be idle otherwise.
             let tiles = (all * self.across, self.across);
             let (rows, cols) = cut_units(tiles, POINTS * g.in_channels, g.out_channels, workers);
             (lines, tile_cols) = (rows / self.across, cols);
@@ -155,8 +156,8 @@ impl Tiles {
     /// Returns the tiles of a block of whole units, in the order of lines of tiles.
     fn of_block(&self, g: &Geometry, at: &TileBounds) -> Range<usize> {
         let (height, width) = (g.window.y.output, g.window.x.output);
-        // Where the last line of tiles ends, though it be of one line of pixels, the next image
-        // begins.
+        // The next image begins after the last line of tiles, even if that has a single line of
+        // pixels.
         let tile = |pixel: usize| {
             let line = pixel / width;
             (line / height * self.down + line % height / 2) * self.across
@@ -164,19 +165,19 @@ impl Tiles {
         tile(at.row)..tile(at.row + at.rows)
     }
 
-    /// Returns the image of a tile and the first of its results there.
+    /// Returns the image of a tile and the position of its first result there.
     fn place(&self, tile: usize) -> (usize, usize, usize) {
         let line = tile / self.across;
         (line / self.down, line % self.down * 2, tile % self.across * 2)
     }
 }
 
-/// Rows and columns of a piece.
+/// The rows and columns of a piece.
 type Part = (Range<usize>, Range<usize>);
 
-/// Computes a block of whole units. Gives the parts of the piece that have to be computed by the
-/// definition, because a sum of their tile is not finite. (Channels are looked at by as many as no
-/// cut divides, [`COLS`].)
+/// Computes a block of whole units. Returns the parts of the piece that must be computed by the
+/// definition because a sum of their tile is not finite. Channels are checked in groups of
+/// [`COLS`], which no cut divides.
 pub(super) fn block<T: ConvElement>(
     g: &Geometry,
     tiles: &Tiles,
@@ -192,7 +193,8 @@ pub(super) fn block<T: ConvElement>(
     let chunks = all.len().div_ceil((CHUNK_BYTES / each).max(LEAST_TILES));
     let most = all.len().div_ceil(chunks.max(1));
     let (image_stride, sum_stride) = (spread::<T>(most * g.in_channels), spread::<T>(most * at.cols));
-    // Not new memory, which would be filled with zeros, or fetched from the system, for each block.
+    // Reuses memory, because new memory would be zeroed or requested from the system for each
+    // block.
     let mut memory = T::Work::scratch().take();
     let len = POINTS * (image_stride + sum_stride);
     if memory.len() < len {
@@ -218,7 +220,7 @@ pub(super) fn block<T: ConvElement>(
     joined(left_over)
 }
 
-/// Returns the same parts, those that adjoin as one.
+/// Merges adjacent parts.
 fn joined(mut parts: Vec<Part>) -> Vec<Part> {
     parts.sort_unstable_by_key(|(rows, cols)| (cols.start, rows.start));
     parts.dedup_by(|(rows, cols), (last, last_cols)| {
@@ -231,7 +233,7 @@ fn joined(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// What is done to a block's sums last.
+/// The operations on a block's sums before they are written.
 struct Finish<'a, T: ConvElement> {
     /// One element for each of the block's channels.
     bias: Option<Vec<T::Work>>,
@@ -240,7 +242,7 @@ struct Finish<'a, T: ConvElement> {
 }
 
 impl<T: ConvElement> Finish<'_, T> {
-    /// Makes a pixel's results, which begin at `start` in the whole output, from its sums.
+    /// Computes a pixel's results, which begin at `start` in the whole output, from its sums.
     fn write(&self, sums: &mut [T::Work], start: usize, out: &mut [T]) {
         vectorize(|| {
             if let Some(bias) = &self.bias {
@@ -260,30 +262,30 @@ impl<T: ConvElement> Finish<'_, T> {
     }
 }
 
-/// Returns how far apart matrices of `len` elements lie, of which each tile has one row: an odd
-/// number of cache lines, so that these rows are not in the same few sets of the cache.
+/// Returns the distance between matrices of `len` elements, each with one row for a tile: an odd
+/// number of cache lines, so that these rows do not compete for the same few sets of the cache.
 fn spread<T: ConvElement>(len: usize) -> usize {
     let line = 64 / size_of::<T::Work>();
     (len.div_ceil(line) | 1) * line
 }
 
-/// Memory for some tiles. Whatever is in it is overwritten before it is read.
+/// Buffers for several tiles. Every element is overwritten before it is read.
 struct Chunk<'a, T: ConvElement> {
-    /// For each point a row of input channels for each tile.
+    /// For each point, a row of input channels for each tile.
     images: &'a mut [T::Work],
-    /// For each point a row of the block's output channels for each tile.
+    /// For each point, a row of the block's output channels for each tile.
     sums: &'a mut [T::Work],
-    /// Elements from one point to the next.
+    /// The number of elements from one point to the next.
     image_stride: usize,
     sum_stride: usize,
     /// The four results of one tile.
     line: Vec<T::Work>,
-    /// A pixel beyond the border.
+    /// A pixel outside the border.
     beyond: Vec<T>,
 }
 
 impl<T: ConvElement> Chunk<'_, T> {
-    /// `Bᵀ d B` for each tile and channel.
+    /// Computes `Bᵀ d B` for each tile and channel.
     fn transform_images(&mut self, g: &Geometry, tiles: &Tiles, x: &[T], range: Range<usize>) {
         let channels = g.in_channels;
         for (row, tile) in range.enumerate() {
@@ -312,7 +314,7 @@ impl<T: ConvElement> Chunk<'_, T> {
         }
     }
 
-    /// The product of matrices for each point.
+    /// Computes the matrix product for each point.
     fn multiply(&mut self, g: &Geometry, filter: &MinimalFilter<T::Work>, tiles: usize, at: &TileBounds) {
         let offsets: Vec<usize> = (0..tiles).map(|tile| tile * at.cols).collect();
         let images = self.images.chunks_exact(self.image_stride);
@@ -331,15 +333,15 @@ impl<T: ConvElement> Chunk<'_, T> {
                 residual: std::ptr::null(),
                 epilogue: Epilogue { bias: None, relu: false },
             };
-            // SAFETY: each pointer is to a row of `in_channels` elements, which is the matrix's
-            // depth; `sums` has a row of the block's columns, which are those of the panels, at
-            // each offset, and is borrowed exclusively.
+            // SAFETY: each pointer refers to a row of `in_channels` elements, the matrix's depth.
+            // `sums` has a row of the block's columns, which are those of the panels, at each
+            // offset, and is borrowed exclusively.
             unsafe { product.run() };
         }
     }
 
-    /// `Aᵀ s A` for each tile and output channel, and what is done to results last. What is not
-    /// finite is added to `left_over`.
+    /// Computes `Aᵀ s A` for each tile and output channel, and applies the final operations. Parts
+    /// with results that are not finite are added to `left_over`.
     fn transform_sums(
         &mut self,
         g: &Geometry,
@@ -378,7 +380,7 @@ impl<T: ConvElement> Chunk<'_, T> {
     }
 }
 
-/// Transforms `LANES` channels of one tile: the rows of `Bᵀ` are `(1, 0, -1, 0)`, `(0, 1, 1, 0)`,
+/// Transforms `LANES` channels of one tile. The rows of `Bᵀ` are `(1, 0, -1, 0)`, `(0, 1, 1, 0)`,
 /// `(0, -1, 1, 0)`, `(0, 1, 0, -1)`.
 #[inline(always)]
 fn transform_image<T: ConvElement>(
@@ -408,9 +410,9 @@ fn image_line<E: Number>([a, b, c, d]: [[E; LANES]; 4]) -> [[E; LANES]; 4] {
     [each(E::minus, &a, &c), each(E::plus, &b, &c), each(E::minus, &c, &b), each(E::minus, &b, &d)]
 }
 
-/// The four results of `LANES` output channels of one tile, `cols` elements apart: the rows of `Aᵀ`
-/// are `(1, 1, 1, 0)` and `(0, 1, -1, -1)`. Adds to `nothing` what is NaN if one of them is not
-/// finite.
+/// Computes the four results of `LANES` output channels of one tile, `cols` elements apart. The
+/// rows of `Aᵀ` are `(1, 1, 1, 0)` and `(0, 1, -1, -1)`. Adds a NaN to `nothing` if one of them is
+/// not finite.
 #[inline(always)]
 fn transform_sums<E: Number>(
     sums: &[E],

@@ -1,7 +1,7 @@
 //! Elementwise operations: unary, binary with broadcasting, updates in place, and adding a bias.
 //!
-//! A plan is generic over the function, so that each pair of function and type is a loop of its own; the functions
-//! themselves are in [`ops`].
+//! A plan is generic over the function, so that each pair of function and type is a separate loop.
+//! The functions are in [`ops`].
 
 mod bias;
 mod binary;

@@ -1,6 +1,7 @@
-//! [`Program`]: several elementwise functions in one pass over the elements, as a compiler fuses them.
+//! [`Program`]: several elementwise functions in one pass over the elements, as a compiler fuses
+//! them.
 //!
-//! Elements are computed in pieces that stay in the first-level cache, one function after the other.
+//! Elements are computed in pieces that stay in the first-level cache, one function after another.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,9 +11,9 @@ use crate::shape::{element_count, row_major_strides};
 use crate::special::{erf_f32, gelu_f32};
 use crate::{Float, Number, ShapeError, broadcast_shapes};
 
-/// Elements that are computed at a time.
+/// The number of elements that are computed at a time.
 const PIECE: usize = 512;
-/// Periods up to which a row that is repeated is laid out for whole pieces.
+/// The longest row that is repeated to whole pieces.
 const MAX_PERIOD: usize = 64 * 1024;
 
 /// A function of one or two numbers.
@@ -26,7 +27,8 @@ pub enum Function {
     Maximum,
     Minimum,
     SquaredDifference,
-    /// The second number where the first is positive, else the product of both: `LeakyRelu` with its slope.
+    /// The second number if the first is positive, else the product of both: `LeakyRelu` with its
+    /// slope.
     LeakyRelu,
     Abs,
     Ceil,
@@ -48,7 +50,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// How many numbers it takes.
+    /// Returns the number of its operands.
     pub fn arity(self) -> usize {
         match self {
             Self::Add
@@ -63,7 +65,7 @@ impl Function {
         }
     }
 
-    /// What one element costs, in elements of streaming.
+    /// Returns the cost of one element, in elements of streaming.
     fn cost(self) -> usize {
         match self {
             Self::Erf | Self::Gelu | Self::Log => 16,
@@ -73,7 +75,7 @@ impl Function {
     }
 }
 
-/// What a step takes.
+/// An operand of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Term {
     /// An argument of the program.
@@ -84,16 +86,16 @@ pub enum Term {
     Number(f32),
 }
 
-/// One function and what it takes.
+/// A function and its operands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The function.
     pub function: Function,
-    /// As many terms as it takes.
+    /// The operands, as many as the function takes.
     pub terms: Vec<Term>,
 }
 
-/// Elementwise functions of arguments and of each other; the last one gives the result.
+/// Elementwise functions of arguments and of each other. The last one computes the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
     arguments: usize,
@@ -101,10 +103,10 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program with so many arguments.
+    /// Creates a program with `arguments` arguments.
     ///
     /// # Errors
-    /// Parameter errors if there are no steps, or a step takes what is not there.
+    /// Parameter errors if there are no steps, or an operand of a step does not exist.
     pub fn new(arguments: usize, steps: Vec<Step>) -> Result<Self, ShapeError> {
         if steps.is_empty() {
             return Err(ShapeError::Parameter("a program must have a step"));
@@ -122,12 +124,12 @@ impl Program {
         Ok(Self { arguments, steps })
     }
 
-    /// The steps.
+    /// Returns the steps.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// What one element costs, in elements of streaming.
+    /// Returns the cost of one element, in elements of streaming.
     pub fn cost(&self) -> usize {
         self.steps.iter().map(|step| step.function.cost()).sum()
     }
@@ -151,7 +153,7 @@ impl Program {
         Ok(())
     }
 
-    /// Computes one piece. There is memory for the results of all steps but the last.
+    /// Computes one piece. `scratch` has room for the results of all steps but the last.
     fn piece(&self, arguments: &[Lane<'_>], out: &mut [f32], scratch: &mut [f32]) {
         let (last, len) = (self.steps.len() - 1, out.len());
         for (number, step) in self.steps.iter().enumerate() {
@@ -172,16 +174,16 @@ impl Program {
 }
 
 thread_local! {
-    /// Memory of a thread for what programs compute on the way: a few pieces.
+    /// A thread's memory for intermediate results: a few pieces.
     static SCRATCH: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
 }
 
 /// A piece of an argument or of a step's result.
 #[derive(Debug, Clone, Copy)]
 enum Lane<'a> {
-    /// A number for each element.
+    /// One number for each element.
     Each(&'a [f32]),
-    /// One for all.
+    /// One number for all elements.
     One(f32),
 }
 
@@ -247,16 +249,16 @@ fn zip(function: Function, a: Lane<'_>, b: Lane<'_>, out: &mut [f32]) {
     }
 }
 
-/// How an argument lies under the result.
+/// How an argument is broadcast to the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Spread {
-    /// An element for each.
+    /// One element for each element of the result.
     Whole,
     /// One element for all.
     Single,
-    /// The same row of so many elements over and over.
+    /// A row with this many elements, repeated.
     Cyclic(usize),
-    /// Elements apart along each dimension of the result.
+    /// The distances between elements along each dimension of the result.
     Strides(Vec<usize>),
 }
 
@@ -291,12 +293,12 @@ impl Fused {
         Ok(Self { program, spreads, shape, len })
     }
 
-    /// The shape of the result.
+    /// Returns the shape of the result.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -334,7 +336,7 @@ impl Fused {
     }
 }
 
-/// How an argument of shape `own` lies under a result of `shape`.
+/// Returns how an argument of shape `own` is broadcast to a result of `shape`.
 fn spread(own: &[usize], shape: &[usize]) -> Spread {
     let (own_len, missing) = (own.iter().product::<usize>(), shape.len().saturating_sub(own.len()));
     if own_len == 1 {
@@ -344,7 +346,7 @@ fn spread(own: &[usize], shape: &[usize]) -> Spread {
         return Spread::Whole;
     }
     let extents = || std::iter::repeat_n(1, missing).chain(own.iter().copied());
-    // The dimensions from the first that is not one on are the result's.
+    // All dimensions from the first that is not one must be those of the result.
     let first = extents().position(|extent| extent != 1).unwrap_or(0);
     if own_len <= MAX_PERIOD && extents().skip(first).eq(shape.iter().copied().skip(first)) {
         return Spread::Cyclic(own_len);
@@ -360,7 +362,7 @@ fn spread(own: &[usize], shape: &[usize]) -> Spread {
 pub struct Prepared<A> {
     plan: Fused,
     arguments: Vec<A>,
-    /// Repeated rows.
+    /// The repeated rows.
     rows: Vec<Vec<f32>>,
 }
 
@@ -382,7 +384,7 @@ impl<A: AsRef<[f32]>> Prepared<A> {
         let mut lanes = Vec::with_capacity(self.arguments.len());
         let (mut at, mut rest) = (range.start, out);
         while !rest.is_empty() {
-            // With strides a piece stays within a row.
+            // With strides, a piece stays within a row.
             let most = if has_strides { inner - at % inner } else { PIECE };
             let (piece, next) = rest.split_at_mut(rest.len().min(most).min(PIECE));
             lanes.clear();
@@ -402,14 +404,14 @@ impl<A: AsRef<[f32]>> Prepared<A> {
         Ok(())
     }
 
-    /// The elements of an argument under `len` elements of a row of the result.
+    /// Returns the elements of an argument for `len` elements of a row of the result.
     fn strided<'a>(&self, strides: &[usize], argument: &'a [f32], (at, len): (usize, usize)) -> Lane<'a> {
         let (mut rest, mut start) = (at, 0);
         for (dim, stride) in self.plan.shape.iter().zip(strides).rev() {
             start += rest % dim * stride;
             rest /= dim;
         }
-        // Arguments are dense, so that along a row either each element follows the one before, or one is for all.
+        // Arguments are dense, so along a row elements are either adjacent or the same.
         match strides.last() {
             Some(1) => Lane::Each(&argument[start..start + len]),
             _ => Lane::One(argument[start]),

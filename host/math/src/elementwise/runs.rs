@@ -1,5 +1,5 @@
-//! Outputs given as a function of a run of units, for operations that need no plan of their own,
-//! and the loops such functions are made of.
+//! Outputs given as a function of a run of units, for operations that need no separate plan, and
+//! the loops that such functions consist of.
 
 use std::{fmt, ops::Range};
 
@@ -7,10 +7,11 @@ use crate::parallel::Chunks;
 use crate::simd::vectorize;
 use crate::{BlockOp, Element, ShapeError};
 
-/// What computes the units of a range into the elements that they have: every function that does.
+/// A function that computes the units of a range into their elements. Every matching closure
+/// implements it.
 ///
-/// A trait of its own because the table of a `dyn Fn` has three copies of the function, and there
-/// are thousands of these.
+/// It is a separate trait because the table of a `dyn Fn` has three copies of the function, and
+/// there are thousands of these.
 pub trait RunFn<O>: Send + Sync {
     /// Computes `units` into `out`.
     fn compute(&self, units: Range<usize>, out: &mut [O]) -> Result<(), ShapeError>;
@@ -23,7 +24,7 @@ impl<O, F: Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync> R
 }
 
 /// An output cut into runs of whole units (elements, rows, matrices), each computed by a function
-/// that brings its operands along.
+/// that owns its operands.
 pub struct Runs<O> {
     chunks: Chunks,
     f: Box<dyn RunFn<O>>,
@@ -31,13 +32,13 @@ pub struct Runs<O> {
 
 impl<O: Element> Runs<O> {
     /// Plans `count` units of `unit` elements, each of which costs as much as `cost` elements of
-    /// streaming. Elements that the function does not set keep what the output held.
+    /// streaming. Elements that the function does not set keep their previous values.
     pub fn new(count: usize, unit: usize, cost: usize, f: Box<dyn RunFn<O>>) -> Result<Self, ShapeError> {
         Ok(Self { chunks: Chunks::new(count, unit, cost)?, f })
     }
 
-    /// Returns whether such a plan would have one run at most, so that calling the function does as
-    /// well.
+    /// Returns whether such a plan would have at most one run, so that calling the function
+    /// directly is enough.
     #[inline]
     pub fn is_one(count: usize, cost: usize) -> bool {
         count <= Chunks::units_worth_a_block(cost)
@@ -68,10 +69,10 @@ impl<O> fmt::Debug for Runs<O> {
     }
 }
 
-/// The loop of a function of one element: every function has one. As an object it lets the code
-/// around it be shared by all functions of its types.
+/// The loop of a function of one element. Every such function implements it. As an object, it lets
+/// all functions of the same types share the code around the loop.
 pub trait UnaryLoop<A, O> {
-    /// `out[i] = f(x[i])`, as far as both slices go.
+    /// Computes `out[i] = f(x[i])`, up to the end of the shorter slice.
     fn map(&self, out: &mut [O], x: &[A]);
 }
 
@@ -81,13 +82,13 @@ impl<A: Copy, O, F: Fn(A) -> O> UnaryLoop<A, O> for F {
     }
 }
 
-/// The loops of a function of two elements: every function has them.
+/// The loops of a function of two elements. Every such function implements them.
 pub trait BinaryLoop<A, B, O> {
-    /// `out[i] = f(a[i], b[i])`, as far as all slices go.
+    /// Computes `out[i] = f(a[i], b[i])`, up to the end of the shortest slice.
     fn zip(&self, out: &mut [O], a: &[A], b: &[B]);
-    /// `out[i] = f(a, b[i])`, as far as both slices go.
+    /// Computes `out[i] = f(a, b[i])`, up to the end of the shorter slice.
     fn with_left(&self, out: &mut [O], a: A, b: &[B]);
-    /// `out[i] = f(a[i], b)`, as far as both slices go.
+    /// Computes `out[i] = f(a[i], b)`, up to the end of the shorter slice.
     fn with_right(&self, out: &mut [O], a: &[A], b: B);
 }
 
@@ -105,12 +106,12 @@ impl<A: Copy, B: Copy, O, F: Fn(A, B) -> O> BinaryLoop<A, B, O> for F {
     }
 }
 
-/// `out[i] = f(out[i])`.
+/// Computes `out[i] = f(out[i])`.
 pub fn map_in_place<O: Copy>(out: &mut [O], f: impl Fn(O) -> O) {
     vectorize(|| out.iter_mut().for_each(|o| *o = f(*o)));
 }
 
-/// `out[i] = f(out[i], x[i])`, as far as both slices go.
+/// Computes `out[i] = f(out[i], x[i])`, up to the end of the shorter slice.
 pub fn zip_in_place<A: Copy, O: Copy>(out: &mut [O], x: &[A], f: impl Fn(O, A) -> O) {
     vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = f(*o, x)));
 }

@@ -25,8 +25,8 @@ pub enum Activation {
     Relu,
 }
 
-/// How a batch of matrices lies in a slice, in elements. A transposed matrix is one with its two
-/// strides exchanged.
+/// The layout of a batch of matrices in a slice, in elements. To transpose a matrix, exchange its
+/// two strides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// From one row to the next.
@@ -48,7 +48,8 @@ impl Layout {
         Self { row_stride: 1, col_stride: rows, batch_stride: rows.saturating_mul(cols) }
     }
 
-    /// Elements from the first to the last that `batch` matrices of this extent touch.
+    /// Returns the number of elements from the first to the last that `batch` matrices of this
+    /// extent use.
     fn span(&self, batch: usize, rows: usize, cols: usize) -> Result<usize, ShapeError> {
         if batch == 0 || rows == 0 || cols == 0 {
             return Ok(0);
@@ -59,7 +60,7 @@ impl Layout {
         last.and_then(|last| last.checked_add(1)).ok_or(ShapeError::TooLarge)
     }
 
-    /// Returns whether one matrix of this extent lies within so many elements.
+    /// Returns whether one matrix of this extent fits into `len` elements.
     fn fits(&self, rows: usize, cols: usize, len: usize) -> bool {
         self.span(1, rows, cols).is_ok_and(|span| span <= len)
     }
@@ -90,20 +91,19 @@ pub struct MatMulInput<'a, T> {
     pub b: &'a [T],
     /// `n` elements added to each row, if any.
     pub bias: Option<&'a [T]>,
-    /// Added to the result element by element, if any; laid out as the output.
+    /// Added to the result element by element, if present. It has the layout of the output.
     pub residual: Option<&'a [T]>,
 }
 
 impl<'a, T> MatMulInput<'a, T> {
-    /// Returns the two matrices alone.
+    /// Creates the operands without bias and residual.
     pub fn new(a: &'a [T], b: &'a [T]) -> Self {
         Self { a, b, bias: None, residual: None }
     }
 }
 
 impl<T: MatMulElement> MatMul<T> {
-    /// Plans `C = A · B` for dense row-major matrices, to be run by about `workers` threads at a
-    /// time.
+    /// Plans `C = A · B` for dense row-major matrices and about `workers` threads at a time.
     pub fn new(m: usize, k: usize, n: usize, workers: usize) -> Result<Self, ShapeError> {
         let batch_stride = m.checked_mul(n).ok_or(ShapeError::TooLarge)?;
         let grid = Grid { batch_stride, ..Grid::whole(m, n) };
@@ -142,7 +142,7 @@ impl<T: MatMulElement> MatMul<T> {
         self.replan()
     }
 
-    /// Sets how the operands lie in their slices.
+    /// Sets the layouts of the operands.
     pub fn operands(mut self, a: Layout, b: Layout) -> Result<Self, ShapeError> {
         (self.a, self.b) = (a, b);
         self.replan()
@@ -201,7 +201,7 @@ impl<T: MatMulElement> BlockOp for MatMul<T> {
     }
 
     fn run_in_turn(&self, input: Self::Input<'_>, output: Self::Output<'_>) -> Result<(), ShapeError> {
-        // Without a list of the tiles: most products have one.
+        // Avoids a list of the tiles, because most products have one tile.
         TileMut::tiles(output, &self.grid)?
             .enumerate()
             .try_for_each(|(block, tile)| self.run_block(block, input, tile?))
@@ -216,13 +216,13 @@ impl<T: MatMulElement> BlockOp for MatMul<T> {
         let at = self.grid.tile(block)?;
         piece.check(&at)?;
         self.check_operands(&input)?;
-        // Operands without elements may have any strides; those with elements were found to fit.
+        // Operands without elements may have any strides. Those with elements have been checked.
         let start = |batch: usize, stride: usize, at: usize| batch.saturating_add(stride.saturating_mul(at));
         let a_start = start(at.batch.saturating_mul(self.a.batch_stride), self.a.row_stride, at.row);
         let b_start = start(at.batch.saturating_mul(self.b.batch_stride), self.b.col_stride, at.col);
         let gemm = Gemm {
-            // The path is chosen by the whole matrix, so that the result does not depend on how it
-            // was cut.
+            // The algorithm depends on the whole matrix, so that the result does not depend on the
+            // cut.
             few_rows: self.grid.rows <= FEW_ROWS,
             k: self.k,
             alpha: self.alpha,
@@ -246,11 +246,11 @@ impl<T: MatMulElement> BlockOp for MatMul<T> {
     }
 }
 
-/// What follows a product while its tile is still in the cache.
+/// The operations on a tile of a product while it is still in the cache.
 pub(crate) struct Epilogue<'a, T> {
     /// One element for each column of the tile.
     pub(crate) bias: Option<&'a [T]>,
-    /// From the tile's first element on, and the distance between rows.
+    /// The residual from the tile's first element on, and the distance between its rows.
     pub(crate) residual: Option<(&'a [T], usize)>,
     pub(crate) activation: Activation,
 }

@@ -1,15 +1,17 @@
-//! Products so small that planning and cutting them takes longer than they do.
+//! Products that take less time than planning and cutting them.
 
 use super::{FEW_ROWS, Layout, MatMulElement};
 
-/// Up to so many elements are summed by [`MatMul`](super::MatMul) in order, wherever they lie.
+/// The greatest number of elements that [`MatMul`](super::MatMul) sums in order, for every layout.
 const MAX_LENGTH: usize = 15;
 const MAX_COLUMNS: usize = 8;
 
-/// Computes the product of an `m` × `k` by a `k` × `n` matrix into a dense row-major `output` if it is small and its type is not
-/// widened for sums. Returns whether it did; else nothing is written. The result is that of [`MatMul`](super::MatMul), bit for bit.
+/// Computes the product of an `m` × `k` by a `k` × `n` matrix into a dense row-major `output`, if
+/// the product is small and its type is not widened for sums. Returns whether it did; otherwise
+/// nothing is written. The result equals that of [`MatMul`](super::MatMul), bit for bit.
 ///
-/// Slices that are too short for their layouts make no product; `MatMul` says what is wrong with them.
+/// Returns false for slices that are too short for their layouts, for which `MatMul` reports the
+/// error.
 pub fn small_matmul<T: MatMulElement>(
     [m, k, n]: [usize; 3],
     (a, a_layout): (&[T], Layout),

@@ -1,14 +1,15 @@
-//! Into which tiles a product is cut.
+//! The division of a product into tiles.
 
-/// Floating-point operations worth a task of its own: some 20 µs on one core.
+/// The number of floating-point operations that justifies a separate task: about 20 µs on one core.
 const BLOCK_FLOPS: usize = 2 << 20;
-/// Tiles for each worker, so that one that starts late leaves little to wait for.
+/// The number of tiles for each worker, so that a worker that starts late causes little delay.
 const TILES_PER_WORKER: usize = 3;
 
-/// Rows and columns of a tile for `batch` products of `rows` × `k` by `k` × `cols` run by `workers` threads.
+/// Returns the rows and columns of a tile for `batch` products of `rows` × `k` by `k` × `cols` and
+/// `workers` threads.
 ///
-/// A tile costs, besides its arithmetic, the packing of its rows of A and its columns of B; the cut into at least the
-/// number of tiles wanted is the one that packs least.
+/// Besides its arithmetic, a tile costs the packing of its rows of A and its columns of B. Among
+/// the cuts into enough tiles, this is the one that packs least.
 pub(crate) fn choose_tiles(
     batch: usize,
     rows: usize,
@@ -24,7 +25,7 @@ pub(crate) fn choose_tiles(
     if wanted <= 1 {
         return whole;
     }
-    // Multiples of the micro-kernels' tiles, so that only the last ones run partly empty.
+    // Multiples of the micro-kernels' tiles, so that only the last tiles are partly empty.
     let rows_of = |parts: usize| round_up(rows.div_ceil(parts), 16).min(whole.0);
     let cols_of = |parts: usize| round_up(cols.div_ceil(parts), 64).min(whole.1);
     (1..=wanted)
@@ -32,7 +33,8 @@ pub(crate) fn choose_tiles(
         .min_by_key(|&(tile_rows, tile_cols)| {
             let (down, across) = (rows.div_ceil(tile_rows), cols.div_ceil(tile_cols));
             let missing = wanted.saturating_sub(down.saturating_mul(across));
-            // First enough tiles for everybody, within a quarter; then the least packing.
+            // First come cuts with enough tiles, within a quarter; among these, the one with the
+            // least packing.
             (missing * 4 / wanted, across.saturating_mul(rows).saturating_add(down.saturating_mul(cols)))
         })
         .unwrap_or(whole)

@@ -1,17 +1,18 @@
-//! Register-tiled matrix products: up to [`ROWS`] rows by one panel of packed columns, in registers from the first product to
-//! the last, with what follows (bias, residual, activation) applied on the way to memory.
+//! Register-tiled matrix products: up to [`ROWS`] rows by one panel of packed columns. A tile stays
+//! in registers from the first product to the last, and the epilogue (bias, residual, activation)
+//! is applied when it is stored.
 //!
-//! A [`TapTile`] sums each column by weights of its own, which is what a depthwise convolution does.
+//! A [`TapTile`] sums each column with separate weights, as a depthwise convolution does.
 //!
-//! The left operand is never copied for its own sake. A [`RowTile`] has a pointer for each of its rows, and a
-//! [`DepthTile`] one for each of its products, so that the pixels under a convolution's window are read where they are.
-//! The right operand is [`Packed`] once.
+//! The left operand need not be copied. A [`RowTile`] has a pointer for each of its rows, and a
+//! [`DepthTile`] has one for each of its products, so that the pixels under a convolution's window
+//! are read in place. The right operand is [`Packed`] once.
 //!
-//! Every element is a sum of fused products (where the processor has them) in the order of the depth, however rows and
-//! columns were cut into tiles. Which vectors are used is found out at run time: AVX-512, AVX2 with FMA, NEON, or
-//! arrays that the compiler vectorizes for the baseline.
+//! Every element is a sum of fused products (if the processor supports them) in the order of the
+//! depth, regardless of the cut into rows and columns. The instruction set is chosen at run time:
+//! AVX-512, AVX2 with FMA, NEON, or arrays that the compiler vectorizes for the baseline.
 //!
-//! This module knows no shapes: its callers see to it that pointers reach far enough.
+//! This module checks no shapes: its callers ensure that pointers are valid.
 
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -31,43 +32,48 @@ pub(crate) use product::{Epilogue, RowProduct};
 pub(crate) use target::{Target, even_tiles};
 pub(crate) use tile::{DepthTile, RowTile, Segment, Store, TapTile};
 
-/// The most rows of a tile.
+/// The greatest number of rows of a tile.
 pub(crate) const ROWS: usize = 6;
-/// The most columns of a panel, over all instruction sets.
+/// The greatest number of columns of a panel, over all instruction sets.
 pub(crate) const MOST_COLS: usize = 64;
 
 /// The tile kernels of one instruction set for one element type.
 pub(crate) struct Micro<E: 'static> {
-    /// Elements in a vector.
+    /// The number of elements of a vector.
     pub(crate) lanes: usize,
-    /// Columns of a panel: a few vectors.
+    /// The number of columns of a panel, which is a few vectors.
     pub(crate) cols: usize,
-    /// Computes a tile of so many rows (1 to [`ROWS`]) and so many vectors of columns (1 to `cols / lanes`).
+    /// Computes a tile with this many rows (1 to [`ROWS`]) and this many vectors of columns (1 to
+    /// `cols / lanes`).
     ///
     /// # Safety
-    /// The processor has the instruction set, and the tile's pointers are as [`RowTile`] says.
+    /// The processor has the instruction set, and the tile's pointers are valid as [`RowTile`]
+    /// requires.
     pub(crate) row_tile: unsafe fn(usize, usize, &RowTile<'_, E>),
-    /// The same for tiles whose rows are adjacent in memory.
+    /// Computes a tile whose rows are adjacent in memory.
     ///
     /// # Safety
-    /// The processor has the instruction set, and the tile's pointers are as [`DepthTile`] says.
+    /// The processor has the instruction set, and the tile's pointers are valid as [`DepthTile`]
+    /// requires.
     pub(crate) depth_tile: unsafe fn(usize, usize, &DepthTile<'_, E>),
-    /// Sums taps column by column, for so many rows and vectors.
+    /// Sums taps column by column, for this many rows and vectors.
     ///
     /// # Safety
-    /// The processor has the instruction set, and the tile's pointers are as [`TapTile`] says.
+    /// The processor has the instruction set, and the tile's pointers are valid as [`TapTile`]
+    /// requires.
     pub(crate) tap_tile: unsafe fn(usize, usize, &TapTile<'_, E>),
 }
 
 /// An element type that tiles are computed in.
 pub(crate) trait MicroElement: crate::Number {
-    /// The kernels of the best instruction set this processor has.
+    /// Returns the kernels of the best instruction set that this processor has.
     fn micro() -> &'static Micro<Self>;
 
-    /// Memory of this thread for what is computed in passing, whatever is in it. Who takes it [keeps](Self::keep) it again.
+    /// Returns this thread's scratch memory, with unspecified contents. The caller takes it and
+    /// returns it with [`keep`](Self::keep).
     fn scratch() -> &'static LocalKey<Cell<Vec<Self>>>;
 
-    /// Keeps memory for who asks for [`scratch`](Self::scratch) next, or gives it back if it is much.
+    /// Keeps memory for the next use of [`scratch`](Self::scratch), or frees it if it is too large.
     fn keep(memory: Vec<Self>) {
         if memory.capacity() * size_of::<Self>() <= MAX_KEPT_BYTES {
             Self::scratch().set(memory);
@@ -75,10 +81,10 @@ pub(crate) trait MicroElement: crate::Number {
     }
 }
 
-/// Bytes that a thread keeps at most.
+/// The greatest number of bytes that a thread keeps.
 const MAX_KEPT_BYTES: usize = 2 << 20;
 
-/// What [`MicroElement::scratch`] is for a type.
+/// Implements [`MicroElement::scratch`] for a type.
 macro_rules! scratch {
     ($t:ty) => {
         fn scratch() -> &'static LocalKey<Cell<Vec<Self>>> {

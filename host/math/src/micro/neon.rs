@@ -10,33 +10,35 @@ macro_rules! vector {
         $vector:ty, $element:ty, $lanes:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $fma:ident, $max:ident
     ) => {
-        // SAFETY (of every block): NEON is part of the target, and memory reaches as far as the trait says.
         impl Vector for $vector {
             type Element = $element;
             const LANES: usize = $lanes;
 
             #[inline(always)]
             unsafe fn splat(value: $element) -> Self {
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target.
                 unsafe { $splat(value) }
             }
 
             #[inline(always)]
             unsafe fn load(from: *const $element) -> Self {
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target, and the caller promises `LANES` readable
+                // elements.
                 unsafe { $load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $element) {
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target, and the caller promises `LANES` writable
+                // elements.
                 unsafe { $store(to, self) }
             }
 
             #[inline(always)]
             unsafe fn load_part(from: *const $element, count: usize) -> Self {
                 let mut lanes = [0.0; $lanes];
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target, and the caller promises `count` readable
+                // elements, of which the copy reads no more.
                 unsafe {
                     std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), count);
                     $load(lanes.as_ptr())
@@ -46,7 +48,8 @@ macro_rules! vector {
             #[inline(always)]
             unsafe fn store_part(self, to: *mut $element, count: usize) {
                 let mut lanes = [0.0; $lanes];
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target, and the caller promises `count` writable
+                // elements, of which the copy writes no more.
                 unsafe {
                     $store(lanes.as_mut_ptr(), self);
                     std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, count);
@@ -55,26 +58,26 @@ macro_rules! vector {
 
             #[inline(always)]
             unsafe fn plus(self, other: Self) -> Self {
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target.
                 unsafe { $add(self, other) }
             }
 
             #[inline(always)]
             unsafe fn plus_product(self, left: Self, right: Self) -> Self {
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target.
                 unsafe { $fma(self, left, right) }
             }
 
             #[inline(always)]
             unsafe fn relu(self) -> Self {
-                // The instruction gives NaN where one is NaN.
-                // SAFETY: see above.
+                // The instruction returns NaN if either operand is NaN. SAFETY: NEON is part of the
+                // target.
                 unsafe { $max(self, $splat(0.0)) }
             }
 
             #[inline(always)]
             unsafe fn zero() -> Self {
-                // SAFETY: see above.
+                // SAFETY: NEON is part of the target.
                 unsafe { $splat(0.0) }
             }
         }

@@ -6,10 +6,10 @@ use super::{MOST_COLS, MicroElement};
 use crate::ShapeError;
 use crate::shape::element_count;
 
-/// Bytes of a panel's part that is used at a time: it stays in the first-level cache while rows go
-/// by. Processors with longer vectors have larger ones.
+/// The size of the part of a panel that is used at a time. It stays in the first-level cache while
+/// all rows are processed. Processors with longer vectors have larger caches.
 const PART_BYTES_PER_LANE: usize = 20 * 1024 / 8;
-/// Bytes to which panels are aligned: a cache line.
+/// The alignment of panels in bytes: a cache line.
 const ALIGNMENT: usize = 64;
 
 /// A `depth` × `cols` matrix as panels of adjacent columns, cut along the depth into parts of
@@ -19,29 +19,29 @@ const ALIGNMENT: usize = 64;
 pub(crate) struct Packed<E> {
     depth: usize,
     cols: usize,
-    /// Rows of a part; the last may have fewer.
+    /// The number of rows of a part. The last part may have fewer.
     part: usize,
     panel_cols: usize,
     data: Vec<E>,
-    /// Where the first panel begins: the first aligned element.
+    /// The start of the first panel: the first aligned element.
     start: usize,
 }
 
-/// Where the elements of the matrix lie: the depth consists of runs of the same length, one for
-/// each element of `runs`.
+/// The layout of a matrix: the depth consists of runs of the same length, one for each element of
+/// `runs`.
 pub(crate) struct PackedSource<'a, T> {
     pub(crate) data: &'a [T],
     /// The first element of each run.
     pub(crate) runs: &'a [usize],
     pub(crate) run_len: usize,
-    /// Elements from one row of a run to the next.
+    /// The distance between rows of a run, in elements.
     pub(crate) row_stride: usize,
-    /// Elements from one column to the next.
+    /// The distance between columns, in elements.
     pub(crate) col_stride: usize,
 }
 
 impl<E: MicroElement> Packed<E> {
-    /// Creates an empty matrix of zeros of this extent, to be filled.
+    /// Creates a matrix of zeros with this extent, to be filled.
     pub(crate) fn zeros(depth: usize, cols: usize) -> Result<Self, ShapeError> {
         let micro = E::micro();
         let bytes = micro.cols * size_of::<E>();
@@ -54,13 +54,13 @@ impl<E: MicroElement> Packed<E> {
             return Err(ShapeError::TooLarge);
         }
         let data = vec![E::ZERO; len];
-        // Alignment is for speed alone, so that not knowing it is no mistake.
+        // Alignment only affects speed, so a failure to determine it is ignored.
         let start = Some(data.as_ptr().align_offset(ALIGNMENT)).filter(|&n| n < ALIGNMENT / size_of::<E>());
         Ok(Self { depth, cols, part, panel_cols: micro.cols, data, start: start.unwrap_or(0) })
     }
 
-    /// Returns the matrix that `source` describes, each element made by `convert`. The source must
-    /// have as many rows as `depth`.
+    /// Returns the matrix that `source` describes, with `convert` applied to each element. The
+    /// source must have `depth` rows.
     pub(crate) fn pack<T: Copy>(
         source: &PackedSource<'_, T>,
         cols: usize,
@@ -69,7 +69,7 @@ impl<E: MicroElement> Packed<E> {
         let depth = element_count(&[source.runs.len(), source.run_len])?;
         let mut packed = Self::zeros(depth, cols)?;
         if cols == 0 {
-            // Of however many rows.
+            // Without columns, the number of rows does not matter.
             return Ok(packed);
         }
         for part in 0..packed.parts() {
@@ -96,17 +96,17 @@ impl<E: MicroElement> Packed<E> {
         Ok(packed)
     }
 
-    /// Columns of the matrix.
+    /// Returns the number of columns of the matrix.
     pub(crate) fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Rows of the matrix.
+    /// Returns the number of rows of the matrix.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Parts along the depth.
+    /// Returns the number of parts along the depth.
     pub(crate) fn parts(&self) -> usize {
         self.depth.div_ceil(self.part)
     }
@@ -116,12 +116,12 @@ impl<E: MicroElement> Packed<E> {
         part * self.part..self.depth.min((part + 1) * self.part)
     }
 
-    /// Panels of columns.
+    /// Returns the number of panels.
     pub(crate) fn panels(&self) -> usize {
         self.cols.div_ceil(self.panel_cols)
     }
 
-    /// Returns the columns of a panel that the matrix has.
+    /// Returns the columns of the matrix in a panel.
     pub(crate) fn cols_of(&self, panel: usize) -> Range<usize> {
         panel * self.panel_cols..self.cols.min((panel + 1) * self.panel_cols)
     }
@@ -132,12 +132,12 @@ impl<E: MicroElement> Packed<E> {
         start..start + rows.len() * self.panel_cols
     }
 
-    /// One panel of one part: a row of panel columns for each row of the part.
+    /// Returns one panel of one part: a row of panel columns for each row of the part.
     pub(crate) fn panel(&self, part: usize, panel: usize) -> &[E] {
         &self.data[self.elements(part, panel)]
     }
 
-    /// Returns the same, to be written.
+    /// Returns one panel of one part for writing.
     pub(crate) fn panel_mut(&mut self, part: usize, panel: usize) -> &mut [E] {
         let elements = self.elements(part, panel);
         &mut self.data[elements]

@@ -1,10 +1,10 @@
-//! Vectors as arrays, for processors without a variant of their own and for integers.
+//! Vectors as arrays, for processors without a specific variant, and for integers.
 #![expect(unsafe_code, reason = "the kernels reach memory through pointers")]
 
 use super::tile::{Vector, micro};
 use crate::Number;
 
-/// Four numbers, which the compiler keeps in whatever registers the baseline has.
+/// Four numbers, which the compiler keeps in the registers of the baseline.
 #[derive(Clone, Copy)]
 struct Lanes<T>([T; 4]);
 

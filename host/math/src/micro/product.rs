@@ -1,14 +1,14 @@
-//! A product of some rows by panels of a packed matrix: the order in which tiles are computed.
+//! A product of some rows by panels of a packed matrix, which defines the order of tiles.
 //!
-//! A part of a panel stays in the first-level cache while all rows go by it; the rows of one part of the depth stay in the
-//! second-level cache while all panels go by them.
+//! A part of a panel stays in the first-level cache while all rows are multiplied with it. The rows
+//! of one part of the depth stay in the second-level cache while all panels are processed.
 #![expect(unsafe_code, reason = "tiles take pointers")]
 
 use std::{ops::Range, ptr};
 
 use super::{MicroElement, Packed, RowTile, Segment, Target, even_tiles};
 
-/// What is added to, and done to, each element last.
+/// The operations on each element before it is stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Epilogue<'a, E> {
     /// One element for each column of the packed matrix.
@@ -17,28 +17,30 @@ pub(crate) struct Epilogue<'a, E> {
     pub(crate) relu: bool,
 }
 
-/// `out = epilogue(left · packed)` for some rows of the left operand, and some panels.
+/// Computes `out = epilogue(left · packed)` for some rows of the left operand, and some panels.
 pub(crate) struct RowProduct<'a, E> {
-    /// For each run of the depth, a pointer for each row: `runs × rows`, all to `run_len` elements.
+    /// For each run of the depth, a pointer for each row: `runs × rows` pointers to `run_len`
+    /// elements each.
     pub(crate) pointers: &'a [*const E],
     pub(crate) run_len: usize,
     pub(crate) packed: &'a Packed<E>,
     pub(crate) panels: Range<usize>,
     /// The output at the first column of the first panel.
     pub(crate) out: *mut E,
-    /// For each row, the elements from `out` to it.
+    /// The offset from `out` to each row, in elements.
     pub(crate) offsets: &'a [usize],
-    /// What to add, laid out as the output; or null.
+    /// The values to add, in the layout of the output; or null.
     pub(crate) residual: *const E,
     pub(crate) epilogue: Epilogue<'a, E>,
 }
 
 impl<E: MicroElement> RowProduct<'_, E> {
-    /// Computes all of it. The depth must not be zero.
+    /// Computes the product. The depth must not be zero.
     ///
     /// # Safety
-    /// The pointers reach as far as the fields say; `out` and `residual` have the columns of the panels (as many as the
-    /// matrix has) at each offset; nobody else touches those of `out` meanwhile.
+    /// The pointers are valid for as many elements as the fields say. `out` and `residual` have the
+    /// columns of the panels (as many as the matrix has) at each offset. Nothing else accesses
+    /// those of `out` during the call.
     ///
     /// # Panics
     /// If the numbers of pointers, offsets, panels and elements of the bias do not fit the matrix.
@@ -54,13 +56,13 @@ impl<E: MicroElement> RowProduct<'_, E> {
         for part in 0..packed.parts() {
             self.segments(packed.rows(part), &mut segments);
             for panel in self.panels.clone() {
-                // SAFETY: as the caller promises; the segments are the part's rows.
+                // SAFETY: the caller promises valid pointers, and the segments are the part's rows.
                 unsafe { self.panel(part, panel, &segments) };
             }
         }
     }
 
-    /// The runs, and pieces of runs, that a range of the depth consists of.
+    /// Collects the runs, and pieces of runs, that a range of the depth consists of.
     fn segments(&self, depth: Range<usize>, segments: &mut Vec<Segment<E>>) {
         segments.clear();
         let (mut at, rows) = (depth.start, self.offsets.len());
@@ -72,10 +74,10 @@ impl<E: MicroElement> RowProduct<'_, E> {
         }
     }
 
-    /// One panel of one part, for all rows.
+    /// Computes one panel of one part, for all rows.
     ///
     /// # Safety
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     unsafe fn panel(&self, part: usize, panel: usize, segments: &[Segment<E>]) {
         let micro = E::micro();
         let (cols, is_last) = (self.packed.cols_of(panel), part + 1 == self.packed.parts());
@@ -96,8 +98,9 @@ impl<E: MicroElement> RowProduct<'_, E> {
                 residual,
                 relu: is_last && self.epilogue.relu,
             };
-            // SAFETY: `micro` has kernels that this processor runs. The segments' tables have a pointer for each row,
-            // and the panel a row for each of their elements; `target` gives whole vectors of columns.
+            // SAFETY: `micro` has kernels that this processor supports. The segments' tables have a
+            // pointer for each row, and the panel has a row for each of their elements. `target`
+            // requests whole vectors of columns.
             unsafe {
                 target.store(|vectors, store| {
                     let tile = RowTile { segments, first: rows.start, panel: right, store };

@@ -1,39 +1,40 @@
-//! Where the tiles of a product go: cutting rows into tiles, and columns that are no whole number of vectors.
+//! The destination of a product's tiles: cutting rows into tiles, and columns that are not a whole
+//! number of vectors.
 #![expect(unsafe_code, reason = "tiles take pointers")]
 
 use std::{ops::Range, ptr};
 
 use super::{MicroElement, ROWS, Store};
 
-/// Cuts `count` rows into tiles of nearly the same number of rows, at most [`ROWS`]: a short last tile would cost nearly
-/// as much as a full one.
+/// Cuts `count` rows into tiles of nearly the same number of rows, at most [`ROWS`], because a
+/// short last tile would cost nearly as much as a full one.
 pub(crate) fn even_tiles(count: usize) -> impl Iterator<Item = Range<usize>> {
     let tiles = count.div_ceil(ROWS);
     (0..tiles).map(move |tile| tile * count / tiles..(tile + 1) * count / tiles)
 }
 
-/// Where one tile's results go: a [`Store`] whose columns may be any number up to a panel's.
+/// The destination of one tile: a [`Store`] with any number of columns up to a panel's.
 pub(crate) struct Target<'a, E> {
     /// The output at the tile's first column.
     pub(crate) out: *mut E,
-    /// For each row of the tile, the elements from `out` to the row.
+    /// The offset from `out` to each row of the tile, in elements.
     pub(crate) offsets: &'a [usize],
     pub(crate) cols: usize,
-    /// Whether to add to what is there.
+    /// Whether the results are added to the old contents.
     pub(crate) accumulate: bool,
-    /// One element for each column, if any.
+    /// One element for each column, if present.
     pub(crate) bias: Option<&'a [E]>,
-    /// What to add to each element, laid out as the output; or null.
+    /// The values to add to each element, in the layout of the output; or null.
     pub(crate) residual: *const E,
     pub(crate) relu: bool,
 }
 
 impl<E: MicroElement> Target<'_, E> {
-    /// Calls `compute` with the number of vectors and where they may be stored.
+    /// Calls `compute` with the number of vectors and the place to store them.
     ///
     /// # Safety
-    /// There are at most [`ROWS`] rows and a panel's columns. `out` may be written, and `residual` read, for `cols`
-    /// elements at each offset; the bias has `cols` elements.
+    /// There are at most [`ROWS`] rows and a panel's columns. `out` is valid for writes, and
+    /// `residual` for reads, of `cols` elements at each offset. The bias has `cols` elements.
     pub(crate) unsafe fn store(&self, compute: impl FnOnce(usize, Store<E>)) {
         let lanes = E::micro().lanes;
         let store = Store {

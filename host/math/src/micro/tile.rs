@@ -1,54 +1,54 @@
-//! One tile, for any kind of vector: the loops that everything else is there to feed.
+//! The kernels of a tile for any kind of vector: the innermost loops.
 #![expect(unsafe_code, reason = "operands are reached through pointers, in registers of a fixed number")]
 
 /// A vector register of numbers.
 pub(super) trait Vector: Copy {
-    /// What it holds.
+    /// The element type.
     type Element: Copy;
-    /// How many.
+    /// The number of elements.
     const LANES: usize;
 
-    /// The same number in each lane.
+    /// Returns a vector with `value` in each lane.
     ///
     /// # Safety
-    /// The processor has the instruction set; this holds for all of these functions.
+    /// The processor has the instruction set. This applies to all functions of this trait.
     unsafe fn splat(value: Self::Element) -> Self;
-    /// All lanes from memory.
+    /// Loads all lanes.
     ///
     /// # Safety
-    /// `LANES` elements may be read from `from` on.
+    /// `from` is valid for reads of `LANES` elements.
     unsafe fn load(from: *const Self::Element) -> Self;
-    /// All lanes to memory.
+    /// Stores all lanes.
     ///
     /// # Safety
-    /// `LANES` elements may be written from `to` on.
+    /// `to` is valid for writes of `LANES` elements.
     unsafe fn store(self, to: *mut Self::Element);
-    /// The first `count` lanes from memory, which are fewer than all; the others are zero.
+    /// Loads the first `count` lanes, fewer than all. The others become zero.
     ///
     /// # Safety
-    /// `count` elements may be read from `from` on.
+    /// `from` is valid for reads of `count` elements.
     unsafe fn load_part(from: *const Self::Element, count: usize) -> Self;
-    /// The first `count` lanes to memory, which are fewer than all.
+    /// Stores the first `count` lanes, fewer than all.
     ///
     /// # Safety
-    /// `count` elements may be written from `to` on.
+    /// `to` is valid for writes of `count` elements.
     unsafe fn store_part(self, to: *mut Self::Element, count: usize);
-    /// `self + other`.
+    /// Returns `self + other`.
     ///
     /// # Safety
     /// See [`splat`](Self::splat).
     unsafe fn plus(self, other: Self) -> Self;
-    /// `self + left · right`, rounded once where the processor can.
+    /// Returns `self + left · right`, rounded once if the processor supports it.
     ///
     /// # Safety
     /// See [`splat`](Self::splat).
     unsafe fn plus_product(self, left: Self, right: Self) -> Self;
-    /// The greater of each lane and zero; NaN stays.
+    /// Returns the greater of each lane and zero. NaN stays NaN.
     ///
     /// # Safety
     /// See [`splat`](Self::splat).
     unsafe fn relu(self) -> Self;
-    /// Zero in each lane.
+    /// Returns a vector of zeros.
     ///
     /// # Safety
     /// See [`splat`](Self::splat).
@@ -58,37 +58,38 @@ pub(super) trait Vector: Copy {
 /// A run of the depth over which each row of the left operand is contiguous.
 #[derive(Clone, Copy)]
 pub(crate) struct Segment<E> {
-    /// For each row of the whole product, where its run begins.
+    /// The start of the run for each row of the whole product.
     pub(crate) rows: *const *const E,
-    /// Elements to skip there.
+    /// The number of elements to skip at the start of the run.
     pub(crate) offset: usize,
-    /// Elements of the run.
+    /// The number of elements of the run.
     pub(crate) len: usize,
 }
 
-/// Where a tile's results go, and what is done to them on the way.
+/// The destination of a tile's results, and the operations on them.
 pub(crate) struct Store<E> {
     /// The output at the tile's first column.
     pub(crate) out: *mut E,
-    /// For each row of the tile, the elements from `out` to the row.
+    /// The offset from `out` to each row of the tile, in elements.
     pub(crate) offsets: *const usize,
-    /// Whether to add to what is there.
+    /// Whether the results are added to the old contents.
     pub(crate) accumulate: bool,
-    /// One element for each column to add; or null.
+    /// One element to add for each column; or null.
     pub(crate) bias: *const E,
-    /// What to add to each element, laid out as the output; or null.
+    /// The values to add to each element, in the layout of the output; or null.
     pub(crate) residual: *const E,
     /// Whether negative results become zero.
     pub(crate) relu: bool,
-    /// Columns of the last vector, if they are fewer than its lanes; else zero.
+    /// The number of columns of the last vector if it is not full, else zero.
     pub(crate) part: usize,
 }
 
-/// `out[r, :] = (sum of left[r, k] · panel[k, :] over k)` for the rows `first ..`.
+/// Computes `out[r, :] = (sum of left[r, k] · panel[k, :] over k)` for the rows `first ..`.
 ///
-/// Its pointers must hold for the rows and vectors that the kernel is told: `segments[s].rows[first + r]` points at
-/// `offset + len` readable elements, `panel` at as many rows of panel columns as the segments have elements, and
-/// `out + offsets[r]` (and `residual` likewise) at the tile's columns, in memory that only this tile writes.
+/// Its pointers must be valid for the rows and vectors that are passed to the kernel:
+/// `segments[s].rows[first + r]` for reads of `offset + len` elements, `panel` for as many rows of
+/// panel columns as the segments have elements, and `out + offsets[r]` (and `residual` likewise)
+/// for the tile's columns, in memory that only this tile writes.
 pub(crate) struct RowTile<'a, E> {
     pub(crate) segments: &'a [Segment<E>],
     pub(crate) first: usize,
@@ -96,29 +97,32 @@ pub(crate) struct RowTile<'a, E> {
     pub(crate) store: Store<E>,
 }
 
-/// The same where the left operand is transposed: `points[k]` points at `first + rows` adjacent elements, one for each row.
+/// Like [`RowTile`] for a transposed left operand: `points[k]` refers to `first + rows` adjacent
+/// elements, one for each row.
 pub(crate) struct DepthTile<'a, E> {
     pub(crate) points: &'a [*const E],
-    /// The tile's first row: an offset from the points.
+    /// The tile's first row, as an offset from the points.
     pub(crate) first: usize,
     pub(crate) panel: *const E,
     pub(crate) store: Store<E>,
 }
 
-/// `out[r, c] = sum of x_t[r * step + c] · w_t[c] over the taps t`, for the columns from `first` on: each tap has the elements
-/// `x_t` of the first row and the weights `w_t`.
+/// Computes `out[r, c] = sum of x_t[r * step + c] · w_t[c] over the taps t`, for the columns from
+/// `first` on. Each tap has the elements `x_t` of the first row and the weights `w_t`.
 ///
-/// Its pointers must hold for the rows and columns that the kernel is told, and `store` as in [`RowTile`].
+/// Its pointers must be valid for the rows and columns that are passed to the kernel, and `store`
+/// as in [`RowTile`].
 pub(crate) struct TapTile<'a, E> {
     pub(crate) taps: &'a [(*const E, *const E)],
-    /// Elements from one row to the next.
+    /// The number of elements from one row to the next.
     pub(crate) step: usize,
     /// The first column.
     pub(crate) first: usize,
     pub(crate) store: Store<E>,
 }
 
-/// The block for `$i` from 0 to below `$n`, which is at most 6: written out, so that arrays indexed by it become registers.
+/// Repeats a block for `$i` from 0 to below `$n`, which is at most 6. It is written out, so that
+/// arrays indexed by `$i` become registers.
 macro_rules! each {
     ($i:ident < $n:ident $body:block) => {
         each!(@ $i, $n, $body, 0 1 2 3 4 5)
@@ -131,16 +135,18 @@ macro_rules! each {
     };
 }
 
-/// The kernel for [`RowTile`] with `M` rows and `N` vectors, of panels that are `PANEL` vectors wide.
+/// The kernel for [`RowTile`] with `M` rows and `N` vectors, of panels that are `PANEL` vectors
+/// wide.
 ///
 /// # Safety
-/// As [`RowTile`] says, and the processor has the instruction set of `V`.
+/// The tile's pointers are valid as [`RowTile`] requires, and the processor has the instruction set
+/// of `V`.
 #[inline(always)]
 pub(super) unsafe fn row_tile<V: Vector, const M: usize, const N: usize, const PANEL: usize>(
     tile: &RowTile<'_, V::Element>,
 ) {
-    // SAFETY: all pointers reach as far as `RowTile` says, which is what the loops below use: `M` rows, `len` elements
-    // of each in each segment, one row of the panel for each of them.
+    // SAFETY: all pointers are valid as `RowTile` requires. The loops below access `M` rows, `len`
+    // elements of each in each segment, and one row of the panel for each of them.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
         let mut panel = tile.panel;
@@ -171,12 +177,14 @@ pub(super) unsafe fn row_tile<V: Vector, const M: usize, const N: usize, const P
 /// The kernel for [`DepthTile`].
 ///
 /// # Safety
-/// As [`DepthTile`] says, and the processor has the instruction set of `V`.
+/// The tile's pointers are valid as [`DepthTile`] requires, and the processor has the instruction
+/// set of `V`.
 #[inline(always)]
 pub(super) unsafe fn depth_tile<V: Vector, const M: usize, const N: usize, const PANEL: usize>(
     tile: &DepthTile<'_, V::Element>,
 ) {
-    // SAFETY: every point reaches to the last of the tile's rows, and the panel has a row for each point.
+    // SAFETY: every point is valid up to the last of the tile's rows, and the panel has a row for
+    // each point.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
         let mut panel = tile.panel;
@@ -201,11 +209,12 @@ pub(super) unsafe fn depth_tile<V: Vector, const M: usize, const N: usize, const
 /// The kernel for [`TapTile`].
 ///
 /// # Safety
-/// As [`TapTile`] says, and the processor has the instruction set of `V`.
+/// The tile's pointers are valid as [`TapTile`] requires, and the processor has the instruction set
+/// of `V`.
 #[inline(always)]
 pub(super) unsafe fn tap_tile<V: Vector, const M: usize, const N: usize>(tile: &TapTile<'_, V::Element>) {
-    // SAFETY: every tap has the columns of `N` vectors from `first` on, at each of the `M` rows. Of the last vector those
-    // beyond the last column are not read.
+    // SAFETY: every tap has the columns of `N` vectors from `first` on, at each of the `M` rows.
+    // Lanes of the last vector beyond the last column are not read.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
         let part = tile.store.part;
@@ -225,25 +234,28 @@ pub(super) unsafe fn tap_tile<V: Vector, const M: usize, const N: usize>(tile: &
     }
 }
 
-/// A vector from memory: its first `part` lanes, or all of them if `part` is zero.
+/// Loads the first `part` lanes of a vector, or all of them if `part` is zero.
 ///
 /// # Safety
-/// So many elements may be read, and the processor has the instruction set of `V`.
-// A function, since closures are not sure to be compiled for the processor feature.
+/// The pointer is valid for reads of that many elements, and the processor has the instruction set
+/// of `V`.
+// A function, because closures may not be compiled for the processor feature.
 #[inline(always)]
 unsafe fn load_columns<V: Vector>(from: *const V::Element, part: usize) -> V {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller promises that the elements are readable and that the processor has the
+    // instruction set.
     unsafe { if part == 0 { V::load(from) } else { V::load_part(from, part) } }
 }
 
-/// Writes a tile's sums.
+/// Stores a tile's sums.
 ///
 /// # Safety
-/// As [`RowTile`] says of the store.
+/// `to` is valid as [`RowTile`] requires of its store.
 #[inline(always)]
 unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to: &Store<V::Element>) {
-    // SAFETY: the output and the residual have the columns of `N` vectors at the offset of each of the `M` rows, the bias has
-    // them once. Of the last vector those beyond the last column are neither read nor written.
+    // SAFETY: the output and the residual have the columns of `N` vectors at the offset of each of
+    // the `M` rows, and the bias has them once. Lanes of the last vector beyond the last column are
+    // neither read nor written.
     unsafe {
         each!(R < M {
             let offset = *to.offsets.add(R);
@@ -274,7 +286,8 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to
     }
 }
 
-/// The functions that pick a kernel by rows and vectors, compiled for a processor feature, and the table of them.
+/// Defines the functions that pick a kernel by rows and vectors, compiled for a processor feature,
+/// and the table of them.
 macro_rules! micro {
     (
         $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident, $taps:ident,
@@ -283,7 +296,8 @@ macro_rules! micro {
         $(#[$feature])*
         unsafe fn $rows(rows: usize, vectors: usize, tile: &$crate::micro::RowTile<'_, $element>) {
             use $crate::micro::tile::row_tile;
-            // SAFETY: the caller promises what the kernel asks for.
+            // SAFETY: the caller promises the instruction set and valid pointers, as the kernel
+            // requires.
             unsafe {
                 match (rows, vectors) {
                     $((1, $n) => row_tile::<$vector, 1, $n, $panel>(tile),
@@ -300,7 +314,8 @@ macro_rules! micro {
         $(#[$feature])*
         unsafe fn $depth(rows: usize, vectors: usize, tile: &$crate::micro::DepthTile<'_, $element>) {
             use $crate::micro::tile::depth_tile;
-            // SAFETY: the caller promises what the kernel asks for.
+            // SAFETY: the caller promises the instruction set and valid pointers, as the kernel
+            // requires.
             unsafe {
                 match (rows, vectors) {
                     $((1, $n) => depth_tile::<$vector, 1, $n, $panel>(tile),
@@ -317,7 +332,8 @@ macro_rules! micro {
         $(#[$feature])*
         unsafe fn $taps(rows: usize, vectors: usize, tile: &$crate::micro::TapTile<'_, $element>) {
             use $crate::micro::tile::tap_tile;
-            // SAFETY: the caller promises what the kernel asks for.
+            // SAFETY: the caller promises the instruction set and valid pointers, as the kernel
+            // requires.
             unsafe {
                 match (rows, vectors) {
                     $((1, $n) => tap_tile::<$vector, 1, $n>(tile),

@@ -5,53 +5,53 @@ use std::arch::x86_64::*;
 
 use super::tile::{Vector, micro};
 
-/// A mask of the first `count` of 8 lanes.
+/// Returns a mask of the first `count` of 8 lanes.
 ///
 /// # Safety
 /// The processor has AVX2, and `count` is at most 8.
 #[inline(always)]
 unsafe fn mask_8(count: usize) -> __m256i {
     const MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-    // SAFETY: eight elements lie from `8 - count` on.
+    // SAFETY: the array has eight elements from `8 - count` on. The caller promises AVX2.
     unsafe { _mm256_loadu_si256(MASKS.as_ptr().add(8 - count).cast()) }
 }
 
-/// A mask of the first `count` of 4 lanes.
+/// Returns a mask of the first `count` of 4 lanes.
 ///
 /// # Safety
 /// The processor has AVX2, and `count` is at most 4.
 #[inline(always)]
 unsafe fn mask_4(count: usize) -> __m256i {
     const MASKS: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
-    // SAFETY: four elements lie from `4 - count` on.
+    // SAFETY: the array has four elements from `4 - count` on. The caller promises AVX2.
     unsafe { _mm256_loadu_si256(MASKS.as_ptr().add(4 - count).cast()) }
 }
 
-/// A mask of the first `count` of 16 lanes, of which `count` is fewer.
+/// Returns a mask of the first `count` of 16 lanes. `count` must be below 16.
 #[inline(always)]
 fn mask_16(count: usize) -> __mmask16 {
     (1 << count) - 1
 }
 
-/// A mask of the first `count` of 8 lanes, of which `count` is fewer.
+/// Returns a mask of the first `count` of 8 lanes. `count` must be below 8.
 #[inline(always)]
 fn bits_8(count: usize) -> __mmask8 {
     (1 << count) - 1
 }
 
 /// # Safety
-/// The processor has AVX-512, and memory reaches as far as the mask.
+/// The processor has AVX-512, and `from` is valid for reads of the lanes in the mask.
 #[inline(always)]
 unsafe fn load_part_16(from: *const f32, mask: __mmask16) -> __m512 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises AVX-512 and readable elements for the lanes in the mask.
     unsafe { _mm512_maskz_loadu_ps(mask, from) }
 }
 
 /// # Safety
-/// The processor has AVX-512, and memory reaches as far as the mask.
+/// The processor has AVX-512, and `from` is valid for reads of the lanes in the mask.
 #[inline(always)]
 unsafe fn load_part_8(from: *const f64, mask: __mmask8) -> __m512d {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises AVX-512 and readable elements for the lanes in the mask.
     unsafe { _mm512_maskz_loadu_pd(mask, from) }
 }
 
@@ -61,64 +61,66 @@ macro_rules! vector {
         $splat:ident, $load:ident, $store:ident, $add:ident, $fma:ident, $max:ident, $zero:ident,
         $mask:ident, $load_part:ident, $store_part:ident
     ) => {
-        // SAFETY (of every block): the caller promises that the processor has the feature, and that memory reaches as
-        // far as the trait says; unaligned forms are used throughout.
         impl Vector for $vector {
             type Element = $element;
             const LANES: usize = $lanes;
 
             #[inline(always)]
             unsafe fn splat(value: $element) -> Self {
-                // SAFETY: see above.
+                // SAFETY: the caller promises that the processor has the feature.
                 unsafe { $splat(value) }
             }
 
             #[inline(always)]
             unsafe fn load(from: *const $element) -> Self {
-                // SAFETY: see above.
+                // SAFETY: the caller promises the feature and `LANES` readable elements. The load
+                // needs no alignment.
                 unsafe { $load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $element) {
-                // SAFETY: see above.
+                // SAFETY: the caller promises the feature and `LANES` writable elements. The store
+                // needs no alignment.
                 unsafe { $store(to, self) }
             }
 
             #[inline(always)]
             unsafe fn load_part(from: *const $element, count: usize) -> Self {
-                // SAFETY: see above; the mask leaves the lanes beyond out.
+                // SAFETY: the caller promises the feature and `count` readable elements. The mask
+                // excludes other lanes.
                 unsafe { $load_part(from, $mask(count)) }
             }
 
             #[inline(always)]
             unsafe fn store_part(self, to: *mut $element, count: usize) {
-                // SAFETY: see above; the mask leaves the lanes beyond out.
+                // SAFETY: the caller promises the feature and `count` writable elements. The mask
+                // excludes other lanes.
                 unsafe { $store_part(to, $mask(count), self) }
             }
 
             #[inline(always)]
             unsafe fn plus(self, other: Self) -> Self {
-                // SAFETY: see above.
+                // SAFETY: the caller promises that the processor has the feature.
                 unsafe { $add(self, other) }
             }
 
             #[inline(always)]
             unsafe fn plus_product(self, left: Self, right: Self) -> Self {
-                // SAFETY: see above.
+                // SAFETY: the caller promises that the processor has the feature.
                 unsafe { $fma(left, right, self) }
             }
 
             #[inline(always)]
             unsafe fn relu(self) -> Self {
-                // Where one is NaN, the instruction gives the second.
-                // SAFETY: see above.
+                // If either operand is NaN, the instruction returns the second one. SAFETY: the
+                // caller promises that the processor has the feature.
                 unsafe { $max($zero(), self) }
             }
 
             #[inline(always)]
             unsafe fn zero() -> Self {
-                // SAFETY: see above.
+                // SAFETY: the caller promises that the processor has the feature.
                 unsafe { $zero() }
             }
         }

@@ -11,9 +11,10 @@ use crate::parallel::Chunks;
 use crate::simd::vectorize;
 use crate::{BlockOp, Float, Number, ParallelFor, ShapeError};
 
-/// The gradients of batch normalization, in three stages: its own blocks write partial sums into scratch of
-/// [`BatchNormBackward::partials_len`] accumulators, [`BatchNormBackward::finish`] turns them into the gradients of scale and
-/// offset and into the coefficients with which [`BatchNormBackward::input_gradient`] computes the rest.
+/// The gradients of batch normalization, in three stages. Its own blocks write partial sums to
+/// scratch memory of [`BatchNormBackward::partials_len`] accumulators.
+/// [`BatchNormBackward::finish`] computes the gradients of scale and offset from them, and the
+/// coefficients with which [`BatchNormBackward::input_gradient`] computes the rest.
 #[derive(Debug, Clone)]
 pub struct BatchNormBackward<T> {
     parts: ColumnParts,
@@ -37,7 +38,7 @@ pub struct BatchNormBackwardInput<'a, T> {
     pub variance: &'a [T],
 }
 
-/// What the backward pass computes.
+/// The outputs of the backward pass.
 #[derive(Debug)]
 pub struct BatchNormGradients<'a, T> {
     /// With respect to the operand, `rows` × `cols`.
@@ -59,12 +60,13 @@ impl<T: Float<Acc: Float>> BatchNormBackward<T> {
         Ok(Self { parts: ColumnParts::new(rows, cols)?, epsilon, input_gradient })
     }
 
-    /// Accumulators of scratch.
+    /// Returns the number of accumulators of scratch memory.
     pub fn partials_len(&self) -> usize {
         self.parts.partials_len()
     }
 
-    /// Turns the sums into the gradients of scale and offset and the coefficients of the last stage. Cheap.
+    /// Computes the gradients of scale and offset and the coefficients of the last stage from the
+    /// sums. This is cheap.
     pub fn finish(
         &self,
         input: BatchNormBackwardInput<'_, T>,
@@ -80,7 +82,8 @@ impl<T: Float<Acc: Float>> BatchNormBackward<T> {
         let count = self.parts.rows as f64;
         let mut coefficients: Coefficients<T> = [(); 4].map(|()| Vec::with_capacity(cols));
         for col in 0..cols {
-            // Σ dy and Σ dy·(x - μ). What follows is in double precision, of which only the results are rounded.
+            // Σ dy and Σ dy·(x - μ). The rest is computed in double precision, and only the results
+            // are rounded.
             let [sum, product] = self.parts.total(partials, col).map(Float::to_f64);
             let inverse = 1.0 / (input.variance[col].to_f64() + self.epsilon).sqrt();
             let scaled = product * inverse;
@@ -194,7 +197,8 @@ impl<T: Float> BlockOp for InputGradient<T> {
         let operands = dy[range.clone()].chunks_exact(self.cols).zip(x[range].chunks_exact(self.cols));
         for (out, (dy, x)) in piece.chunks_exact_mut(self.cols).zip(operands) {
             vectorize(|| {
-                // The means are taken away first: what is left may have fewer digits, but all of them are right.
+                // Subtracts the means first: the differences may have fewer digits, but all of them
+                // are correct.
                 let factors = k[0].iter().zip(&k[1]).zip(k[2].iter().zip(&k[3]));
                 for (((o, &dy), &x), ((&a, &b), (&m, &mean))) in out.iter_mut().zip(dy).zip(x).zip(factors) {
                     let (dy, x) = (dy.to_acc().minus(m), x.to_acc().minus(mean));
