@@ -1,5 +1,4 @@
-//! Pooling, softmax, batch normalization, activations and sums, through the calls that take one
-//! descriptor for each tensor.
+//! Pooling, softmax, batch normalization, activations and sums, by cuDNN's older calls.
 
 #![expect(unsafe_code, reason = "calls of cuDNN's C interface")]
 
@@ -201,8 +200,6 @@ fn batch_norm_mode(mode: BatchNormMode) -> c_int {
     }
 }
 
-// Every call below relies on the front, which checked that the tensors are in device memory and fit
-// each other. Descriptors and factors outlive the calls, which read them immediately.
 impl DnnHandle {
     pub(super) fn pooling_forward(
         &self,
@@ -217,7 +214,7 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnPoolingForward)(
                     handle,
@@ -247,7 +244,7 @@ impl DnnHandle {
         let (y, dy, x, dx) = ((y.0?, y.1), (dy.0?, dy.1), (x.0?, x.1), (dx.0?, dx.1));
         let factors = Factors::new(scaling, tensors[0].0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnPoolingBackward)(
                     handle,
@@ -281,7 +278,7 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnSoftmaxForward)(
                     handle,
@@ -312,7 +309,7 @@ impl DnnHandle {
             (tensor(library, y.0)?, tensor(library, dy.0)?, tensor(library, dx.0)?);
         let factors = Factors::new(scaling, y.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnSoftmaxBackward)(
                     handle,
@@ -347,7 +344,7 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnActivationForward)(
                     handle,
@@ -379,7 +376,7 @@ impl DnnHandle {
         let (x_layout, dx_layout) = (tensor(library, x.0)?, tensor(library, dx.0)?);
         let factors = Factors::new(scaling, y.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnActivationBackward)(
                     handle,
@@ -411,7 +408,7 @@ impl DnnHandle {
         let (a_layout, c_layout) = (tensor(library, a.0)?, tensor(library, c.0)?);
         let factors = Factors::new(scaling, c.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnAddTensor)(
                     handle,
@@ -441,7 +438,7 @@ impl DnnHandle {
         let parameters = tensor(library, operands.parameters)?;
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnBatchNormalizationForwardInference)(
                     handle,
@@ -484,7 +481,7 @@ impl DnnHandle {
         let ([running_mean, running_variance], factor) = running.unwrap_or_default();
         let [saved_mean, saved_deviation] = saved.unwrap_or_default();
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnBatchNormalizationForwardTraining)(
                     handle,
@@ -529,7 +526,7 @@ impl DnnHandle {
         let (data, gradient) = (Factors::new(data, x.0.dtype), Factors::new(gradient, x.0.dtype));
         let [saved_mean, saved_deviation] = saved.unwrap_or_default();
         self.on(stream, |handle| {
-            // SAFETY: the front checked the operands; descriptors and factors outlive the call (see the comment above the `impl`).
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
             let status = unsafe {
                 (library.cudnnBatchNormalizationBackward)(
                     handle,
