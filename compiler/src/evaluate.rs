@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tfrt_eager::{CoreRuntime, Eager, MetadataCall, Op, OpAttrs};
-use tfrt_host::{Diagnostic, HostContext};
+use tfrt_host::{Diagnostic, ExecutionContext, HostContext};
 use tfrt_tensor::{HostTensor, SharedAllocator, TensorMetadata};
 
 /// Runs ops on constants, by the implementations in host memory that programs call too.
@@ -32,6 +32,11 @@ impl Evaluator {
     /// The op of this name, if the registry has it.
     pub fn op(&self, name: &str) -> Option<&Op> {
         self.core.ops().op(name).map(|op| &**op)
+    }
+
+    /// The context in which ops are called.
+    pub(crate) fn context(&self) -> &ExecutionContext {
+        self.eager.context()
     }
 
     /// Runs an op and waits for its results.

@@ -28,8 +28,8 @@ pub use builder::GraphBuilder;
 pub use evaluate::Evaluator;
 pub use graph::{ConstantId, Constants, Graph, MAIN, Port};
 pub use model::{
-    CompileOptions, CompiledModel, IMPORT, LOWER, Observer, PASSES, Stage, Timing, compile, compile_observed,
-    import_model,
+    CompileOptions, CompiledModel, IMPORT, LOWER, Observer, PASSES, Stage, Target, Timing, compile,
+    compile_observed, import_model,
 };
 pub use tensor_type::{Dims, TensorType};
 pub use text::is_op_graph;

@@ -20,6 +20,16 @@ use crate::{
     text,
 };
 
+/// The kernels that a model becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// Ops of the core runtime, which run in host memory or on a device.
+    #[default]
+    CoreRuntime,
+    /// A device program with planned memory, for static shapes.
+    Cuda(lower::cuda::CudaOptions),
+}
+
 /// How to compile a model.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
@@ -27,6 +37,8 @@ pub struct CompileOptions {
     pub import: ImportOptions,
     /// How passes are run.
     pub passes: PassOptions,
+    /// What the model becomes.
+    pub target: Target,
 }
 
 /// How long a compilation took.
@@ -121,7 +133,10 @@ pub fn compile_observed(
         return Ok(None);
     }
     timing.end(PASSES, &mut start);
-    let lowered = lower::corert::lower(&graph, &evaluator)?;
+    let lowered = match options.target {
+        Target::CoreRuntime => lower::corert::lower(&graph, &evaluator)?,
+        Target::Cuda(options) => lower::cuda::lower(&graph, &evaluator, options)?,
+    };
     timing.end(LOWER, &mut start);
     let kernels = kernel_ops()?;
     if verify_each {

@@ -8,7 +8,7 @@ use tfrt_device::front::{Context, DeviceAllocator, DeviceBuffer, Stream};
 use tfrt_device::hal::Pattern;
 use tfrt_device::origin;
 use tfrt_host::host_buffer::HostBuffer;
-use tfrt_host::{Arg, AsyncValueRef, Chain, Diagnostic, ExecutionContext, KernelRegistry};
+use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_tensor::DenseHostTensor;
 
 use crate::{Awaited, Done, follow, from, transferred, unsigned, waiting};
@@ -92,6 +92,11 @@ fn allocate(
         None => follow(&buffer),
     };
     (buffer, chain)
+}
+
+/// The bytes of a part. Its size is an attribute, because the compiler plans slices.
+fn slice(buffer: Arg<DeviceBuffer>, offset: Attr<i64>, size: Attr<i64>) -> Result<DeviceBuffer, Diagnostic> {
+    Ok(buffer.slice(unsigned("the offset", offset.0)?, unsigned("the size", size.0)?)?)
 }
 
 fn print_metadata(buffer: Arg<DeviceBuffer>, _chain: Chain, cx: &ExecutionContext) -> Chain {
@@ -325,6 +330,9 @@ fn register_allocators(registry: &mut KernelRegistry) {
         .doc("Allocations so far, bytes in use, their peak, and bytes held from the device.");
     registry.add("tfrt_cuda.mem.allocate", allocate).side_effecting().doc(
         "Memory for work on a stream. Requests are granted in order; the buffer comes when the memory does.",
+    );
+    registry.add("tfrt_cuda.mem.slice", slice).attributes(&["offset", "size"]).reads(&[]).aliases(0, 0).doc(
+        "Returns a part of a buffer. It shares the memory, keeps it alive, and is accepted wherever a buffer is.",
     );
     registry
         .add("tfrt_cuda.mem.print_metadata", print_metadata)

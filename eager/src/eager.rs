@@ -84,6 +84,11 @@ impl Eager {
         Self(Arc::new(Shared { cx, device, handler, methods: Methods::default(), known: RwLock::default() }))
     }
 
+    /// Returns the context in which ops are called.
+    pub fn context(&self) -> &ExecutionContext {
+        &self.0.cx
+    }
+
     /// Returns the request, to be cancelled or given a deadline.
     pub fn request(&self) -> &Arc<RequestContext> {
         self.0.cx.request()

@@ -28,7 +28,7 @@ pub use device::Device;
 pub use eager::{Eager, Tensor};
 pub use on_device::{
     DeviceArgument, DeviceCall, DeviceFn, DeviceOpError, DeviceOpResult, DeviceQueue, DeviceTensor,
-    HostArguments,
+    Footprint, HostArguments, Place, ResultOrigin, Trial, TrialArgument,
 };
 pub use op::{CoreRuntimeOp, OpInvocation, Results};
 pub use op_attrs::{AttrValue, FromAttr, OpAttrs};

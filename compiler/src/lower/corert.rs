@@ -1,6 +1,6 @@
 //! Lowering to ops through the core runtime: every operation becomes a `corert.executeop`.
 //!
-//! The program has three functions of its own: [`SIGNATURE`], [`SETUP`], which makes the op handler and the constants once,
+//! The program has three functions of its own: [`SIGNATURE`](super::SIGNATURE), [`SETUP`], which makes the op handler and the constants once,
 //! and [`MAIN`], which takes them before the model's inputs. Functions that control flow calls take a chain, the
 //! constants they use and the values of the op graph.
 
@@ -13,7 +13,7 @@ use tfrt_ir::{
 };
 use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
-use super::{SETUP, SIGNATURE};
+use super::{SETUP, write_signature};
 use crate::{
     ConstantId, Evaluator, Graph, MAIN,
     attributes::dense_attribute,
@@ -99,7 +99,7 @@ impl<'g> Lowering<'g> {
     fn lower_all(&mut self) {
         let source = &self.graph.module;
         self.find_constants();
-        self.lower_signature();
+        write_signature(self.graph, &mut self.module);
         self.lower_setup();
         for function in source.functions() {
             if function.name() == MAIN {
@@ -167,29 +167,6 @@ impl<'g> Lowering<'g> {
         used.len() > before
     }
 
-    /// `func @signature() -> !tfrt_model.signature`.
-    fn lower_signature(&mut self) {
-        let ty = Type::dialect("tfrt_model", "signature");
-        let (_, block) = self.module.add_function(
-            SIGNATURE,
-            FunctionType { inputs: vec![], results: vec![ty.clone()] },
-            Location::Unknown,
-        );
-        let texts = |texts: Vec<String>| {
-            Attribute::array(texts.into_iter().map(Attribute::string).collect::<Vec<_>>())
-        };
-        let names = |ports: &[crate::Port]| texts(ports.iter().map(|port| port.name.clone()).collect());
-        let types = |ports: &[crate::Port]| texts(ports.iter().map(|port| port.ty.to_string()).collect());
-        let state = OpState::new("tfrt_model.signature")
-            .attr("input_names", names(&self.graph.inputs))
-            .attr("input_types", types(&self.graph.inputs))
-            .attr("output_names", names(&self.graph.outputs))
-            .attr("output_types", types(&self.graph.outputs))
-            .results([ty]);
-        let signature = self.append(block, state);
-        self.append(block, OpState::new(RETURN).operands(signature));
-    }
-
     /// `func @setup() -> (!corert.ophandler, !corert.tensorhandle, …)`.
     fn lower_setup(&mut self) {
         let constants = self.used.get(MAIN).cloned().unwrap_or_default();
@@ -233,8 +210,7 @@ impl<'g> Lowering<'g> {
                 .results([handle()]);
             return self.append_one(block, state);
         }
-        let name = self.graph.constants.name(id);
-        let name = if name.is_empty() { format!("constant.{}", id.0) } else { format!("{name}.{}", id.0) };
+        let name = weight_name(self.graph, id);
         let state =
             OpState::new("tfrt_model.weight").attr("name", Attribute::string(&name)).results([tensor()]);
         let weight = self.append_one(block, state);
@@ -483,8 +459,14 @@ fn callees(module: &Module, op: OpId) -> Vec<String> {
     crate::pass::effects::callees(module, op).into_iter().map(str::to_owned).collect()
 }
 
+/// The name under which a program asks for a constant.
+pub(super) fn weight_name(graph: &Graph, id: ConstantId) -> String {
+    let name = graph.constants.name(id);
+    if name.is_empty() { format!("constant.{}", id.0) } else { format!("{name}.{}", id.0) }
+}
+
 /// A small constant as an attribute.
-fn inline(tensor: &HostTensor) -> Option<Attribute> {
+pub(super) fn inline(tensor: &HostTensor) -> Option<Attribute> {
     let dense = tensor.dense().ok()?;
     let is_complex = matches!(dense.dtype(), DType::Complex64 | DType::Complex128);
     if is_complex || dense.size_bytes() > MAX_INLINE_BYTES { None } else { dense_attribute(tensor) }

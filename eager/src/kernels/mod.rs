@@ -6,6 +6,7 @@ mod control_flow;
 mod execute;
 mod graph;
 mod handlers;
+mod planned;
 mod synchronous;
 mod tensors;
 mod test;
@@ -21,6 +22,7 @@ pub fn register(registry: &mut KernelRegistry) {
     execute::register(registry);
     graph::register(registry);
     handlers::register(registry);
+    planned::register(registry);
     synchronous::register(registry);
     tensors::register(registry);
     test::register(registry);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
-use tfrt_device::{error::DeviceError, front::DeviceBuffer, origin};
+use tfrt_device::{DenseGpuTensor, error::DeviceError, front::DeviceBuffer, origin};
 use tfrt_host::{AsyncValue, Diagnostic, ExecutionContext, IndirectPromise, Promise, work_queue::Task};
-use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata};
 
-use super::{DeviceQueue, DeviceTensor};
+use super::{DeviceQueue, DeviceTensor, PlannedMemory, trial::Requests};
 use crate::{
     OpAttrs, OpResult,
     dispatch::{given_up, keep},
@@ -130,7 +130,37 @@ pub struct DeviceCall<'a> {
     pub results: &'a [TensorMetadata],
     /// A bit for each of the first 64 arguments that nobody else will ask for its elements.
     given_up: u64,
-    may_block: bool,
+    memory: CallMemory<'a>,
+}
+
+/// Where a call takes memory from.
+#[derive(Clone, Copy)]
+pub(crate) enum CallMemory<'a> {
+    /// From the queue's allocator. The flag says whether the call may wait for memory.
+    Allocator { may_block: bool },
+    /// From memory that was planned.
+    Planned(&'a PlannedMemory<'a>),
+    /// From the queue's allocator, and each request is noted.
+    Trial(&'a Requests),
+}
+
+impl CallMemory<'_> {
+    fn may_block(self) -> bool {
+        matches!(self, Self::Allocator { may_block: true } | Self::Trial(_))
+    }
+}
+
+impl<'a> DeviceCall<'a> {
+    /// Makes a call whose results and scratch memory lie where `memory` says.
+    pub(crate) fn planned(
+        cx: &'a ExecutionContext,
+        queue: &'a Arc<DeviceQueue>,
+        arguments: &'a [DeviceArgument<'a>],
+        (attrs, results): (&'a OpAttrs, &'a [TensorMetadata]),
+        memory: CallMemory<'a>,
+    ) -> Self {
+        Self { cx, queue, arguments, attrs, results, given_up: 0, memory }
+    }
 }
 
 impl DeviceCall<'_> {
@@ -198,7 +228,8 @@ impl DeviceCall<'_> {
     /// # Errors
     /// OutOfMemory.
     pub fn allocate_as(&self, metadata: &TensorMetadata) -> DeviceOpResult<DeviceTensor> {
-        DeviceTensor::allocate(metadata, self.queue, self.may_block)
+        let tensor = DenseGpuTensor::allocate(metadata, |bytes| self.scratch(bytes))?;
+        Ok(DeviceTensor::new(tensor, self.queue.clone()))
     }
 
     /// Memory for the time that the work queued by this call takes.
@@ -206,7 +237,14 @@ impl DeviceCall<'_> {
     /// # Errors
     /// OutOfMemory.
     pub fn scratch(&self, bytes: u64) -> DeviceOpResult<DeviceBuffer> {
-        self.queue.allocate(bytes, self.may_block)
+        let CallMemory::Planned(planned) = self.memory else {
+            let buffer = self.queue.allocate(bytes, self.memory.may_block())?;
+            if let CallMemory::Trial(requests) = self.memory {
+                requests.note(&buffer, false);
+            }
+            return Ok(buffer);
+        };
+        Ok(planned.take(bytes)?)
     }
 
     /// Returns a copy of a host tensor in device memory.
@@ -214,7 +252,20 @@ impl DeviceCall<'_> {
     /// # Errors
     /// OutOfMemory; InvalidArgument for strings.
     pub fn upload(&self, tensor: &HostTensor) -> DeviceOpResult<DeviceTensor> {
-        upload(tensor, self.queue, self.cx, self.may_block)
+        let CallMemory::Planned(planned) = self.memory else {
+            let copy = upload(tensor, self.queue, self.cx, self.memory.may_block())?;
+            if let CallMemory::Trial(requests) = self.memory {
+                requests.note(copy.buffer(), true);
+            }
+            return Ok(copy);
+        };
+        let dense = dense(tensor, self.cx)?;
+        let buffer = planned.take(dense.size_bytes() as u64)?;
+        if planned.copies {
+            self.queue.stream().copy_from_host(&buffer, 0, dense.buffer(), 0, buffer.len())?;
+        }
+        let copy = DenseGpuTensor::on_buffer(dense.metadata(), buffer)?;
+        Ok(DeviceTensor::new(copy, self.queue.clone()))
     }
 
     /// Returns a tensor for work on the queue: itself if it may be used there, else a copy.
@@ -222,7 +273,7 @@ impl DeviceCall<'_> {
     /// # Errors
     /// OutOfMemory, or the device's.
     pub fn here(&self, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
-        tensor.on_queue(self.queue, self.cx, self.may_block)
+        tensor.on_queue(self.queue, self.cx, self.memory.may_block())
     }
 
     /// Returns a copy of a tensor, in memory of its own.
@@ -247,6 +298,12 @@ impl DeviceCall<'_> {
         let metadata = self.result(result)?;
         for &argument in arguments {
             let tensor = self.tensor(argument)?;
+            if let CallMemory::Trial(requests) = self.memory {
+                if tensor.metadata() == metadata {
+                    requests.note_in_place(result, argument);
+                }
+                continue;
+            }
             if is_given_up(self.given_up, argument)
                 && tensor.buffer().is_exclusive()
                 && Arc::ptr_eq(tensor.queue(), self.queue)
@@ -266,11 +323,14 @@ fn upload(
     cx: &ExecutionContext,
     may_block: bool,
 ) -> DeviceOpResult<DeviceTensor> {
+    DeviceTensor::from_host(&dense(tensor, cx)?, queue, may_block)
+}
+
+fn dense(tensor: &HostTensor, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
     if matches!(tensor, HostTensor::String(_)) {
-        return Err(Diagnostic::invalid_argument("strings cannot be in device memory").into());
+        return Err(Diagnostic::invalid_argument("strings cannot be in device memory"));
     }
-    let dense = tensor.to_dense(&UPLOAD, cx.host().allocator())?;
-    DeviceTensor::from_host(&dense, queue, may_block)
+    tensor.to_dense(&UPLOAD, cx.host().allocator())
 }
 
 impl From<DeviceTensor> for OpResult {
@@ -304,7 +364,8 @@ fn attempt(
         });
         given_up |= given_up_at(index, true);
     }
-    let call = DeviceCall { cx, queue, arguments, attrs, results, given_up, may_block };
+    let memory = CallMemory::Allocator { may_block };
+    let call = DeviceCall { cx, queue, arguments, attrs, results, given_up, memory };
     if brought.is_empty() {
         return function(&call);
     }

@@ -5,10 +5,15 @@
 //! thread. What must wait for the device (a copy to the host, memory that others have not given back yet) comes later.
 
 mod call;
+mod planned;
 mod queue;
 mod tensor;
+mod trial;
 
+pub(crate) use call::{CallMemory, Implementation, run};
 pub use call::{DeviceArgument, DeviceCall, DeviceFn, DeviceOpError, DeviceOpResult, HostArguments};
-pub(crate) use call::{Implementation, run};
+pub use planned::Place;
+pub(crate) use planned::PlannedMemory;
 pub use queue::DeviceQueue;
 pub use tensor::DeviceTensor;
+pub use trial::{Footprint, ResultOrigin, Trial, TrialArgument};

@@ -21,6 +21,18 @@ impl TensorMetadata {
         Self { dtype, shape: shape.into() }
     }
 
+    /// Reads a type as MLIR writes it between the angle brackets of a tensor type: `1x3xf32`, or `f32` for a scalar. Returns
+    /// nothing for text that is no such type.
+    pub fn from_mlir_name(text: &str) -> Option<Self> {
+        // A name such as `complex<f32>` contains an x that separates nothing.
+        let names = |at: &usize| DType::from_mlir_name(&text[*at..]).is_some();
+        let starts = std::iter::once(0).chain(text.match_indices('x').map(|(at, _)| at + 1));
+        let at = starts.into_iter().find(names)?;
+        let dims = text[..at].split_terminator('x').map(|dim| dim.parse().ok());
+        let dims = dims.collect::<Option<Vec<usize>>>()?;
+        Some(Self::new(DType::from_mlir_name(&text[at..])?, TensorShape::new(&dims).ok()?))
+    }
+
     /// Bytes that the elements take, packed.
     ///
     /// # Errors
@@ -54,6 +66,17 @@ impl fmt::Display for TensorMetadata {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_mlir_names() {
+        let read = |text| TensorMetadata::from_mlir_name(text).map(|metadata| metadata.to_string());
+        assert_eq!(read("1x3xf32").unwrap(), "f32 [1, 3]");
+        assert_eq!(read("i1").unwrap(), TensorMetadata::new(DType::I1, []).to_string());
+        assert_eq!(read("2xcomplex<f32>").unwrap(), "complex64 [2]");
+        for text in ["", "1x", "1xx3xf32", "?xf32", "xf32", "1x3xf33", "-1xf32"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn prints_and_counts_bytes() {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tfrt_compiler::{CompiledModel, IMPORT, LOWER, Stage, pass};
+use tfrt_compiler::{CompiledModel, IMPORT, LOWER, Stage, Target, lower::cuda::CudaOptions, pass};
 use tfrt_host::Diagnostic;
 use tfrt_ir::{OpRegistry, PrintOptions, print_module};
 use tfrt_tensor::Accessor;
@@ -35,6 +35,12 @@ pub(super) struct Args {
     /// Write the program to FILE, and its weights beside it with the extension .safetensors; with --stop-after, the text
     #[arg(short, long, value_name = "FILE", required_unless_present = "stop_after")]
     output: Option<PathBuf>,
+    /// Compile for the core runtime, or make a device program with planned memory, which needs static shapes
+    #[arg(long, value_enum, default_value = "corert")]
+    target: TargetName,
+    /// Queue each op of a device program at every call, instead of launching a graph of them
+    #[arg(long)]
+    no_graph: bool,
     /// Print the program as MLIR text
     #[arg(long)]
     print: bool,
@@ -46,6 +52,14 @@ pub(super) struct Args {
     stop_after: Option<String>,
     #[command(flatten)]
     options: ModelArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum TargetName {
+    /// Ops of the core runtime
+    Corert,
+    /// A device program
+    Cuda,
 }
 
 /// Parses the name of a step of the compiler.
@@ -74,7 +88,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let runtime = Runtime::builder().build()?;
     let ops = crate::operations(runtime.registry())?;
     let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None };
-    let options = args.options.options()?;
+    let mut options = args.options.options()?;
+    if args.target == TargetName::Cuda {
+        options.target = Target::Cuda(CudaOptions { records_graph: !args.no_graph });
+    }
     let compiled = model::compile_observed(&args.model, &options, &runtime, console, &mut |step, stage| {
         watch.after(step, stage)
     });
@@ -91,7 +108,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         console.print(print_module(&compiled.module, &ops, PrintOptions::default()));
     }
     match files {
-        Some((program, weights)) => write_program(&compiled, program, &weights, &runtime),
+        Some((program, weights)) => write_program(&compiled, program, &weights, &ops, &runtime),
         None => Ok(()),
     }
 }
@@ -146,11 +163,12 @@ impl Watch<'_> {
     }
 }
 
-/// Writes the program and its weights.
+/// Writes the program and its weights. A program whose file ends in `.mlir` is written as text.
 fn write_program(
     compiled: &CompiledModel,
     program: &Path,
     weights_file: &Path,
+    ops: &OpRegistry,
     runtime: &Runtime,
 ) -> Result<(), Failure> {
     let allocator = runtime.host().allocator();
@@ -160,9 +178,14 @@ fn write_program(
         .map(|(name, tensor)| Ok((name.as_str(), tensor.to_dense(&WRITE, allocator)?)));
     let dense = dense.collect::<Result<Vec<_>, Diagnostic>>()?;
     let dense: Vec<_> = dense.iter().map(|(name, tensor)| (*name, tensor)).collect();
-    let bytes = weights::encode(&dense, &compiled.bef)?;
+    let is_text = program.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mlir"));
+    let options = PrintOptions { debug_info: true, ..PrintOptions::default() };
+    // Kernels that no node of the model became are not worth a word.
+    let text = is_text.then(|| print_module(&compiled.module, ops, options).replace(" loc(unknown)", ""));
+    let program_bytes = text.as_ref().map_or(&*compiled.bef, |text| text.as_bytes());
+    let bytes = weights::encode(&dense, program_bytes)?;
     write(weights_file, &bytes)?;
-    write(program, &compiled.bef)?;
+    write(program, program_bytes)?;
     Ok(())
 }
 

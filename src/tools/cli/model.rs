@@ -12,7 +12,7 @@ use tfrt_host::{AsyncValue, Diagnostic};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 
 use super::{
-    Failure, host_ops,
+    Failure, file_error, host_ops,
     model_inputs::{self, ImageArgs},
     progress::Spinner,
     weights,
@@ -184,7 +184,6 @@ pub(super) fn report_compilation(compiled: &CompiledModel, args: &ModelArgs, con
 /// A weight file that belongs to another program, or whose weights have changed.
 pub(super) fn of_program(
     program: &Program,
-    bef: &[u8],
     path: &Path,
     verify_weights: bool,
     runtime: &Runtime,
@@ -194,7 +193,8 @@ pub(super) fn of_program(
     if !file.exists() {
         return Ok(Some(Model { signature, weights: None }));
     }
-    let weights = weights::open(&file, path, bef, verify_weights, runtime.host().allocator())?;
+    let bytes = std::fs::read(path).map_err(|error| file_error("read", path, error))?;
+    let weights = weights::open(&file, path, &bytes, verify_weights, runtime.host().allocator())?;
     Ok(Some(Model { signature, weights: Some(ModelWeights::File(weights)) }))
 }
 

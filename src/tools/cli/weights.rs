@@ -53,7 +53,10 @@ fn text(hasher: crc32fast::Hasher) -> String {
 ///
 /// # Errors
 /// InvalidArgument for a weight that the file cannot hold.
-pub(super) fn encode(weights: &[(&str, &DenseHostTensor)], bef: &[u8]) -> Result<Vec<u8>, Diagnostic> {
+pub(super) fn encode(
+    weights: &[(&str, &DenseHostTensor)],
+    program_bytes: &[u8],
+) -> Result<Vec<u8>, Diagnostic> {
     let mut weights = weights.to_vec();
     weights.sort_unstable_by_key(|(name, _)| *name);
     let mut checksums = Checksums::default();
@@ -62,7 +65,7 @@ pub(super) fn encode(weights: &[(&str, &DenseHostTensor)], bef: &[u8]) -> Result
         checksums.add_elements(tensor)?;
     }
     let texts = [
-        (PROGRAM, crc32fast::hash(bef).to_string()),
+        (PROGRAM, crc32fast::hash(program_bytes).to_string()),
         (NAMES, text(checksums.names)),
         (ELEMENTS, text(checksums.elements)),
     ];
@@ -78,7 +81,7 @@ pub(super) fn encode(weights: &[(&str, &DenseHostTensor)], bef: &[u8]) -> Result
 pub(super) fn open(
     file: &Path,
     program: &Path,
-    bef: &[u8],
+    program_bytes: &[u8],
     verify_all: bool,
     allocator: &SharedAllocator,
 ) -> Result<SafeTensorsFile, Diagnostic> {
@@ -88,7 +91,7 @@ pub(super) fn open(
             format!("'{}' does not hold the weights of '{}': {why}", file.display(), program.display());
         Diagnostic::new(ErrorCode::FailedPrecondition, message)
     };
-    if opened.text(PROGRAM) != Some(crc32fast::hash(bef).to_string().as_str()) {
+    if opened.text(PROGRAM) != Some(crc32fast::hash(program_bytes).to_string().as_str()) {
         return Err(refused("they were written for another program"));
     }
     let tensors = opened.names().map(|name| Ok((name, opened.tensor(name, allocator)?)));

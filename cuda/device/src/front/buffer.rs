@@ -222,6 +222,8 @@ enum Owner {
     Module(Module, Box<Mutex<Vec<StreamRef>>>),
     /// Unified memory, and the streams it was used on.
     Unified(Arc<DeviceSide>, Box<Mutex<Vec<StreamRef>>>),
+    /// Another buffer that this one is a part of.
+    Part(DeviceBuffer),
 }
 
 /// Small enough to be moved in registers.
@@ -252,6 +254,7 @@ impl Owner {
             Self::Allocator(allocator, _) => allocator.context(),
             Self::Module(module, _) => module.context(),
             Self::Unified(side, _) => side.context(),
+            Self::Part(whole) => whole.context(),
         }
     }
 }
@@ -304,6 +307,29 @@ impl DeviceBuffer {
         };
         memory.owner.context().counters().unpooled_buffers.fetch_add(1, Ordering::Relaxed);
         Self { memory: Arc::new(memory), handle: 0 }
+    }
+
+    /// Returns a part of the buffer, which shares the memory and keeps it alive. A use of the part
+    /// counts as a use of the whole buffer, so that the memory is not reused too early.
+    ///
+    /// # Errors
+    /// `InvalidValue` if the part exceeds the buffer; `InvalidHandle` if a tensor has taken the
+    /// memory over.
+    pub fn slice(&self, offset: u64, bytes: u64) -> Result<Self> {
+        if !self.is_valid() {
+            return Err(moved());
+        }
+        let memory = Memory {
+            owner: Owner::Part(self.clone()),
+            allocation: None,
+            address: self.part(offset, bytes, "a slice")?,
+            bytes,
+            handle: AtomicU64::new(0),
+            // The part is never exclusive, because the whole buffer has a handle of its own.
+            last_used_on: AtomicU64::new(u64::MAX),
+            origin: None,
+        };
+        Ok(Self { memory: Arc::new(memory), handle: 0 })
     }
 
     /// Returns its context.
@@ -396,6 +422,8 @@ impl DeviceBuffer {
                 queueing.take(side)?;
                 note_stream(streams, stream);
             }
+            // The whole buffer records the use, and keeps the memory for a graph.
+            Owner::Part(whole) => return whole.note_use(queueing),
         }
         queueing.record(|recorded| recorded.buffers.push(self.clone()));
         Ok(())
@@ -484,6 +512,7 @@ impl Drop for Memory {
                 drop_after(streams, side, side.context().teardown());
                 return self.is_gone();
             }
+            Owner::Part(_) => return,
         };
         if let Some(observer) = allocator.context().observer() {
             let origin = self.origin.take().map_or_else(Origin::default, |origin| *origin);

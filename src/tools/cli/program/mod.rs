@@ -82,7 +82,7 @@ fn open_program(
     let bef = read_program(&args.program, runtime, console)?;
     let bytes = bef.bytes().to_vec();
     let program = runtime.link(bef)?;
-    let model = model::of_program(&program, &bytes, &args.program, args.model.verify_weights, runtime)?;
+    let model = model::of_program(&program, &args.program, args.model.verify_weights, runtime)?;
     if args.model.verbose && model.is_some() {
         host_ops::report(&bytes, runtime, console)?;
     }

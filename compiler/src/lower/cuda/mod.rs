@@ -1,0 +1,36 @@
+//! Lowering to a device program: an op graph of static shapes as `tfrt_cuda.*` kernels.
+//!
+//! The program asks for memory twice, in its function [`SETUP`](super::SETUP): one block holds the constants, the other one,
+//! the arena, all tensors that it computes. The function `run` queues every op in its place. `setup` calls it once to
+//! prepare everything that ops prepare, and once to record it as a graph. [`MAIN`](crate::MAIN) copies the inputs, launches
+//! the graph and copies the outputs.
+
+mod emit;
+mod nodes;
+
+use tfrt_ir::Diagnostics;
+
+use super::corert::Lowered;
+use crate::{Evaluator, Graph};
+
+/// How device programs are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CudaOptions {
+    /// Whether the program is recorded as a graph and launched as one.
+    pub records_graph: bool,
+}
+
+impl Default for CudaOptions {
+    fn default() -> Self {
+        Self { records_graph: true }
+    }
+}
+
+/// Lowers a graph to a device program.
+///
+/// # Errors
+/// Every operation that has no form for devices or whose shapes are not known, each where it stands.
+pub fn lower(graph: &Graph, evaluator: &Evaluator, options: CudaOptions) -> Result<Lowered, Diagnostics> {
+    let device_graph = nodes::collect(graph, evaluator)?;
+    emit::emit(graph, &device_graph, evaluator, options)
+}
