@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tfrt_eager::{Footprint, Op, OpAttrs, ResultOrigin, Trial, TrialArgument};
 use tfrt_host::Diagnostic as HostDiagnostic;
-use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Location, OpId, Operation, ValueId};
+use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Func, Location, OpId, Operation, ValueId};
 use tfrt_tensor::{HostTensor, TensorMetadata};
 
 use crate::{ConstantId, Evaluator, Graph, MAIN, TensorType, attributes::to_op_attrs, import::onnx::RETURN};
@@ -111,7 +111,7 @@ impl<'g> Collector<'g> {
     fn collect_main(&mut self) {
         let module = &self.graph.module;
         let main = module.functions().find(|function| function.name() == MAIN);
-        let Some(body) = main.as_ref().and_then(|main| main.body()) else {
+        let Some(body) = main.as_ref().and_then(Func::body) else {
             self.errors.push(Diagnostic::error(Location::Unknown, "the model has no function 'main'"));
             return;
         };
