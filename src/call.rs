@@ -8,7 +8,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tfrt_host::{AsyncValue, CancellationHook, Diagnostic, RequestContext, ValueFuture};
+use tfrt_host::{AsyncValue, CancellationHook, Diagnostic, RequestContext, ValueFuture, check_mapped_files};
 
 /// A call of a function. Its results may be pending.
 ///
@@ -40,9 +40,11 @@ impl Call {
     /// Waits for the results. Each result may be an error.
     ///
     /// # Errors
-    /// [`tfrt_host::ErrorCode::FailedPrecondition`] on a compute thread of the runtime, which must not wait.
+    /// [`tfrt_host::ErrorCode::FailedPrecondition`] on a compute thread of the runtime, which must not wait, and
+    /// [`tfrt_host::ErrorCode::Io`] if a mapped file of weights or inputs has become shorter.
     pub fn wait(self) -> Result<Vec<AsyncValue>, Diagnostic> {
-        self.request.await_values(self.results)
+        let results = self.request.await_values(self.results)?;
+        check_mapped_files().map(|()| results)
     }
 }
 
@@ -108,8 +110,19 @@ impl Future for CallFuture {
             }
             match this.call.results.get(this.position) {
                 Some(next) => this.awaited = Some(next.clone().into_future()),
-                None => return Poll::Ready(std::mem::take(&mut this.call.results)),
+                None => return Poll::Ready(finish(std::mem::take(&mut this.call.results))),
             }
+        }
+    }
+}
+
+/// Replaces results that may have been computed from the lost part of a mapped file by an error.
+fn finish(results: Vec<AsyncValue>) -> Vec<AsyncValue> {
+    match check_mapped_files() {
+        Ok(()) => results,
+        Err(error) => {
+            let error = Arc::new(error);
+            results.iter().map(|_| AsyncValue::from_error(error.clone())).collect()
         }
     }
 }

@@ -1,5 +1,7 @@
-//! Output files. A file is either written as a whole or not changed: a tool that fails or is killed while
-//! it writes leaves no half of one behind.
+//! Files of programs and of outputs.
+//!
+//! An output file is either written as a whole or not changed: a tool that fails or is killed while it writes
+//! leaves no half of one behind.
 
 use std::{
     fs, io,
@@ -7,6 +9,20 @@ use std::{
     process,
     sync::atomic::{AtomicU32, Ordering},
 };
+
+use tfrt_host::{Diagnostic, ErrorCode};
+
+/// Reads a program into memory. A verified program must not change, so that it is not mapped.
+///
+/// # Errors
+/// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], with the name of the file.
+pub(crate) fn read_program(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    fs::read(path).map_err(|error| {
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        let code = if is_missing { ErrorCode::NotFound } else { ErrorCode::Io };
+        Diagnostic::new(code, format!("failed to open file {} for reading: {error}", path.display()))
+    })
+}
 
 /// Calls `write` with the path of a temporary file beside `path`, and renames that file to `path` if it
 /// succeeds. Devices and pipes such as `/dev/stdout` are written directly, and links are followed.

@@ -10,13 +10,13 @@ use std::{
 use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_host::{
     AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, HostContext, KernelRegistry,
-    MAX_PENDING_CALLS, MappedFile, RequestContext, ResourceContext,
+    MAX_PENDING_CALLS, RequestContext, ResourceContext,
     allocator::{HostAllocator, RecyclingAllocator, SystemAllocator},
     library::load_kernel_library,
     work_queue::{self, ConcurrentWorkQueue},
 };
 
-use crate::{Call, Errors, SharedWriter, register_kernels};
+use crate::{Call, Errors, SharedWriter, files::read_program, register_kernels};
 
 /// The default work queue.
 const WORK_QUEUE: &str = "mstd";
@@ -202,11 +202,7 @@ impl Runtime {
     /// If the file cannot be read, and all its errors.
     pub fn read_file(&self, path: impl AsRef<Path>) -> Result<VerifiedBef, Errors> {
         let path = path.as_ref();
-        let file = MappedFile::open(path)?;
-        if file.as_ref().starts_with(&MAGIC) {
-            return VerifiedBef::new(file).map_err(|errors| Errors::of_bef(path.display(), errors));
-        }
-        self.read(&path.to_string_lossy(), file.as_ref().to_vec())
+        self.read(&path.to_string_lossy(), read_program(path)?)
     }
 
     /// Reads and verifies a program as [`Runtime::load`] does, but does not look for its kernels.

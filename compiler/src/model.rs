@@ -8,7 +8,7 @@ use std::{
 };
 
 use tfrt_convert::{ConvertOptions, mlir_to_bef, operations};
-use tfrt_host::{HostContext, KernelRegistry};
+use tfrt_host::{HostContext, KernelRegistry, check_mapped_files};
 use tfrt_ir::{Diagnostic, Diagnostics, Location, Module, OpRegistry};
 use tfrt_tensor::HostTensor;
 
@@ -147,6 +147,8 @@ pub fn compile_observed(
     }
     start = Instant::now();
     let bef = mlir_to_bef(&lowered.module, &kernels, ConvertOptions::default())?;
+    // Constants may have been computed from a file that another process has cut meanwhile.
+    check_mapped_files().map_err(|error| one_error(error.message))?;
     timing.end("encode", &mut start);
     Ok(Some(CompiledModel {
         bef,

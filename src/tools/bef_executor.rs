@@ -17,14 +17,13 @@ use parking_lot::Mutex;
 use tfrt_bef::{FunctionKind, VerifiedBef};
 use tfrt_host::text::format_exponent;
 use tfrt_host::{
-    AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, MappedFile, RequestContext,
-    ResourceContext,
+    AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, RequestContext, ResourceContext,
     allocator::{HostAllocator, HostAllocatorKind},
     tracing, work_queue,
 };
 
 use super::{Outcome, args, expected};
-use crate::{Console, Errors, Runtime};
+use crate::{Console, Errors, Runtime, files::read_program};
 
 const USAGE: &str = "\
 Run the functions of a BEF file that take no arguments.
@@ -197,12 +196,12 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
     Ok(if fine { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// The file in place, or the input if it is called `-`.
-fn read(file: &Path, console: &mut Console) -> Result<MappedFile, String> {
+/// Reads a file, or the input if it is called `-`.
+fn read(file: &Path, console: &mut Console) -> Result<Vec<u8>, String> {
     if file == Path::new("-") {
-        return console.read(file).map(MappedFile::from);
+        return console.read(file);
     }
-    MappedFile::open(file).map_err(|error| error.message)
+    read_program(file).map_err(|error| error.message)
 }
 
 fn allocator_title(kind: HostAllocatorKind) -> &'static str {

@@ -1,0 +1,176 @@
+//! [`MappedFile`]: a file that is read in place.
+
+#![expect(unsafe_code, reason = "the operating system maps files without promising that nobody changes them")]
+
+mod truncation;
+
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Read},
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
+};
+
+use memmap2::Mmap;
+use parking_lot::Mutex;
+
+use self::truncation::Watched;
+use crate::diagnostic::{Diagnostic, ErrorCode};
+
+/// The bytes of a file, mapped read-only. Opening copies nothing, and only the parts that are
+/// accessed are read. A file that cannot be mapped, such as a pipe, is read to its end.
+///
+/// If another program changes the file meanwhile, the bytes change too. If it truncates the file, the
+/// lost bytes read as zeros, and [`MappedFile::check`] and [`check_mapped_files`] return an error. For
+/// that, the first mapping of the process installs a handler of SIGBUS, which passes every other fault on.
+#[derive(Debug)]
+pub struct MappedFile(Contents);
+
+#[derive(Debug)]
+enum Contents {
+    Mapped(Arc<Mapping>),
+    Read(Vec<u8>),
+}
+
+/// A mapping in use. The order of the fields matters: what is unmapped must not be watched any more.
+#[derive(Debug)]
+struct Mapping {
+    watched: Watched,
+    map: Mmap,
+    path: PathBuf,
+}
+
+impl Mapping {
+    fn check(&self) -> Result<(), Diagnostic> {
+        if !self.watched.is_truncated() {
+            return Ok(());
+        }
+        let message = format!("file {} became shorter while it was read", self.path.display());
+        Err(Diagnostic::new(ErrorCode::Io, message))
+    }
+}
+
+/// The mappings of the process.
+static MAPPINGS: Mutex<Vec<Weak<Mapping>>> = Mutex::new(Vec::new());
+
+/// Checks that no file that the process has mapped, and still uses, has become shorter. If one has, results may
+/// have been computed from zeros. The check costs one load unless there is such a file.
+///
+/// # Errors
+/// [`ErrorCode::Io`], with the name of the file.
+pub fn check_mapped_files() -> Result<(), Diagnostic> {
+    if !truncation::is_any_truncated() {
+        return Ok(());
+    }
+    let mappings: Vec<_> = MAPPINGS.lock().iter().filter_map(Weak::upgrade).collect();
+    mappings.iter().try_for_each(|mapping| mapping.check())
+}
+
+impl MappedFile {
+    /// Maps the file at `path`.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], with the name of the file.
+    pub fn open(path: &Path) -> Result<Self, Diagnostic> {
+        Self::map(path).map_err(|error| {
+            let code = if error.kind() == ErrorKind::NotFound { ErrorCode::NotFound } else { ErrorCode::Io };
+            Diagnostic::new(code, format!("failed to open file {} for reading: {error}", path.display()))
+        })
+    }
+
+    fn map(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(ErrorKind::IsADirectory.into());
+        }
+        // An empty file has nothing to map.
+        if !metadata.is_file() || metadata.len() == 0 {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            return Ok(Self(Contents::Read(bytes)));
+        }
+        // SAFETY: the map is only read. That the file does not change meanwhile is a documented
+        // requirement of this type, as for every reader of mapped files.
+        let map = unsafe { Mmap::map(&file) }?;
+        let mapping = Arc::new(Mapping { watched: Watched::new(&map), map, path: path.to_owned() });
+        let mut all = MAPPINGS.lock();
+        all.retain(|known| known.strong_count() > 0);
+        all.push(Arc::downgrade(&mapping));
+        Ok(Self(Contents::Mapped(mapping)))
+    }
+
+    /// Checks that the file has not become shorter than it was when it was mapped, as far as reading its bytes
+    /// has shown that. Code that copies or decodes a file calls this afterwards.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Io`], with the name of the file.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        match &self.0 {
+            Contents::Mapped(mapping) => mapping.check(),
+            Contents::Read(_) => Ok(()),
+        }
+    }
+}
+
+/// Bytes that were read elsewhere, for instance from standard input.
+impl From<Vec<u8>> for MappedFile {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Contents::Read(bytes))
+    }
+}
+
+impl AsRef<[u8]> for MappedFile {
+    fn as_ref(&self) -> &[u8] {
+        match &self.0 {
+            Contents::Mapped(mapping) => &mapping.map,
+            Contents::Read(bytes) => bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_mapped_is_named() {
+        let error = MappedFile::open(Path::new("no/such/file")).unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotFound);
+        assert!(
+            error.message.starts_with("failed to open file no/such/file for reading"),
+            "{}",
+            error.message
+        );
+        assert_eq!(MappedFile::open(Path::new(".")).unwrap_err().code, ErrorCode::Io);
+    }
+
+    #[test]
+    fn a_file_is_read_in_place() {
+        let file = MappedFile::open(Path::new("Cargo.toml")).unwrap();
+        assert!(file.as_ref().starts_with(b"[package]"));
+    }
+
+    #[test]
+    fn a_truncated_file_reads_as_zeros_and_is_an_error() {
+        let path = std::env::temp_dir().join(format!("tfrt-truncated-{}", std::process::id()));
+        std::fs::write(&path, vec![7; 100_000]).unwrap();
+        let (file, other) = (MappedFile::open(&path).unwrap(), MappedFile::open(&path).unwrap());
+        let whole = MappedFile::open(Path::new("Cargo.toml")).unwrap();
+        assert_eq!(file.as_ref()[99_999], 7);
+        File::options().write(true).open(&path).unwrap().set_len(10_000).unwrap();
+        assert_eq!(file.as_ref()[9_999], 7);
+        assert!(file.check().is_ok());
+        assert!(file.as_ref()[20_000..].iter().all(|&byte| byte == 0));
+        let message = file.check().unwrap_err().message;
+        assert!(message.ends_with("became shorter while it was read"), "{message}");
+        assert!(check_mapped_files().is_err());
+        // Each mapping is judged by what was read of it.
+        assert!(other.check().is_ok() && whole.check().is_ok());
+        assert_eq!(other.as_ref()[50_000], 0);
+        assert!(other.check().is_err());
+        drop((file, other));
+        assert!(check_mapped_files().is_ok());
+        std::fs::remove_file(&path).unwrap();
+    }
+}
