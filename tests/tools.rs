@@ -19,6 +19,19 @@ const SUM: &str = "func @main(%a: i32, %t: !t.tensor, %ch: !tfrt.chain) -> (i32,
 }
 ";
 
+/// Prints without end.
+const ENDLESS: &str = "func @main() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %count = tfrt.constant.i32 2147483647
+  %one = tfrt.constant.i32 1
+  %end:2 = tfrt.repeat.i32 %count, %one, %ch0 : i32, !tfrt.chain {
+    %ch1 = tfrt.print.i32 %one, %ch0
+    tfrt.return %one, %ch1 : i32, !tfrt.chain
+  }
+  tfrt.return %end#1 : !tfrt.chain
+}
+";
+
 /// A folder with a program.
 struct Folder(tempfile::TempDir);
 
@@ -57,18 +70,7 @@ fn json(output: &Output) -> Value {
 
 #[test]
 fn a_closed_output_ends_an_endless_run_quietly() {
-    let folder = Folder::with(
-        "func @main() -> !tfrt.chain {
-           %ch0 = tfrt.new.chain
-           %count = tfrt.constant.i32 2147483647
-           %one = tfrt.constant.i32 1
-           %end:2 = tfrt.repeat.i32 %count, %one, %ch0 : i32, !tfrt.chain {
-             %ch1 = tfrt.print.i32 %one, %ch0
-             tfrt.return %one, %ch1 : i32, !tfrt.chain
-           }
-           tfrt.return %end#1 : !tfrt.chain
-         }",
-    );
+    let folder = Folder::with(ENDLESS);
     assert!(
         folder.run(&["translate", "--mlir-to-bef", "program.mlir", "-o", "program.bef"]).status.success()
     );
@@ -101,6 +103,76 @@ fn a_closed_output_ends_an_endless_run_quietly() {
             }
         }
     }
+}
+
+/// Starts the tool, sends it SIGINT once `output` has a line that begins with `line`, and returns its end.
+fn interrupt(folder: &Folder, arguments: &[&str], line: &str) -> Output {
+    let mut command = folder.tfrt();
+    let mut child =
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("tfrt starts");
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut read = String::new();
+    while !read.starts_with(line) {
+        read.clear();
+        assert!(output.read_line(&mut read).expect("a line") > 0, "{arguments:?} ended by itself");
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+    let mut rest = Vec::new();
+    output.read_to_end(&mut rest).expect("the rest");
+    let ended = child.wait_with_output().expect("an end");
+    Output { stdout: rest, ..ended }
+}
+
+#[test]
+fn an_interrupted_run_still_writes_its_trace() {
+    let folder = Folder::with(ENDLESS);
+    for queue in ["s", "mstd:2"] {
+        let arguments = ["run", "program.mlir", "--work-queue", queue, "--trace", "trace.json"];
+        let output = interrupt(&folder, &arguments, "int32 = 1");
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).ends_with("interrupted\n"), "{}", text(&output.stderr));
+        let trace: Value =
+            serde_json::from_slice(&fs::read(folder.file("trace.json")).expect("a trace")).expect("JSON");
+        assert!(trace.to_string().contains("tfrt.print.i32"));
+        fs::remove_file(folder.file("trace.json")).expect("a trace");
+    }
+}
+
+#[test]
+fn an_interrupted_measurement_prints_its_figures() {
+    let folder = Folder::with("func @main() -> i32 { %a = tfrt.constant.i32 1 tfrt.return %a : i32 }");
+    let mut command = folder.tfrt();
+    command.args(["bench", "program.mlir", "--time", "600s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("tfrt starts");
+    // Nothing says when the measurement begins.
+    thread::sleep(Duration::from_secs(3));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert!(text(&output.stdout).contains("throughput"), "{output:?}");
+}
+
+#[test]
+fn an_input_file_that_becomes_shorter_is_an_error() {
+    let folder = Folder::with(
+        "func @main(%x: !t.tensor, %ch: !tfrt.chain) -> (!t.tensor, i1) {
+           %same, %ch1 = tfrt_dht.tensor_equal.f32 %x, %x, %ch
+           tfrt.return %x, %same : !t.tensor, i1
+         }",
+    );
+    let written = folder.run(&["run", "program.mlir", "-i", "100000xf32=1", "-o", "x.npy"]);
+    assert!(written.status.success(), "{written:?}");
+    let mut command = folder.tfrt();
+    command.args(["bench", "program.mlir", "-i", "@x.npy", "--time", "600s"]).stderr(Stdio::piped());
+    let child = command.stdout(Stdio::null()).spawn().expect("tfrt starts");
+    // Nothing says when the measurement begins.
+    thread::sleep(Duration::from_secs(3));
+    let file = fs::File::options().write(true).open(folder.file("x.npy")).expect("a file");
+    file.set_len(8192).expect("a shorter file");
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("file x.npy became shorter while it was read"), "{output:?}");
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub mod cli;
 #[cfg_attr(not(feature = "full"), path = "expected_lite.rs")]
 mod expected;
 #[cfg(feature = "full")]
+mod interrupt;
+#[cfg(feature = "full")]
 pub mod opt;
 #[cfg(feature = "full")]
 mod opt_chains;
@@ -42,6 +44,8 @@ pub enum Outcome {
     Failed = 1,
     /// The command line is wrong.
     Usage = 2,
+    /// The program was interrupted by SIGINT. Shells use this code too.
+    Interrupted = 130,
 }
 
 impl From<Outcome> for std::process::ExitCode {

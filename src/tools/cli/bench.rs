@@ -64,9 +64,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         1 => measure(args, &session, console)?,
         _ => measure_concurrently(args, &session)?,
     };
-    let profile = if args.profile { Some(profile(&session)?) } else { None };
+    let is_profiled = args.profile && !session.is_interrupted();
+    let profile = if is_profiled { Some(profile(&session)?) } else { None };
     session.write_timeline()?;
-    let function = session.function.clone();
+    let (function, is_interrupted) = (session.function.clone(), session.is_interrupted());
     fail_on(session.finish(Vec::new()))?;
     latencies.sort_unstable();
     let figures = Figures { load, setup, first, latencies, total, items: args.items };
@@ -80,7 +81,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         figures.print(console);
         console.print(profile.map(|profile| profile.to_text()).unwrap_or_default());
     }
-    Ok(())
+    if is_interrupted { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
 /// Traces a few calls.
@@ -97,7 +98,11 @@ fn timed(session: &Session) -> Result<Duration, Failure> {
     let start = Instant::now();
     let results = session.call()?;
     let elapsed = start.elapsed();
-    fail_on(session.take_errors(&results))?;
+    let errors = session.take_errors(&results);
+    if session.is_interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    fail_on(errors)?;
     Ok(elapsed)
 }
 
@@ -113,7 +118,12 @@ fn measure(args: &Args, session: &Session, console: &Console) -> Result<(Vec<Dur
     let start = Instant::now();
     let mut shown = start;
     let total = loop {
-        latencies.push(timed(session)?);
+        match timed(session) {
+            Ok(latency) => latencies.push(latency),
+            // The figures so far are worth showing.
+            Err(Failure::Interrupted) if !latencies.is_empty() => break start.elapsed(),
+            Err(failure) => return Err(failure),
+        }
         let now = Instant::now();
         let calls = latencies.len() as u32;
         let done = args.calls.map_or(now - start >= args.time, |count| calls >= count);
@@ -143,6 +153,7 @@ fn measure_concurrently(args: &Args, session: &Session) -> Result<(Vec<Duration>
         let take = |left: u32| left.checked_sub(1);
         while (args.calls.is_some() || start.elapsed() < args.time)
             && !has_failed.load(Ordering::Relaxed)
+            && !caller.is_interrupted()
             && left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
         {
             let begin = Instant::now();

@@ -1,7 +1,8 @@
 //! `tfrt`: runs, measures and inspects programs.
 //!
 //! Results go to the output; errors, progress and everything else go to the error stream. The exit code is
-//! 0 for success, 1 if the program failed or a file is wrong, and 2 if the command line is wrong.
+//! 0 for success, 1 if the program failed or a file is wrong, 2 if the command line is wrong, and 130 if SIGINT
+//! ended the run.
 
 mod bench;
 mod classes;
@@ -25,9 +26,15 @@ mod run;
 mod values;
 mod weights;
 
-use std::{ffi::OsString, fmt, io, path::Path};
+use std::{
+    ffi::OsString,
+    fmt,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use serde::Serialize;
 use serde_json::json;
 use tfrt_host::{Diagnostic, ErrorCode};
 
@@ -40,7 +47,7 @@ use crate::{Console, Errors, console::failed};
     name = "tfrt",
     version,
     max_term_width = 100,
-    after_help = "Exit codes: 0 success, 1 the program failed, 2 wrong usage."
+    after_help = "Exit codes: 0 success, 1 the program failed, 2 wrong usage, 130 interrupted."
 )]
 struct Cli {
     /// Use colors in messages
@@ -156,6 +163,8 @@ enum Failure {
     Reported,
     /// The program or a file is wrong.
     Errors(Errors),
+    /// The program was interrupted. What it has produced so far has been shown.
+    Interrupted,
 }
 
 impl Failure {
@@ -164,6 +173,7 @@ impl Failure {
         match self {
             Self::Usage(message) => Self::Usage(format!("{context}: {message}")),
             Self::Reported => Self::Reported,
+            Self::Interrupted => Self::Interrupted,
             Self::Errors(Errors(mut errors)) => {
                 for error in &mut errors {
                     error.message = format!("{context}: {}", error.message);
@@ -177,6 +187,10 @@ impl Failure {
     fn report(self, as_json: bool, console: &mut Console) -> Outcome {
         let (errors, outcome) = match self {
             Self::Reported => return Outcome::Failed,
+            Self::Interrupted => {
+                console.complain("interrupted");
+                return Outcome::Interrupted;
+            }
             Self::Usage(message) => {
                 let shown = report::visible(&message);
                 console.complain(format_args!("error: {shown}\n\nFor more information, try '--help'."));
@@ -245,9 +259,14 @@ fn explain(error: &clap::Error, console: &mut Console) -> Outcome {
     Outcome::Usage
 }
 
-/// Prints the output of `--json`: one value, indented.
-fn print_json(console: &mut Console, value: &serde_json::Value) {
-    console.print(format_args!("{value:#}\n"));
+/// Prints the output of `--json`: one value, indented. Values are written while they are serialized, so that a
+/// large tensor is never in memory as text.
+fn print_json(console: &mut Console, value: &impl Serialize) {
+    // The output remembers the error of a write. Nothing that the tools print fails to serialize.
+    let mut output = BufWriter::new(console.output.clone());
+    let _ = serde_json::to_writer_pretty(&mut output, value);
+    let _ = output.write_all(b"\n");
+    let _ = output.flush();
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::Serialize;
 use serde_json::json;
 use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
@@ -15,7 +16,7 @@ use super::{
     Failure, classes, file_error, print_json,
     program::{MissingInputs, ProgramArgs, Session},
     report::{error_to_json, report, to_json, visible},
-    values::{self, CHAIN, Difference},
+    values::{self, CHAIN, Difference, JsonValue},
 };
 use crate::{
     Console, Errors,
@@ -88,21 +89,21 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     };
     wanted.write_outputs(&session, &results);
     let mismatches = wanted.check_expected(args.tolerance, (&session, &types), &results);
-    let function = session.function.clone();
+    let (function, is_interrupted) = (session.function.clone(), session.is_interrupted());
     let errors = session.finish(results);
-    if let Some(shown) = shown {
-        let mismatches: Vec<_> = mismatches.iter().map(Mismatch::to_json).collect();
-        let errors = to_json(&errors);
-        print_json(
-            console,
-            &json!({ "function": function, "results": shown, "mismatches": mismatches, "errors": errors }),
-        );
+    if let Some(results) = shown {
+        let mismatches = mismatches.iter().map(Mismatch::to_json).collect();
+        print_json(console, &Shown { errors: to_json(&errors), function: &function, mismatches, results });
     }
     for mismatch in &mismatches {
         console.complain(format_args!("error: {}", visible(&mismatch.to_string())));
     }
     report(&errors, console);
-    if mismatches.is_empty() && errors.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+    match () {
+        () if is_interrupted => Err(Failure::Interrupted),
+        () if mismatches.is_empty() && errors.is_empty() => Ok(()),
+        () => Err(Failure::Reported),
+    }
 }
 
 /// A result that differs from its expected value.
@@ -157,13 +158,23 @@ fn print_results(session: &Session, results: &[AsyncValue], types: &[String], co
     }
 }
 
-fn results_json(session: &Session, results: &[AsyncValue], types: &[String]) -> Vec<serde_json::Value> {
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Shown<'s> {
+    errors: Vec<serde_json::Value>,
+    function: &'s str,
+    mismatches: Vec<serde_json::Value>,
+    results: Vec<JsonValue<'s>>,
+}
+
+fn results_json<'t>(session: &Session, results: &[AsyncValue], types: &'t [String]) -> Vec<JsonValue<'t>> {
     let allocator = session.runtime.host().allocator();
-    let show = |(value, ty): (&AsyncValue, &String)| {
-        let failed = |error: &Diagnostic| json!({ "type": ty, "error": error_to_json(error) });
+    let show = |(value, ty): (&AsyncValue, &'t String)| {
+        let failed =
+            |error: &Diagnostic| JsonValue::Whole(json!({ "type": ty, "error": error_to_json(error) }));
         match value.error() {
             Some(error) => failed(&error),
-            None => values::to_json(value, ty, allocator).unwrap_or_else(|error| {
+            None => JsonValue::new(value, ty, allocator).unwrap_or_else(|error| {
                 let shown = failed(&error);
                 session.note(error);
                 shown

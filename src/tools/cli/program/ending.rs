@@ -2,20 +2,25 @@
 
 use std::{
     cell::Cell,
-    sync::mpsc::{self, RecvTimeoutError},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
 
 use tfrt_host::{Diagnostic, ErrorCode};
 
-use crate::{Runtime, SharedWriter};
+use crate::{Runtime, SharedWriter, tools::interrupt::Watch};
 
 /// Limits the time that a program takes, including its teardown.
 pub(super) struct Ending {
     pub(super) deadline: Option<Duration>,
     /// Receives the text that kernels print. When its reader is gone, the program is not waited for.
     pub(super) printed: Option<SharedWriter>,
+    /// Observes interruptions, which end the wait for the program too.
+    pub(super) watch: Arc<Watch>,
     /// The start of the last request.
     pub(super) started: Cell<Instant>,
     /// Dropping the runtime waits for the devices.
@@ -23,7 +28,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Waits for work of the last request, at most until its deadline or until the output is closed.
+    /// Waits for work of the last request, at most until its deadline, an interruption or the output's closure.
     ///
     /// Work on devices does not observe deadlines. `stop` stops it where that is possible. Elsewhere it is
     /// abandoned: the resources that it uses stay until the process ends.
@@ -41,7 +46,8 @@ impl Ending {
         if self.deadline.is_none() && self.printed.is_none() {
             return Ok(wait());
         }
-        let is_closed = || self.printed.as_ref().is_some_and(SharedWriter::is_closed);
+        let is_unwanted =
+            || self.watch.is_interrupted() || self.printed.as_ref().is_some_and(SharedWriter::is_closed);
         let (done, waited) = mpsc::channel();
         let waiter = thread::Builder::new().spawn(move || drop(done.send(wait())));
         waiter.map_err(|error| Diagnostic::internal(format!("no thread to wait on: {error}")))?;
@@ -55,7 +61,12 @@ impl Ending {
                 Diagnostic::new(ErrorCode::DeadlineExceeded, message)
             }
             (RecvTimeoutError::Timeout, None) => {
-                Diagnostic::new(ErrorCode::Cancelled, "the output was closed, and work is still running")
+                let cause = if self.watch.is_interrupted() {
+                    "the program was interrupted"
+                } else {
+                    "the output was closed"
+                };
+                Diagnostic::new(ErrorCode::Cancelled, format!("{cause}, and work is still running"))
             }
         };
         loop {
@@ -63,7 +74,7 @@ impl Ending {
                 deadline.saturating_add(GRACE).saturating_sub(self.started.get().elapsed())
             });
             match waited.recv_timeout(left.min(INTERVAL)) {
-                Err(RecvTimeoutError::Timeout) if left <= INTERVAL || is_closed() => break,
+                Err(RecvTimeoutError::Timeout) if left <= INTERVAL || is_unwanted() => break,
                 Err(RecvTimeoutError::Timeout) => {}
                 ended => return ended.map_err(to_diagnostic),
             }

@@ -18,7 +18,8 @@ use tfrt_device::{
     front::MemoryTimeline,
 };
 use tfrt_host::{
-    AsyncValue, Diagnostic, HostContext, RequestContext, ResourceContext, SourceLocation, work_queue,
+    AsyncValue, Diagnostic, ErrorCode, HostContext, RequestContext, ResourceContext, SourceLocation,
+    work_queue,
 };
 use tfrt_models::kernels::{DATA_DIR, LABELS, MODEL_WEIGHTS, ModelWeights, PROGRESS, WEIGHTS};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
@@ -33,7 +34,10 @@ use super::{
 use crate::{
     Console, Errors, MissingChain, Program, Runtime, SharedWriter,
     files::{check_output_path, replace_file},
-    tools::cli::{Failure, file_error, model::Model, progress, report::MAX_KEPT_ERRORS},
+    tools::{
+        cli::{Failure, file_error, model::Model, progress, report::MAX_KEPT_ERRORS},
+        interrupt::Watch,
+    },
 };
 
 /// The files that a program finds among its request's resources.
@@ -141,7 +145,10 @@ impl Session {
         let (program, model) = open_program(args, outputs, &runtime, console)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
         let started = Cell::new(Instant::now());
-        let ending = Ending { deadline: args.deadline, printed, started, runtime: Some(runtime.clone()) };
+        let no_watch = |error| Diagnostic::internal(format!("cannot observe interruptions: {error}"));
+        let watch = Watch::start().map_err(no_watch)?;
+        let ending =
+            Ending { deadline: args.deadline, printed, watch, started, runtime: Some(runtime.clone()) };
         let mut session = Self {
             runtime,
             program,
@@ -194,11 +201,19 @@ impl Session {
         let results = self.program.call_in(&request, name, chains)?;
         self.settle();
         let errors = self.take_errors(&results);
+        if self.is_interrupted() {
+            return Err(Failure::Interrupted);
+        }
         if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
 
+    /// Returns whether the user has interrupted the program.
+    pub(in crate::tools::cli) fn is_interrupted(&self) -> bool {
+        self.ending.watch.is_interrupted()
+    }
+
     /// Creates a request with the resources and the deadline that the command line names. The request is
-    /// cancelled when nobody reads what its kernels print.
+    /// cancelled by an interruption, and when nobody reads what its kernels print.
     pub(in crate::tools::cli) fn request(&self) -> Result<Arc<RequestContext>, Diagnostic> {
         let resources = ResourceContext::new();
         self.files.offer(&resources);
@@ -207,6 +222,12 @@ impl Session {
         }
         let request = RequestContext::new(self.runtime.host().clone(), Arc::new(resources));
         self.ending.started.set(Instant::now());
+        let weak = Arc::downgrade(&request);
+        self.ending.watch.on_interrupt(move || {
+            if let Some(request) = weak.upgrade() {
+                request.cancel_with(Diagnostic::new(ErrorCode::Cancelled, "the program was interrupted"));
+            }
+        });
         if let Some(printed) = &self.ending.printed {
             // The writer belongs to the host, and so must not keep the request, which keeps the host.
             let weak = Arc::downgrade(&request);
@@ -225,7 +246,7 @@ impl Session {
     /// Returns what makes the same calls from any thread.
     pub(in crate::tools::cli) fn caller(&self) -> Caller<'_> {
         let Self { program, function, arguments, files, ending, .. } = self;
-        Caller { program, function, arguments, files, deadline: ending.deadline }
+        Caller { program, function, arguments, files, watch: &ending.watch, deadline: ending.deadline }
     }
 
     /// The names of classes, if the command line gives them.
@@ -359,10 +380,16 @@ pub(in crate::tools::cli) struct Caller<'s> {
     function: &'s str,
     arguments: &'s [AsyncValue],
     files: &'s Files,
+    watch: &'s Watch,
     deadline: Option<Duration>,
 }
 
 impl Caller<'_> {
+    /// Returns whether the user has interrupted the program.
+    pub(in crate::tools::cli) fn is_interrupted(&self) -> bool {
+        self.watch.is_interrupted()
+    }
+
     /// Calls the function and waits for its results.
     ///
     /// # Errors

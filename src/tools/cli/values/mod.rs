@@ -1,12 +1,23 @@
 //! Values on the command line: parses, prints, writes and compares them.
 
+/// Calls a macro with each scalar type of MLIR programs and its spelling.
+macro_rules! scalars {
+    ($use:ident) => {
+        $use! {
+            i8 "i8", i16 "i16", i32 "i32", i64 "i64", u8 "ui8", u16 "ui16", u32 "ui32", u64 "ui64",
+            f16 "f16", bf16 "bf16", f32 "f32", f64 "f64"
+        }
+    };
+}
+
 mod compare;
 mod file;
+mod json;
 pub(super) mod random;
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{str::FromStr, sync::Arc};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Value, allocator::HostAllocator};
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorShape, bf16, f16, with_element,
@@ -18,6 +29,7 @@ use super::Failure;
 pub(super) use self::{
     compare::{Difference, difference},
     file::{check_output, is_image_file, write},
+    json::JsonValue,
 };
 
 /// MLIR spelling of the type of chains.
@@ -29,16 +41,6 @@ type Allocator = Arc<dyn HostAllocator>;
 
 fn wrong(message: impl Into<String>) -> Diagnostic {
     Diagnostic::invalid_argument(message)
-}
-
-/// Calls a macro with each scalar type of MLIR programs and its spelling.
-macro_rules! scalars {
-    ($use:ident) => {
-        $use! {
-            i8 "i8", i16 "i16", i32 "i32", i64 "i64", u8 "ui8", u16 "ui16", u32 "ui32", u64 "ui64",
-            f16 "f16", bf16 "bf16", f32 "f32", f64 "f64"
-        }
-    };
 }
 
 /// Parses a value of the type of an argument or result. A number may name its type, as tensors do: `i32=5`.
@@ -219,45 +221,6 @@ pub(super) fn show(value: &AsyncValue, ty: &str) -> Result<String, Diagnostic> {
         Some(tensor) => Ok(tensor.print(&ME)?.trim_end().to_owned()),
         None => Ok(format!("a {ty}")),
     }
-}
-
-/// Converts a value to JSON; tensors with all their elements.
-pub(super) fn to_json(value: &AsyncValue, ty: &str, allocator: &Allocator) -> Result<Json, Diagnostic> {
-    macro_rules! json_scalar {
-        ($($scalar:ident $name:literal),*) => {
-            $(if let Some(number) = value.get::<$scalar>() {
-                return Ok(json!({ "type": ty, "value": json_number(number) }));
-            })*
-        };
-    }
-    scalars!(json_scalar);
-    if let Some(flag) = value.get::<bool>() {
-        return Ok(json!({ "type": ty, "value": flag }));
-    }
-    if let Some(text) = value.get::<String>() {
-        return Ok(json!({ "type": ty, "value": text }));
-    }
-    let Some(tensor) = value.get::<HostTensor>() else { return Ok(json!({ "type": ty })) };
-    let elements = match tensor {
-        HostTensor::String(strings) => json!(strings.strings()),
-        other => {
-            let dense = other.to_dense(&ME, allocator)?;
-            with_element!(dense.dtype(), |T| json_elements::<T>(&dense)?, else json!(null))
-        }
-    };
-    let shape = tensor.shape().dims();
-    Ok(json!({ "type": ty, "dtype": tensor.dtype().mlir_name(), "shape": shape, "values": elements }))
-}
-
-fn json_elements<T: Element + fmt::Display>(tensor: &DenseHostTensor) -> Result<Json, Diagnostic> {
-    Ok(tensor.read::<T>(&ME)?.iter().map(json_number).collect())
-}
-
-/// Converts a number to JSON as it prints. JSON has no infinities and no complex numbers; they become
-/// strings.
-fn json_number(number: impl fmt::Display) -> Json {
-    let text = number.to_string();
-    serde_json::from_str(&text).unwrap_or(Json::String(text))
 }
 
 #[cfg(test)]
