@@ -43,7 +43,7 @@ impl Watch {
         let mut all = WATCHES.lock();
         if !all.is_listening {
             let mut signals = Signals::new([SIGINT])?;
-            let listen = move || signals.forever().for_each(|signal| interrupt(signal));
+            let listen = move || signals.forever().for_each(interrupt);
             thread::Builder::new().name("interrupt".to_owned()).spawn(listen)?;
             all.is_listening = true;
         }
@@ -99,7 +99,9 @@ mod tests {
         let count = Arc::new(AtomicU32::new(0));
         let handler = || {
             let count = count.clone();
-            move || drop(count.fetch_add(1, Ordering::Relaxed))
+            move || {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
         };
         let watch = Watch::default();
         watch.on_interrupt(handler());
