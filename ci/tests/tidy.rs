@@ -58,6 +58,7 @@ const UNSAFE_IN: &[&str] = &[
     "host/",
     "cuda/",
     "plugin/",
+    "distributed/collectives/",
     "examples/",
     "benches/math.rs",
     "benches/plugin.rs",

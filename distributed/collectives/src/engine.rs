@@ -84,6 +84,104 @@ pub struct Call {
     pub deadline: Instant,
 }
 
+impl Call {
+    /// Describes what must be the same on all ranks.
+    pub fn description(&self) -> String {
+        let (operation, dtype, group, key) = (self.operation.name(), self.dtype, &self.group, &self.key);
+        match &self.operation {
+            Operation::Barrier => format!("{operation} '{key}' of group '{group}'"),
+            Operation::AllGather { counts } => {
+                format!("{operation} '{key}' of group '{group}' of {counts:?} {dtype:?} elements")
+            }
+            Operation::Broadcast { root } => {
+                let count = self.count;
+                format!(
+                    "{operation} '{key}' of group '{group}' of {count} {dtype:?} elements from rank {root}"
+                )
+            }
+            _ => format!("{operation} '{key}' of group '{group}' of {} {dtype:?} elements", self.count),
+        }
+    }
+
+    /// Describes the call in a message of this rank.
+    pub fn place(&self) -> String {
+        let (operation, group, key) = (self.operation.name(), &self.group, &self.key);
+        match self.step {
+            Some(step) => format!("{operation} '{key}' of group '{group}' in step {step}"),
+            None => format!("{operation} '{key}' of group '{group}'"),
+        }
+    }
+
+    /// Returns whether the ranks exchange elements.
+    pub fn has_elements(&self) -> bool {
+        match &self.operation {
+            Operation::Barrier => false,
+            Operation::AllGather { counts } => counts.iter().any(|count| *count > 0),
+            _ => self.count > 0,
+        }
+    }
+
+    /// Checks the sizes of the buffers. `rank` is the caller's rank in the engine.
+    ///
+    /// # Errors
+    /// InvalidArgument if a buffer is missing or has another size than the operation needs.
+    pub fn check(&self, rank: usize) -> Result<(), Diagnostic> {
+        let ranks = self.members.len();
+        let place = self.members.iter().position(|member| *member == rank);
+        let Some(place) = place else {
+            return Err(Diagnostic::invalid_argument(format!(
+                "rank {rank} is not in group '{}'",
+                self.group
+            )));
+        };
+        let (send, receive) = match &self.operation {
+            Operation::AllReduce(_) => (self.send.as_ref().map(|_| self.count), Some(self.count)),
+            Operation::Broadcast { root } if *root >= ranks => {
+                let message = format!("group '{}' has no rank {root} to broadcast from", self.group);
+                return Err(Diagnostic::invalid_argument(message));
+            }
+            Operation::Broadcast { .. } => (None, Some(self.count)),
+            Operation::AllGather { counts } if counts.len() == ranks => {
+                (Some(counts[place]), Some(counts.iter().sum()))
+            }
+            Operation::AllGather { counts } => {
+                let message = format!("{} counts for {ranks} ranks", counts.len());
+                return Err(Diagnostic::invalid_argument(message));
+            }
+            Operation::ReduceScatter(_) => (Some(self.count), Some(self.count / ranks)),
+            Operation::AllToAll => (Some(self.count), Some(self.count)),
+            Operation::Barrier => (None, None),
+        };
+        let is_even = self.count.is_multiple_of(ranks);
+        if matches!(self.operation, Operation::ReduceScatter(_) | Operation::AllToAll) && !is_even {
+            let message = format!("{} elements are not {ranks} equal parts", self.count);
+            return Err(Diagnostic::invalid_argument(message));
+        }
+        self.check_size("sends from", send, self.send.as_ref().map(|guard| guard.len()))?;
+        self.check_size("receives in", receive, self.receive.as_ref().map(|guard| guard.len()))
+    }
+
+    fn check_size(
+        &self,
+        verb: &str,
+        expected: Option<usize>,
+        found: Option<usize>,
+    ) -> Result<(), Diagnostic> {
+        let size = self.dtype.size().unwrap_or(0);
+        let expected = expected.map(|count| count * size);
+        if expected == found {
+            return Ok(());
+        }
+        let show = |size: Option<usize>| size.map_or("no buffer".to_owned(), |size| format!("{size} bytes"));
+        Err(Diagnostic::invalid_argument(format!(
+            "{} {verb} {}, but needs {}",
+            self.operation.name(),
+            show(found),
+            show(expected)
+        )))
+    }
+}
+
 /// Is called once, when a collective is done or has failed. The call's buffers have been released then, unless it
 /// failed and the engine may still write to them.
 pub type Done = Box<dyn FnOnce(Result<(), Diagnostic>) + Send>;

@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod context;
 pub mod engine;
 mod kernels;
+pub mod mpi;
 
 pub use cluster::{Cluster, ClusterConfig, DeviceName, Group, Task, TaskHandle, TaskName};
 pub use context::{DistributedContext, WeakDistributedContext};
