@@ -1,8 +1,11 @@
-//! Runs the test suite that comes with the `onnx` package: single nodes, exported operators and small models.
+//! Runs the test suite that comes with the `onnx` package: single nodes, exported operators and small models. Plans its whole
+//! networks for a device.
 //!
 //! `TFRT_ONNX_DATA` names the folder `onnx/backend/test/data` of that package; `ci/onnx` installs it and calls this. Without the
 //! variable nothing runs. `failures.txt` lists the cases that fail and why: a case that fails and is not listed there is a
 //! failure of this test, and so is one that is listed and passes.
+
+mod plans;
 
 use std::{
     collections::HashMap,
@@ -46,6 +49,7 @@ fn main() {
             trials.push(Trial::test(name, move || judge(&key, &listed, run_case(&runtime, &case.path()))));
         }
     }
+    trials.extend(plans::trials(&runtime, &data.join("light")));
     libtest_mimic::run(&arguments, trials).exit();
 }
 

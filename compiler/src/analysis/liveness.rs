@@ -19,7 +19,7 @@ pub struct PeakMemory {
 }
 
 /// Ops whose result is the memory of their first operand.
-const VIEWS: &[&str] = &["tf.Reshape", "tf.Identity", "tf.ExpandDims", "tf.Squeeze"];
+pub(super) const VIEWS: &[&str] = &["tf.Reshape", "tf.Identity", "tf.ExpandDims", "tf.Squeeze"];
 
 /// The peak of the function [`MAIN`], with what the functions that it calls take.
 pub(super) fn peak(graph: &Graph) -> PeakMemory {

@@ -1,6 +1,7 @@
 //! What can be said of an op graph without running it: its ops, their arithmetic, and the memory of its intermediate tensors.
 
 mod cost;
+mod device;
 mod liveness;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use tfrt_ir::OpId;
 
 use crate::{Graph, graph::CONST, import::onnx::RETURN};
 
+pub use device::device_problem;
 pub use liveness::PeakMemory;
 
 /// The calls of one op in a graph.

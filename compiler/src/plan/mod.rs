@@ -37,6 +37,7 @@
 //! Two buffers share memory only if every access of one happens before every access of the other, by the order of each
 //! stream and the events. [`check`] proves this of a plan, by other means than the planner's.
 
+pub mod cost;
 pub mod order;
 
 mod arena;

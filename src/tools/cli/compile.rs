@@ -12,7 +12,9 @@ use tfrt_ir::{OpRegistry, PrintOptions, print_module};
 use tfrt_tensor::Accessor;
 
 use super::{
-    Failure, file_error,
+    Failure,
+    explain::ExplainArgs,
+    file_error,
     model::{self, ModelArgs},
     weights,
 };
@@ -33,7 +35,7 @@ pub(super) struct Args {
     /// Model to compile: an ONNX file, a GraphDef (.pb or .pbtxt), or the folder of a SavedModel
     model: PathBuf,
     /// Write the program to FILE, and its weights beside it with the extension .safetensors; with --stop-after, the text
-    #[arg(short, long, value_name = "FILE", required_unless_present = "stop_after")]
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["stop_after", "explain"])]
     output: Option<PathBuf>,
     /// Compile for the core runtime, or make a device program with planned memory, which needs static shapes
     #[arg(long, value_enum, default_value = "corert")]
@@ -50,6 +52,8 @@ pub(super) struct Args {
     /// End after the step NAME, and print the model's op graph or program as text
     #[arg(long, value_name = "NAME", value_parser = step, conflicts_with = "print")]
     stop_after: Option<String>,
+    #[command(flatten)]
+    plan: ExplainArgs,
     #[command(flatten)]
     options: ModelArgs,
 }
@@ -85,9 +89,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         return Err(Failure::Usage(message));
     }
     let files = output_files(args)?;
+    args.plan.check()?;
     let runtime = Runtime::builder().build()?;
     let ops = crate::operations(runtime.registry())?;
-    let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None };
+    let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None, explained: None };
     let mut options = args.options.options()?;
     if args.target == TargetName::Cuda {
         options.target = Target::Cuda(CudaOptions { records_graph: !args.no_graph });
@@ -95,7 +100,11 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let compiled = model::compile_observed(&args.model, &options, &runtime, console, &mut |step, stage| {
         watch.after(step, stage)
     });
-    let Some(compiled) = compiled? else {
+    let compiled = compiled?;
+    if let Some(explained) = watch.explained {
+        console.print(explained?);
+    }
+    let Some(compiled) = compiled else {
         let text = watch.stopped.unwrap_or_default();
         match &args.output {
             Some(file) => write(file, text.as_bytes())?,
@@ -136,6 +145,8 @@ struct Watch<'a> {
     log: SharedWriter,
     /// The model's text after the last step.
     stopped: Option<String>,
+    /// The plan as text.
+    explained: Option<Result<String, Failure>>,
 }
 
 impl Watch<'_> {
@@ -144,6 +155,18 @@ impl Watch<'_> {
             let text = self.text(stage, MAX_SHOWN_BYTES);
             // If nobody reads the log, that does not stop the compiler.
             let _ = write!(self.log, "// After {step}\n{text}");
+        }
+        let is_last_pass = pass::PASSES.last().is_some_and(|pass| pass.name == step);
+        if self.args.plan.explain
+            && is_last_pass
+            && let Stage::Ops(graph) = stage
+        {
+            let explained = self.args.plan.explain(graph);
+            let is_done = explained.is_err() || (self.args.output.is_none() && !self.args.print);
+            self.explained = Some(explained);
+            if is_done {
+                return ControlFlow::Break(());
+            }
         }
         if self.args.stop_after.as_deref() != Some(step) {
             return ControlFlow::Continue(());

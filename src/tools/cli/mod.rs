@@ -8,6 +8,7 @@ mod bench;
 mod classes;
 mod compile;
 mod devices;
+mod explain;
 mod graph;
 mod host_ops;
 mod inspect;
