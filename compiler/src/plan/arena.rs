@@ -1,9 +1,8 @@
 //! Packing: offsets for buffers in one block of memory, of which some must not overlap.
 //!
 //! Several greedy orders come first: each buffer goes to a gap between those that it conflicts with, the lowest or the
-//! tightest one. If the best of them is above the lower bound, orders are improved at random, and then a branch and bound
-//! ([`super::search`]) looks for smaller packings. Both are bounded in steps, not in time, so that equal instances have
-//! equal packings.
+//! tightest one. If the best of them is above the lower bound, a branch and bound ([`super::search`]) looks for smaller
+//! packings. It is bounded in steps, not in time, so that equal instances have equal packings.
 
 use std::cmp::Reverse;
 
@@ -100,19 +99,17 @@ impl Instance {
     pub fn pack(&self, max_steps: u64) -> Packing {
         let lower_bound = self.lower_bound();
         let mut best = Packing { size: u64::MAX, ..Packing::default() };
-        let mut best_order = Vec::new();
         for order in self.orders() {
             for fit in [Fit::Lowest, Fit::Tightest] {
                 let (offsets, size) = self.place(&order, fit);
                 if size < best.size {
                     best = Packing { offsets, size, lower_bound };
-                    best_order.clone_from(&order);
                 }
             }
         }
         best.lower_bound = lower_bound;
         if best.size > lower_bound {
-            search::improve(self, &mut best, best_order, max_steps);
+            search::improve(self, &mut best, max_steps);
         }
         best
     }

@@ -6,98 +6,84 @@
 //! - the buffers of a clique that are left do not fit above the lowest offset that any of them can take, or
 //! - a buffer that is left would fit below the next offset: then the same packing with that buffer moved down was tried.
 //!
-//! Different orders of the candidates find different packings first. They take turns, each with twice the steps of the
-//! turn before, for smaller and smaller sizes.
+//! A search from one order of the candidates either finds a packing early or hardly ever. So there are many short searches
+//! from orders with noise, and a few longer ones, each for a smaller size than the best one known. The noise is the same in
+//! each run.
 
 use std::cmp::Reverse;
 
-use super::arena::{Fit, Instance, Packing};
+use super::arena::{Instance, Packing};
+
+/// Steps of a short search and of a long one for each buffer.
+const SHORT_STEPS: u64 = 2;
+const LONG_STEPS: u64 = 40;
+/// Every so many searches one is long.
+const LONG_PERIOD: u64 = 16;
+/// The noise of the orders, in percent.
+const NOISE_PERCENT: u64 = 50;
+/// A step whose bound looks at so many buffers of cliques counts once more.
+const MEMBERS_PER_STEP: u64 = 8192;
 
 /// Improves a packing for a number of steps, each of which places one buffer.
-pub(super) fn improve(instance: &Instance, best: &mut Packing, order: Vec<usize>, max_steps: u64) {
-    let mut budget = max_steps;
-    shake(instance, best, order, max_steps / 4, &mut budget);
-    let orders = preferences(instance);
-    let mut turn_steps = 20 * instance.sizes.len() as u64;
+pub(super) fn improve(instance: &Instance, best: &mut Packing, max_steps: u64) {
+    let count = instance.sizes.len() as u64;
+    let members: u64 = instance.cliques.iter().map(|clique| clique.len() as u64).sum();
+    let step_cost = 1 + members / MEMBERS_PER_STEP;
+    let mut budget = max_steps / step_cost;
+    let mut orders = Orders::new(instance);
+    let mut turn = 0;
     while budget > 0 && best.size > best.lower_bound {
-        for order in &orders {
-            // The lower bound itself, then sizes between it and what is known.
-            let spread = best.size - best.lower_bound;
-            for capacity in [
-                best.lower_bound,
-                best.lower_bound + spread / 4,
-                best.lower_bound + spread / 2,
-                best.size - 1,
-            ] {
-                let mut search = Search::new(instance, order, capacity, turn_steps.min(budget));
-                let is_found = search.run();
-                budget -= search.steps.min(budget);
-                if is_found {
-                    best.size = search.size();
-                    best.offsets = search.offsets;
-                    break;
-                }
-                if budget == 0 || best.size == best.lower_bound {
-                    return;
-                }
-            }
+        let steps = if turn % LONG_PERIOD == LONG_PERIOD - 1 { LONG_STEPS } else { SHORT_STEPS };
+        let capacity = best.size - 1 - (best.size - 1 - best.lower_bound) / 8;
+        let order = orders.next(turn);
+        let mut search = Search::new(instance, &order, capacity, (steps * count).min(budget));
+        let is_found = search.run();
+        budget -= search.steps.min(budget);
+        if is_found {
+            best.size = search.size();
+            best.offsets = search.offsets;
         }
-        turn_steps = turn_steps.saturating_mul(2);
+        turn += 1;
     }
 }
 
-/// Moves buffers that reach the end to earlier places of a greedy order, as long as that makes no packing larger.
-fn shake(instance: &Instance, best: &mut Packing, order: Vec<usize>, max_steps: u64, budget: &mut u64) {
-    let count = order.len() as u64;
-    if count == 0 {
-        return;
-    }
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move |bound: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % bound
-    };
-    let mut order = order;
-    let (mut offsets, mut size) = instance.place(&order, Fit::Lowest);
-    for _ in 0..max_steps / count {
-        *budget = budget.saturating_sub(count);
-        let tops =
-            (0..order.len()).filter(|&place| offsets[order[place]] + instance.sizes[order[place]] == size);
-        let tops: Vec<usize> = tops.collect();
-        let from = tops[next(tops.len() as u64) as usize];
-        let to = next(from as u64 + 1) as usize;
-        order[to..=from].rotate_right(1);
-        let (tried, tried_size) = instance.place(&order, Fit::Lowest);
-        if tried_size > size {
-            order[to..=from].rotate_left(1);
-            continue;
-        }
-        (offsets, size) = (tried, tried_size);
-        if size < best.size {
-            (best.offsets, best.size) = (offsets.clone(), size);
-            if size == best.lower_bound {
-                return;
-            }
-        }
-    }
+/// Orders of the candidates with noise.
+struct Orders {
+    pressures: Vec<u64>,
+    areas: Vec<u64>,
+    lengths: Vec<u64>,
+    random: u64,
 }
 
-/// Orders of the candidates: by pressure, area and length, in different sequences.
-fn preferences(instance: &Instance) -> Vec<Vec<usize>> {
-    let (pressures, areas, lengths) = (instance.pressures(), instance.areas(), instance.lengths());
-    let sorted = |key: &dyn Fn(usize) -> (u64, u64, u64)| {
-        let mut order: Vec<usize> = (0..instance.sizes.len()).collect();
-        order.sort_by_key(|&buffer| (Reverse(key(buffer)), buffer));
+impl Orders {
+    fn new(instance: &Instance) -> Self {
+        let (pressures, areas, lengths) =
+            (instance.pressures(), instance.areas(), instance.lengths().to_vec());
+        Self { pressures, areas, lengths, random: 0x9e37_79b9_7f4a_7c15 }
+    }
+
+    /// Returns an order by length, by area, or by pressure and then by area.
+    fn next(&mut self, turn: u64) -> Vec<usize> {
+        let count = self.areas.len();
+        let noisy: Vec<u64> = (0..count)
+            .map(|buffer| {
+                let key = if turn.is_multiple_of(3) { self.lengths[buffer] } else { self.areas[buffer] };
+                key.saturating_mul(100 + self.next_random(NOISE_PERCENT + 1))
+            })
+            .collect();
+        let pressure = |buffer: usize| if turn % 3 == 2 { self.pressures[buffer] } else { 0 };
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|&buffer| (Reverse((pressure(buffer), noisy[buffer])), buffer));
         order
-    };
-    vec![
-        sorted(&|buffer| (lengths[buffer], areas[buffer], pressures[buffer])),
-        sorted(&|buffer| (pressures[buffer], areas[buffer], lengths[buffer])),
-        sorted(&|buffer| (pressures[buffer], lengths[buffer], areas[buffer])),
-        sorted(&|buffer| (areas[buffer], lengths[buffer], pressures[buffer])),
-    ]
+    }
+
+    /// Returns a number below `bound` by a shift register.
+    fn next_random(&mut self, bound: u64) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random % bound
+    }
 }
 
 const UNPLACED: u64 = u64::MAX;
