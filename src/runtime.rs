@@ -36,6 +36,8 @@ pub struct RuntimeBuilder {
     max_pending_calls: usize,
     #[cfg(feature = "full")]
     devices: crate::DeviceOptions,
+    #[cfg(feature = "full")]
+    world: tfrt_collectives::WorldOptions,
 }
 
 impl Default for RuntimeBuilder {
@@ -50,6 +52,8 @@ impl Default for RuntimeBuilder {
             max_pending_calls: MAX_PENDING_CALLS,
             #[cfg(feature = "full")]
             devices: crate::DeviceOptions::default(),
+            #[cfg(feature = "full")]
+            world: tfrt_collectives::WorldOptions::default(),
         }
     }
 }
@@ -113,6 +117,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets how this process finds the other ranks of its job. The default is to ask what launched it. Ranks are found when
+    /// a program first asks for them.
+    #[cfg(feature = "full")]
+    pub fn world(mut self, options: tfrt_collectives::WorldOptions) -> Self {
+        self.world = options;
+        self
+    }
+
     /// Builds the runtime.
     ///
     /// # Errors
@@ -146,6 +158,8 @@ impl RuntimeBuilder {
             let print = move |text: &str| drop(output.clone().write_all(text.as_bytes()));
             let devices = self.devices.or_printing_to(print);
             tfrt_device::Devices::configure(&host, move || devices.open());
+            let world = self.world;
+            tfrt_collectives::context::HostDistribution::configure(&host, move || world.open());
         }
         Ok(Runtime { host, registry: Arc::new(registry) })
     }

@@ -39,18 +39,26 @@ use crate::Errors;
 #[repr(u8)]
 pub enum Outcome {
     /// The tool succeeded.
-    Fine = 0,
+    Fine,
     /// The program failed, or a file is wrong.
-    Failed = 1,
+    Failed,
     /// The command line is wrong.
-    Usage = 2,
+    Usage,
     /// The program was interrupted by SIGINT. Shells use this code too.
-    Interrupted = 130,
+    Interrupted,
+    /// A process that the tool has started failed with this exit code.
+    Child(u8),
 }
 
 impl From<Outcome> for std::process::ExitCode {
     fn from(outcome: Outcome) -> Self {
-        Self::from(outcome as u8)
+        Self::from(match outcome {
+            Outcome::Fine => 0,
+            Outcome::Failed => 1,
+            Outcome::Usage => 2,
+            Outcome::Interrupted => 130,
+            Outcome::Child(code) => code,
+        })
     }
 }
 

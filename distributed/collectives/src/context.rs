@@ -1,6 +1,7 @@
 //! [`DistributedContext`]: the view that one task has of its cluster.
 
 use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ struct Inner {
     own: TaskHandle,
     engine: Option<Arc<dyn Engine>>,
     deadline: Duration,
+    /// The step of the program, or a negative number.
+    step: AtomicI64,
     extensions: ResourceContext,
 }
 
@@ -89,8 +92,8 @@ impl DistributedContextBuilder {
     #[must_use]
     pub fn build(self) -> DistributedContext {
         let Self { id, cluster, own, engine, deadline } = self;
-        let extensions = ResourceContext::new();
-        DistributedContext(Arc::new(Inner { id, cluster, own, engine, deadline, extensions }))
+        let (step, extensions) = (AtomicI64::new(-1), ResourceContext::new());
+        DistributedContext(Arc::new(Inner { id, cluster, own, engine, deadline, step, extensions }))
     }
 }
 
@@ -171,6 +174,16 @@ impl DistributedContext {
     /// Returns how long a collective or a remote call may take.
     pub fn deadline(&self) -> Duration {
         self.0.deadline
+    }
+
+    /// Returns the step that the program has come to, if it tells.
+    pub fn step(&self) -> Option<i64> {
+        Some(self.0.step.load(Ordering::Relaxed)).filter(|step| *step >= 0)
+    }
+
+    /// Sets the step that errors of collectives name.
+    pub fn set_step(&self, step: i64) {
+        self.0.step.store(step, Ordering::Relaxed);
     }
 
     /// Returns the state that other crates keep with the context, one value of each type. State that needs the

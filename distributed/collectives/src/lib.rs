@@ -10,7 +10,12 @@ pub mod context;
 pub mod engine;
 mod kernels;
 pub mod mpi;
+pub mod world;
 
 pub use cluster::{Cluster, ClusterConfig, DeviceName, Group, Task, TaskHandle, TaskName};
 pub use context::{DistributedContext, WeakDistributedContext};
 pub use kernels::register;
+pub use world::{World, WorldOptions};
+
+/// The name of the request's resource with the folder of its checkpoints, a [`PathBuf`](std::path::PathBuf).
+pub const CHECKPOINT_DIR: &str = "tfrt_dist.checkpoint_dir";

@@ -3,9 +3,15 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use tfrt_host::{AsyncValue, Attr, Chain, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, Rest};
+use tfrt_host::{
+    Arg, AsyncValue, Attr, Chain, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, Rest,
+};
+
+use tfrt_tensor::{Accessor, DenseHostTensor};
 
 use super::{PROGRESS, Progress};
+
+static LOSS: Accessor = Accessor::new("tfrt_mnist.report_loss");
 
 /// When the first clock of the process was read.
 static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -81,6 +87,25 @@ fn progress(
     Ok(Chain)
 }
 
+/// Prints the mean of the losses of a batch on the first rank.
+fn report_loss(
+    rank: i32,
+    step: i32,
+    losses: Arg<DenseHostTensor>,
+    _chain: Chain,
+    every: Attr<i64>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    let is_due = every.0 > 0 && i64::from(step) % every.0 == 0;
+    if rank == 0 && is_due {
+        let losses = losses.read::<f32>(&LOSS)?;
+        let mean = losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len().max(1) as f64;
+        cx.host().print(format_args!("step {step}: loss {mean:.7}\n"));
+        cx.host().flush();
+    }
+    Ok(Chain)
+}
+
 fn report_training(
     images: i32,
     start_ns: i64,
@@ -123,6 +148,11 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .attributes(&["label"])
         .side_effecting()
         .doc("Shows how much of how much is done, if the request has somebody to show it.");
+    registry
+        .add("tfrt_mnist.report_loss", report_loss)
+        .attributes(&["every"])
+        .side_effecting()
+        .doc("Prints the mean of a batch's losses, on rank 0 and if the step is a multiple of `every`.");
     registry
         .add("tfrt_mnist.report_training", report_training)
         .side_effecting()

@@ -13,6 +13,7 @@ mod graph;
 mod host_ops;
 mod inspect;
 mod kernels;
+mod launch;
 mod model;
 mod model_inputs;
 mod onnx_ops;
@@ -95,6 +96,8 @@ enum Command {
     Run(run::Args),
     /// Measure a function's latency and throughput
     Bench(bench::Args),
+    /// Start a command as several ranks on this host, and end all of them if one fails
+    Launch(launch::Args),
     /// Compile a model into a program and its weights
     Compile(compile::Args),
     /// List the devices, and the reason if there are no CUDA devices
@@ -130,6 +133,7 @@ impl Command {
             Self::Kernels(args) => args.reference.json,
             Self::Ops(args) => args.reference.json,
             Self::Compile(_)
+            | Self::Launch(_)
             | Self::Opt(_)
             | Self::Translate(_)
             | Self::Resnet50(_)
@@ -229,6 +233,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
     let is_json = cli.command.prints_json();
     let done = match cli.command {
         Command::Run(args) => run::run(&args, &mut console),
+        Command::Launch(args) => {
+            let ended = launch::run(&args, &mut console);
+            let outcome = ended.unwrap_or_else(|failure| failure.report(is_json, &mut console));
+            return console.end(outcome);
+        }
         Command::Bench(args) => bench::run(&args, &mut console),
         Command::Compile(args) => compile::run(&args, &mut console),
         Command::Devices(args) => devices::run(&args, &mut console),

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod devices;
+mod distributed;
 mod ending;
 mod session;
 
@@ -13,7 +14,7 @@ use std::{
 use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_host::{Diagnostic, ErrorCode, FunctionRef, MAX_PENDING_CALLS};
 
-use self::devices::DeviceArgs;
+use self::{devices::DeviceArgs, distributed::DistributedArgs};
 use super::{
     Failure, host_ops,
     model::{self, Model, ModelArgs},
@@ -66,6 +67,8 @@ pub(super) struct ProgramArgs {
     pub(super) model: ModelArgs,
     #[command(flatten)]
     devices: DeviceArgs,
+    #[command(flatten)]
+    distributed: DistributedArgs,
 }
 
 /// Opens a program, or a model as one.

@@ -28,6 +28,7 @@ use super::{
     ProgramArgs,
     arguments::{MissingInputs, ModelInputs, arguments},
     choose,
+    distributed::DistributedArgs,
     ending::Ending,
     open_program,
 };
@@ -46,6 +47,7 @@ struct Files {
     data: Option<PathBuf>,
     weights: Option<SafeTensorsFile>,
     labels: Option<Vec<String>>,
+    checkpoint: Option<PathBuf>,
 }
 
 impl Files {
@@ -58,10 +60,12 @@ impl Files {
         };
         let labels = args.labels.as_ref().map(read).transpose()?;
         let model = model.and_then(|model| model.weights.clone());
-        Ok(Self { model, data: args.data.clone(), weights, labels })
+        let (data, checkpoint) = (args.data.clone(), args.distributed.checkpoint.clone());
+        Ok(Self { model, data, weights, labels, checkpoint })
     }
 
     fn offer(&self, resources: &ResourceContext) {
+        DistributedArgs::offer(self.checkpoint.as_ref(), resources);
         if let Some(weights) = &self.model {
             resources.insert(MODEL_WEIGHTS, weights.clone());
         }
@@ -131,6 +135,7 @@ impl Session {
             .work_queue(queue)
             .max_pending_calls(args.max_pending_calls)
             .devices(devices)
+            .world(args.distributed.options(args.model.verbose, console)?)
             .output(printed.clone().unwrap_or_else(|| SharedWriter::new(std::io::sink())))
             .diagnostics(move |error| {
                 let mut kept = kept.lock();
