@@ -11,14 +11,14 @@ use crate::{
     OpInvocation, OpRegistry, Results, TensorHandle, ops,
 };
 
-/// The name of the device that host memory is.
+/// The name of the device for host memory.
 const HOST_DEVICE: &str = "CPU:0";
 
-/// Runs ops eagerly: see the crate's documentation. A host has one, [`CoreRuntime::of`].
+/// Runs ops eagerly, see the documentation of the crate. Each host has one, [`CoreRuntime::of`].
 pub struct CoreRuntime {
     ops: Arc<OpRegistry>,
     device: Device,
-    /// Devices with memory of their own, by number.
+    /// Devices with separate memory, by number.
     devices: Mutex<HashMap<u32, Device>>,
     handlers: RwLock<HashMap<String, Arc<dyn OpHandler>>>,
 }
@@ -34,14 +34,14 @@ impl CoreRuntime {
         }
     }
 
-    /// Returns the host's runtime, made with all ops of this crate when first asked for. That asks
-    /// for the host's [`Devices`] too, so these are to be configured before.
+    /// Returns the host's runtime, created with all ops of this crate at the first call. This also
+    /// creates the host's [`Devices`], so configure those before.
     pub fn of(host: &HostContext) -> Arc<Self> {
         if let Some(runtime) = host.made_context() {
             return runtime;
         }
-        // What is made first goes last: the devices wait at their end for what handlers have of
-        // them.
+        // The devices are created first, so that they are destroyed last: at their end they wait
+        // for the resources that handlers hold.
         drop(Devices::of(host));
         host.shared_context(|| {
             let mut registry = OpRegistry::new();
@@ -55,7 +55,7 @@ impl CoreRuntime {
         &self.ops
     }
 
-    /// Returns the device that host memory is.
+    /// Returns the device for host memory.
     pub fn host_device(&self) -> &Device {
         &self.device
     }
@@ -65,16 +65,16 @@ impl CoreRuntime {
         self.cpu_with_fallback(Arc::new(NullOpHandler))
     }
 
-    /// Returns a handler of all ops in host memory that leaves others to `fallback`.
+    /// Returns a handler of all ops in host memory that passes other ops to `fallback`.
     pub fn cpu_with_fallback(&self, fallback: Arc<dyn OpHandler>) -> Arc<dyn OpHandler> {
         Arc::new(CpuOpHandler::new(self.device.clone(), self.ops.clone(), fallback))
     }
 
-    /// Returns a handler of the ops that `target` can run, which leaves others to `fallback`.
+    /// Returns a handler of the ops that `target` can run, which passes other ops to `fallback`.
     /// Handlers of one device share a queue, as long as its context has not failed.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn on_device(
         &self,
         target: &tfrt_device::front::Device,
@@ -95,7 +95,7 @@ impl CoreRuntime {
         Ok(Arc::new(DeviceOpHandler::new(device, self.ops.clone(), fallback)))
     }
 
-    /// Returns the device of this name: the host's, or one that a handler was made for.
+    /// Returns the device with this name: the host's, or one for which a handler was created.
     ///
     /// # Errors
     /// NotFound.
@@ -107,12 +107,12 @@ impl CoreRuntime {
         self.devices.lock().values().find(|device| device.name() == name).cloned().ok_or_else(missing)
     }
 
-    /// Makes a handler known by a name, in place of an earlier one of that name.
+    /// Registers a handler under a name, and replaces an earlier one with that name.
     pub fn register_handler(&self, name: impl Into<String>, handler: Arc<dyn OpHandler>) {
         self.handlers.write().insert(name.into(), handler);
     }
 
-    /// Returns the handler of this name.
+    /// Returns the handler with this name.
     ///
     /// # Errors
     /// NotFound if there is none.
@@ -123,8 +123,8 @@ impl CoreRuntime {
         self.handlers.read().get(name).cloned().ok_or_else(missing)
     }
 
-    /// Looks an op up and calls it once. Each result may be an error of its own, made at the
-    /// caller's place.
+    /// Looks an op up and calls it once. Each result may be a separate error, with the caller's
+    /// location.
     pub fn execute(
         cx: &ExecutionContext,
         handler: &dyn OpHandler,

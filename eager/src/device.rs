@@ -1,4 +1,4 @@
-//! [`Device`]: where the elements of a tensor are.
+//! [`Device`]: the location of a tensor's elements.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use tfrt_host::value_type;
 
 use crate::DeviceQueue;
 
-/// A place that tensors live in and ops run on, known by its name. Cheap to clone; devices are told
-/// apart by identity.
+/// A place where tensors are stored and ops run, known by its name. Cloning is cheap; devices are
+/// distinguished by identity.
 #[derive(Clone)]
 pub struct Device(Arc<Parts>);
 
@@ -20,22 +20,23 @@ struct Parts {
 value_type!(Device, "!tfrt.device");
 
 impl Device {
-    /// Creates a device of this name whose tensors are in host memory, different from every other.
+    /// Creates a device with this name whose tensors are in host memory, different from every other
+    /// one.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self(Arc::new(Parts { name: name.into(), queue: None }))
     }
 
-    /// Creates a device of this name with memory of its own, where ops are queued.
+    /// Creates a device with this name and separate memory, on which ops are queued.
     pub fn with_queue(name: impl Into<Box<str>>, queue: DeviceQueue) -> Self {
         Self(Arc::new(Parts { name: name.into(), queue: Some(Arc::new(queue)) }))
     }
 
-    /// Returns its name: `CPU:0`.
+    /// Returns the name, such as `CPU:0`.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Returns where ops are queued on a device with memory of its own.
+    /// Returns the queue for ops, if the device has separate memory.
     pub fn queue(&self) -> Option<&Arc<DeviceQueue>> {
         self.0.queue.as_ref()
     }

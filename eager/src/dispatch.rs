@@ -1,14 +1,13 @@
-//! What happens when an op is called: in host memory, or on a device.
+//! Calls ops, in host memory or on a device.
 //!
-//! An error among the arguments becomes every result. Then the metadata function runs, and what it
-//! refuses is an error of the call. If all arguments are there, so is the implementation's turn;
-//! else the call is kept, with its arguments and attributes, until the last of them is, and its
-//! results are promised. Ops that do something beyond their results also wait for the caller's
-//! chain, and leave one behind.
+//! If an argument is an error, it becomes every result. Otherwise the metadata function runs, and
+//! what it rejects is an error of the call. If all arguments are available, the implementation runs
+//! next. If not, the call is kept with its arguments and attributes until the last of them is
+//! available, and its results are promises. Ops with effects also wait for the caller's chain, and
+//! return a new one.
 //!
-//! Tensors that are in device memory while the op takes them from the host are copied first, which
-//! is one more thing to wait for. The other way needs no waiting: see
-//! [`on_device`](crate::on_device).
+//! Tensors in device memory that the op needs on the host are copied first, which is another reason
+//! to wait. The other direction needs no waiting: see [`on_device`](crate::on_device).
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -40,7 +39,7 @@ fn takes_from_host(op: &Op, device: &Device, index: usize, count: usize) -> bool
     }
 }
 
-/// Returns the available argument, if it is on a device and should not be.
+/// Returns the available argument if it is on a device but must be on the host.
 fn to_fetch<'a>(
     op: &Op,
     device: &Device,
@@ -50,7 +49,7 @@ fn to_fetch<'a>(
     argument.get::<DeviceTensor>().filter(|_| takes_from_host(op, device, index, count))
 }
 
-/// Queues the copies of available arguments that are on a device and should not be.
+/// Queues the copies of available arguments that are on a device but must be on the host.
 fn fetch(
     op: &Op,
     device: &Device,
@@ -66,19 +65,20 @@ fn fetch(
     Ok(())
 }
 
-/// Returns the bits of the arguments that are given up.
+/// Returns a bit for each argument that the caller gives up.
 pub(crate) fn given_up<T>(arguments: &[T], is_given_up: impl Fn(&T) -> bool) -> u64 {
     let bits =
         arguments.iter().enumerate().map(|(index, argument)| given_up_at(index, is_given_up(argument)));
     bits.fold(0, |all, bit| all | bit)
 }
 
-/// Returns the bits of the handles whose tensors go with them.
+/// Returns a bit for each handle that is passed with its tensor.
 fn handed_over(arguments: &[Cow<'_, TensorHandle>]) -> u64 {
     given_up(arguments, |argument| matches!(argument, Cow::Owned(handle) if handle.tensor().is_unique()))
 }
 
-/// Where the strings among the arguments are: in host memory, which an op on them cannot leave.
+/// Returns the host's device if there are strings among the arguments, because an op on strings
+/// must run in host memory.
 fn place_of_strings(op: &Op, arguments: &[Cow<'_, TensorHandle>]) -> Option<Device> {
     let is_string = |handle: &&Cow<'_, TensorHandle>| {
         let tensor = handle.known().and_then(|tensor| tensor.get::<HostTensor>());
@@ -99,7 +99,8 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
     if chain.as_ref().is_some_and(|chain| chain.status() != Status::Ready) {
         return execute_in_general(op, device, invocation, chain);
     }
-    // The usual case: all is there, where the op takes it, and says itself what is known of it.
+    // The usual case: all arguments are available where the op needs them, and their metadata is
+    // known.
     let (cx, attrs, count) = (invocation.cx, invocation.attrs, invocation.result_count);
     let handles = &invocation.arguments;
     match (device.queue(), op.device) {
@@ -132,9 +133,9 @@ pub(crate) fn execute(op: &Arc<Op>, device: &Device, mut invocation: OpInvocatio
     execute_in_general(op, device, invocation, chain)
 }
 
-/// Returns whether each tensor is something for an op, and what.
-// Lists are filled and read where they lie, here and below: to read what was just written elsewhere
-// costs more than the rest.
+/// Collects the available tensors for an op, or returns false if one is not available.
+// Here and below, lists are filled and read in place: reading recently written data elsewhere costs
+// more than the rest.
 #[inline]
 fn all<'a, T>(
     handles: &'a [Cow<'_, TensorHandle>],
@@ -150,8 +151,7 @@ fn all<'a, T>(
     })
 }
 
-/// Calls an op of whose arguments this is known, with what the metadata function says of the
-/// results.
+/// Calls an op with available arguments, with the metadata that the metadata function returns.
 fn execute_at_once<'t>(
     op: &Op,
     device: &Device,
@@ -177,7 +177,7 @@ fn metadata_of<'t>(tensors: &[&'t HostTensor]) -> impl Iterator<Item = &'t Tenso
     tensors.iter().map(|tensor| tensor.metadata())
 }
 
-/// Returns the same, wherever the arguments are, and whether or not they are there.
+/// Calls an op in all other cases: the arguments may be anywhere and may be pending.
 fn execute_in_general(
     op: &Arc<Op>,
     device: &Device,
@@ -189,7 +189,7 @@ fn execute_in_general(
     if let Some(error) = failed.or_else(|| chain.as_ref()?.as_untyped().error()) {
         return fail(cx, device, count, error, chain);
     }
-    // One that has failed since is told of where its elements are looked at.
+    // An argument that has failed since then is reported where its elements are read.
     let known =
         arguments.iter().map(|argument| argument.metadata()?.ok()).collect::<Option<SmallVec<[_; 4]>>>();
     let described =
@@ -217,7 +217,7 @@ fn execute_in_general(
     defer(op, device, (cx, arguments, attrs), metadata, chain, count)
 }
 
-/// What a metadata function says of the results.
+/// Returns the metadata of the results, if the op has a metadata function.
 fn describe<'t>(
     function: MetadataFn,
     arguments: impl IntoIterator<Item = &'t TensorMetadata>,
@@ -230,7 +230,7 @@ fn describe<'t>(
     function(MetadataCall { arguments: &known, attrs })
 }
 
-/// What the op's metadata function says of so many results.
+/// Returns the metadata of `count` results from the op's metadata function.
 fn metadata<'t>(
     op: &Op,
     function: MetadataFn,
@@ -247,7 +247,7 @@ fn miscounted(op: &Op, given: usize, expected: usize) -> Diagnostic {
     Diagnostic::invalid_argument(format!("'{}' gives {given} results, expected {expected}", op.name()))
 }
 
-/// Returns the results of an op that ran at once.
+/// Returns the results of an op that ran immediately.
 fn finish(
     op: &Op,
     (cx, device): (&ExecutionContext, &Device),
@@ -262,7 +262,7 @@ fn finish(
     }
 }
 
-// Not inline, so that the handles are where the caller wants them.
+// Not inlined, so that the handles are created in the caller's memory.
 #[inline(never)]
 fn handles(
     results_on: &Device,
@@ -281,7 +281,7 @@ fn handles(
     handles
 }
 
-/// Returns where the results are.
+/// Returns the device of the results.
 fn results_on<'d>(op: &Op, device: &'d Device, cx: &ExecutionContext) -> Cow<'d, Device> {
     match op.results_on_host && device.queue().is_some() {
         true => Cow::Owned(CoreRuntime::of(cx.host()).host_device().clone()),
@@ -296,7 +296,7 @@ fn handle(device: &Device, metadata: Option<&TensorMetadata>, tensor: AsyncValue
     }
 }
 
-/// Computes the results, wherever: every argument is available.
+/// Computes the results on the given device. Every argument is available.
 fn run(
     op: &Op,
     device: &Device,
@@ -331,7 +331,7 @@ fn run(
     compute(op, cx, (&arguments, given_up), (attrs, results))
 }
 
-/// Queues what computes the results on a device.
+/// Queues the computation of the results on a device.
 fn run_on_device<'v>(
     op: &Op,
     on: (on_device::Implementation, &Arc<DeviceQueue>),
@@ -353,7 +353,7 @@ fn check_wanted(cx: &ExecutionContext) -> Result<(), Diagnostic> {
     }
 }
 
-/// Begins a span of the op's name and its place in the program, if tracing is on.
+/// Begins a span with the op's name and origin, if tracing is on.
 #[inline]
 fn span(op: &Op, cx: &ExecutionContext) -> Option<tracing::Span> {
     tracing::span("op", || match cx.location() {
@@ -392,7 +392,7 @@ fn compute(
     function(CpuCall { cx, arguments: &all, attrs, results, given_up })
 }
 
-/// Returns whether an op takes a tensor as it is.
+/// Returns whether an op accepts the form of a tensor.
 fn takes(forms: Forms, tensor: &HostTensor) -> bool {
     match tensor {
         HostTensor::Dense(_) => true,
@@ -402,7 +402,7 @@ fn takes(forms: Forms, tensor: &HostTensor) -> bool {
     }
 }
 
-/// Returns the tensor in the form that all ops take.
+/// Returns the tensor in the form that all ops accept.
 fn converted(tensor: &HostTensor, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
     if matches!(tensor, HostTensor::String(_)) {
         // Existing programs expect this spelling.
@@ -458,7 +458,7 @@ fn defer(
 }
 
 impl Waiting {
-    /// Waits for what is still pending, one after the other, and for copies to the host, then runs.
+    /// Waits for pending arguments one by one, and for copies to the host, then runs the op.
     fn advance(mut self) {
         let chain = self.chain.as_ref().map(AsyncValueRef::as_untyped);
         let pending = self.arguments.iter().chain(chain).find(|value| value.status() == Status::Pending);
@@ -473,7 +473,8 @@ impl Waiting {
 
     fn run(self, fetched: Result<(), Diagnostic>) {
         let Self { op, device, cx, arguments, attrs, metadata, results, chain, done } = self;
-        // An error that came later is handed on as it is, like one that was there at once.
+        // An error of a pending argument is passed on unchanged, like one that was available at
+        // once.
         let chain = chain.as_ref().map(AsyncValueRef::as_untyped);
         let failed = arguments.iter().chain(chain).find_map(AsyncValue::error);
         let outcome = match failed {
@@ -491,7 +492,7 @@ impl Waiting {
     }
 }
 
-/// Keeps the promises of an op that ran later than it was called.
+/// Fulfils the promises of an op that ran later than it was called.
 pub(crate) fn keep(
     cx: &ExecutionContext,
     results: SmallVec<[IndirectPromise; 2]>,
@@ -514,7 +515,7 @@ pub(crate) fn keep(
     }
 }
 
-/// Keeps the promise of a chain when the op is done.
+/// Fulfils the promise of a chain when the op is done.
 fn settle(promise: Option<Promise<Chain>>, done: Option<AsyncValueRef<Chain>>) {
     let Some(promise) = promise else { return };
     done.unwrap_or(Chain.into()).then(move |outcome| match outcome {

@@ -38,7 +38,7 @@ use crate::{
 
 static ME: Accessor = Accessor::new("eager tensor");
 
-/// Calls ops of one handler on behalf of one request. Cheap to clone.
+/// Calls ops of one handler for one request. Cloning is cheap.
 #[derive(Clone)]
 pub struct Eager(Arc<Shared>);
 
@@ -46,14 +46,14 @@ struct Shared {
     cx: ExecutionContext,
     device: Device,
     handler: Arc<dyn OpHandler>,
-    /// The ops of tensors' methods, as far as they were called before.
+    /// The ops of tensors' methods that were called before.
     methods: Methods,
     /// Other ops that were called before.
     known: RwLock<HashMap<String, CoreRuntimeOp>>,
 }
 
 impl Eager {
-    /// Runs ops in host memory, for a request of its own.
+    /// Runs ops in host memory, for a new request.
     ///
     /// # Errors
     /// Internal if a program without functions cannot be loaded.
@@ -63,11 +63,10 @@ impl Eager {
         Ok(Self::new(ExecutionContext::new(request, no_program()?), &core, core.cpu()))
     }
 
-    /// Runs ops on a device, as far as they run there, and others in host memory, for a request of
-    /// its own.
+    /// Runs ops on a device if they support it, and other ops in host memory, for a new request.
     ///
     /// # Errors
-    /// The device's; Internal if a program without functions cannot be loaded.
+    /// Any error of the device; Internal if a program without functions cannot be loaded.
     pub fn on_device(
         host: &Arc<HostContext>,
         device: &tfrt_device::front::Device,
@@ -89,7 +88,7 @@ impl Eager {
         &self.0.cx
     }
 
-    /// Returns the request, to be cancelled or given a deadline.
+    /// Returns the request, which can be cancelled or given a deadline.
     pub fn request(&self) -> &Arc<RequestContext> {
         self.0.cx.request()
     }
@@ -106,12 +105,12 @@ impl Eager {
         Ok(self.host_tensor(DenseHostTensor::from_slice(shape, elements, self.0.cx.host().allocator())?))
     }
 
-    /// Returns a tensor that is in host memory already.
+    /// Returns a tensor with elements that are already in host memory.
     pub fn host_tensor(&self, tensor: impl Into<HostTensor>) -> Tensor {
         Tensor { handle: TensorHandle::from_host(self.0.device.clone(), tensor), eager: self.clone() }
     }
 
-    /// Returns a result, unless it is an error already.
+    /// Returns a result, or its error if it already is one.
     fn wrap(&self, handle: TensorHandle) -> Result<Tensor, Diagnostic> {
         match handle.error() {
             None => Ok(Tensor { handle, eager: self.clone() }),
@@ -119,11 +118,11 @@ impl Eager {
         }
     }
 
-    /// Calls any op.
+    /// Calls an op by name.
     ///
     /// # Errors
-    /// NotFound for an op that nobody knows; what is wrong with types, shapes and attributes. What
-    /// fails later is the result's error.
+    /// NotFound for an unknown op; errors of types, shapes and attributes. Later failures are
+    /// errors of the result.
     pub fn call(
         &self,
         op: &str,
@@ -134,8 +133,8 @@ impl Eager {
         self.invoke(op, arguments, attrs, result_count, None)
     }
 
-    /// Calls an op that does something beyond its results, as those on variables: it begins when
-    /// `chain` is there, and leaves one behind that is there when it is done, or its error.
+    /// Calls an op with effects, such as those on variables. It begins when `chain` is available,
+    /// and replaces it with a chain that becomes available when the op is done, or with its error.
     ///
     /// # Errors
     /// See [`call`](Self::call).
@@ -166,7 +165,7 @@ impl Eager {
         results.into_iter().map(|handle| self.wrap(handle)).collect()
     }
 
-    /// What an op gives.
+    /// Calls an op and returns its results.
     #[inline]
     fn results(
         &self,
@@ -193,7 +192,7 @@ impl Eager {
         Ok(op)
     }
 
-    /// Calls a method's op, of one result.
+    /// Calls the op of a method, which has one result.
     fn one(
         &self,
         op: &OnceLock<CoreRuntimeOp>,
@@ -223,7 +222,7 @@ impl Eager {
     }
 }
 
-/// Returns a program without functions: what runs ops is outside of any.
+/// Returns a program without functions, for ops that are called outside of any program.
 fn no_program() -> Result<Arc<BefFile>, Diagnostic> {
     let bytes = BefBuilder::new(OptionalSections::Drop).finish();
     let bytes = bytes.map_err(|error| Diagnostic::internal(error.message()))?;
@@ -233,7 +232,7 @@ fn no_program() -> Result<Arc<BefFile>, Diagnostic> {
         .map_err(|_| Diagnostic::internal("an empty program cannot be loaded"))
 }
 
-/// A tensor that ops take and give, perhaps still being computed: await it for its elements.
+/// A tensor that ops take and return, which may still be pending: await it for its elements.
 /// Cloning shares them.
 #[derive(Clone)]
 pub struct Tensor {
@@ -241,15 +240,15 @@ pub struct Tensor {
     eager: Eager,
 }
 
-/// Methods of tensors: ops of one, of two, which are broadcast, and of one with a list of numbers
-/// (axes or extents).
+/// Methods of tensors: ops of one tensor, of two, which are broadcast, and of one tensor with a
+/// list of numbers (axes or extents).
 macro_rules! methods {
     (
         unary { $($unary:ident => $unary_op:literal, $unary_doc:literal;)* }
         binary { $($binary:ident => $binary_op:literal, $binary_doc:literal;)* }
         listed { $($listed:ident($list:ident) => $listed_op:literal, $listed_doc:literal;)* }
     ) => {
-        /// The op of each method, once it was called.
+        /// The op of each method that was called before.
         #[derive(Default)]
         struct Methods {
             $($unary: OnceLock<CoreRuntimeOp>,)*
@@ -337,20 +336,20 @@ impl Tensor {
         self.eager.one(&self.eager.0.methods.cast, "tf.Cast", &[self], &attrs)
     }
 
-    /// Returns its data type and shape, as far as they are known.
+    /// Returns the data type and shape, if they are known.
     ///
     /// # Errors
-    /// What made the tensor fail.
+    /// The error that the tensor failed with.
     pub fn metadata(&self) -> Option<Result<TensorMetadata, Arc<Diagnostic>>> {
         self.handle.metadata()
     }
 
-    /// Returns the tensor as the core runtime has it.
+    /// Returns the tensor's handle in the core runtime.
     pub fn handle(&self) -> &TensorHandle {
         &self.handle
     }
 
-    /// Returns the tensor in host memory: itself, or a copy of one that is there on a device.
+    /// Returns the tensor in host memory: itself, or a copy if it is on a device.
     fn on_host(&self) -> Result<Self, Diagnostic> {
         let Some(tensor) = self.handle.tensor().get::<DeviceTensor>() else { return Ok(self.clone()) };
         let shared = &self.eager.0;
@@ -358,10 +357,10 @@ impl Tensor {
         self.eager.wrap(TensorHandle::new(shared.device.clone(), tensor.metadata(), copy))
     }
 
-    /// Returns the tensor in host memory, once it is there. Not for threads that compute.
+    /// Waits for the tensor and returns it in host memory. Never call it on a compute thread.
     ///
     /// # Errors
-    /// What made the tensor fail; FailedPrecondition on a thread that computes.
+    /// The error that the tensor failed with; FailedPrecondition on a compute thread.
     pub fn wait(&self) -> Result<HostTensor, Diagnostic> {
         let host = self.eager.0.cx.host();
         host.await_values(&[self.handle.tensor().clone()])?;
@@ -373,17 +372,17 @@ impl Tensor {
         }
     }
 
-    /// Returns the elements, once they are there. Not for threads that compute.
+    /// Waits for the elements and returns them. Never call it on a compute thread.
     ///
     /// # Errors
-    /// As [`Tensor::wait`]; InvalidArgument for another data type.
+    /// See [`Tensor::wait`]; InvalidArgument for another data type.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, Diagnostic> {
         let dense = self.wait()?.to_dense(&ME, self.eager.0.cx.host().allocator())?;
         Ok(dense.read::<T>(&ME)?.to_vec())
     }
 }
 
-/// Comes when the elements are there.
+/// Completes when the elements are available.
 impl Future for Tensor {
     type Output = Result<HostTensor, Arc<Diagnostic>>;
 

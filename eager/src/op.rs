@@ -1,4 +1,4 @@
-//! [`CoreRuntimeOp`]: an op looked up on a handler, ready to be called, and [`OpInvocation`], one call of it.
+//! [`CoreRuntimeOp`]: an op that a handler has looked up, and [`OpInvocation`], one call of it.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -7,26 +7,25 @@ use tfrt_host::{AsyncValueRef, Chain, Diagnostic, ExecutionContext, value_type};
 
 use crate::{Device, OpAttrs, TensorHandle};
 
-/// Tensors of one call.
+/// The results of one call.
 pub type Results = SmallVec<[TensorHandle; 2]>;
 
 /// One call of an op.
 pub struct OpInvocation<'a> {
-    /// Who calls, and from where.
+    /// The caller and its origin.
     pub cx: &'a ExecutionContext,
-    /// The arguments. An owned one that nobody else holds is the op's: its memory may be taken for
-    /// a result.
+    /// The arguments. If an owned one has no other user, the op may reuse its memory for a result.
     pub arguments: SmallVec<[Cow<'a, TensorHandle>; 4]>,
     /// The attributes.
     pub attrs: &'a OpAttrs,
-    /// How many results the caller expects.
+    /// The number of results that the caller expects.
     pub result_count: usize,
-    /// Orders ops that do something beyond their results: they begin when it is there, and leave
-    /// one that is there when they are done.
+    /// Orders ops with effects: they begin when it is available, and replace it with one that
+    /// becomes available when they are done.
     pub chain: Option<&'a mut AsyncValueRef<Chain>>,
 }
 
-/// An op of some handler: look it up once, call it often. Cheap to clone.
+/// An op of a handler: look it up once and call it often. Cloning is cheap.
 #[derive(Clone)]
 pub struct CoreRuntimeOp(Arc<Parts<Call>>);
 
@@ -40,8 +39,8 @@ struct Parts<F: ?Sized> {
 value_type!(CoreRuntimeOp, "!corert.op");
 
 impl CoreRuntimeOp {
-    /// Creates an op that gives tensors on `device`. `call` returns as many results as it is asked
-    /// for, errors among them.
+    /// Creates an op whose results are on `device`. `call` returns as many results as requested,
+    /// which may be errors.
     pub fn new(
         device: Device,
         call: impl for<'a> Fn(OpInvocation<'a>) -> Results + Send + Sync + 'static,
@@ -49,14 +48,14 @@ impl CoreRuntimeOp {
         Self(Arc::new(Parts { device, call }))
     }
 
-    /// Returns where its results are.
+    /// Returns the device of its results.
     pub fn device(&self) -> &Device {
         &self.0.device
     }
 
-    /// Calls it. Each result may be an error of its own; a wrong number of results makes all of
-    /// them errors.
-    // Inline, so that the invocation is not copied on its way.
+    /// Calls the op. Each result may be a separate error. If the number of results is wrong, all of
+    /// them are errors.
+    // Inlined, so that the invocation is not copied.
     #[inline]
     pub fn call(&self, invocation: OpInvocation<'_>) -> Results {
         let (cx, expected) = (invocation.cx, invocation.result_count);
@@ -71,7 +70,7 @@ impl CoreRuntimeOp {
     }
 }
 
-/// Results, and a chain, that are one error at the caller's place.
+/// Returns results and a chain that are all the same error, at the caller's location.
 pub(crate) fn fail(
     cx: &ExecutionContext,
     device: &Device,

@@ -1,4 +1,4 @@
-//! [`OpRegistry`]: what ops there are, each defined once.
+//! [`OpRegistry`]: the ops, each defined once.
 
 use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use tfrt_tensor::{
 
 use crate::{AttrSpec, DeviceFn, HostArguments, OpAttrs};
 
-/// What a metadata function sees.
+/// The input of a metadata function.
 #[derive(Clone, Copy, Debug)]
 pub struct MetadataCall<'a> {
     /// The arguments' data types and shapes.
@@ -30,22 +30,22 @@ impl<'a> MetadataCall<'a> {
     }
 }
 
-/// Data types and shapes of an op's results, from those of its arguments. It runs when the op is
-/// called.
+/// Computes the data types and shapes of an op's results from those of its arguments. It runs when
+/// the op is called.
 pub type MetadataFn = fn(MetadataCall<'_>) -> Result<SmallVec<[TensorMetadata; 2]>, Diagnostic>;
 
-/// A call of an op's implementation in host memory. Every argument is there and in a form the op
-/// takes.
+/// A call of an op's implementation in host memory. Every argument is available and in a form that
+/// the op accepts.
 pub struct CpuCall<'a> {
-    /// Who calls, and from where.
+    /// The caller and its origin.
     pub cx: &'a ExecutionContext,
-    /// The arguments. The memory of some may be taken: see [`reuse`](Self::reuse).
+    /// The arguments. The memory of some may be reused, see [`reuse`](Self::reuse).
     pub arguments: &'a [&'a HostTensor],
     /// The attributes.
     pub attrs: &'a OpAttrs,
-    /// What the metadata function said of the results; nothing for an op without one.
+    /// The results' metadata from the metadata function; empty for an op without one.
     pub results: &'a [TensorMetadata],
-    /// A bit for each of the first 64 arguments that nobody else will ask for its elements.
+    /// A bit for each of the first 64 arguments whose elements have no other user.
     pub(crate) given_up: u64,
 }
 
@@ -65,7 +65,7 @@ impl CpuCall<'_> {
         }
     }
 
-    /// What the metadata function said of a result.
+    /// Returns the metadata of a result.
     ///
     /// # Errors
     /// Internal for an op without a metadata function.
@@ -73,7 +73,7 @@ impl CpuCall<'_> {
         self.results.get(index).ok_or_else(|| Diagnostic::internal("the op has no metadata function"))
     }
 
-    /// Returns a tensor for a result, its elements zero.
+    /// Allocates a tensor for a result, filled with zeros.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -81,7 +81,7 @@ impl CpuCall<'_> {
         DenseHostTensor::allocate(self.result(index)?.clone(), self.cx.host().allocator())
     }
 
-    /// Returns a tensor for a result, whose elements may be anything: for ops that set all of them.
+    /// Allocates a tensor for a result with unspecified elements, for ops that set all of them.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -89,13 +89,14 @@ impl CpuCall<'_> {
         DenseHostTensor::allocate_unset(self.result(index)?.clone(), self.cx.host().allocator())
     }
 
-    /// Returns an argument's memory for a result, if nobody else can see it and it has the right
-    /// size: the op may then read the argument and write the result element by element.
+    /// Returns an argument's memory for a result, if it has no other user and the right size. The
+    /// op may then read the argument and write the result element by element.
     pub fn reuse(&self, argument: usize, result: usize) -> Option<DenseHostTensor> {
         self.reuse_as(argument, self.results.get(result)?)
     }
 
-    /// As [`reuse`](Self::reuse), for a result of which the metadata function says nothing.
+    /// Returns memory like [`reuse`](Self::reuse), for a result without metadata from the metadata
+    /// function.
     pub fn reuse_as(&self, argument: usize, metadata: &TensorMetadata) -> Option<DenseHostTensor> {
         let HostTensor::Dense(tensor) = self.arguments.get(argument)? else { return None };
         if !is_given_up(self.given_up, argument)
@@ -123,12 +124,12 @@ pub(crate) fn wrong_count(expected: usize, got: usize) -> Diagnostic {
     Diagnostic::invalid_argument(format!("the op takes {expected} arguments, got {got}"))
 }
 
-/// What an implementation gives.
+/// The result of an implementation.
 #[derive(Debug, Default)]
 pub struct OpResult {
-    /// The results, each a [`HostTensor`] that may still be computed.
+    /// The results, each a [`HostTensor`] that may still be pending.
     pub tensors: SmallVec<[AsyncValue; 2]>,
-    /// When what the op does beyond its results is done; none for ops that do nothing.
+    /// Becomes available when the op's effects are done; `None` for ops without effects.
     pub done: Option<AsyncValueRef<Chain>>,
 }
 
@@ -159,31 +160,31 @@ impl From<Chain> for OpResult {
 /// Computes an op's results in host memory.
 pub type CpuFn = fn(CpuCall<'_>) -> Result<OpResult, Diagnostic>;
 
-/// Forms of tensors, besides dense ones, that an op's implementation takes as they are. Others are
+/// The forms of tensors, besides dense ones, that an op's implementation accepts. Other forms are
 /// converted first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forms {
     /// One value in every place.
     pub scalar: bool,
-    /// Coordinates and values of what is not zero.
+    /// The coordinates and values of nonzero elements.
     pub coo: bool,
     /// Strings.
     pub string: bool,
 }
 
 impl Forms {
-    /// All of them.
+    /// All forms.
     pub const ANY: Self = Self { scalar: true, coo: true, string: true };
     /// Scalars besides dense tensors.
     pub const SCALAR: Self = Self { scalar: true, coo: false, string: false };
     /// Strings besides dense tensors.
     pub const STRING: Self = Self { scalar: false, coo: false, string: true };
-    /// Both.
+    /// Scalars and strings besides dense tensors.
     pub const SCALAR_OR_STRING: Self = Self { scalar: true, coo: false, string: true };
 }
 
-/// What a call of an op does beyond computing its results: the resources that it reads and writes,
-/// named by the arguments that are their handles. Chains order calls that have an effect.
+/// The effects of calling an op: the resources that it reads and writes, given by the arguments
+/// that are their handles. Chains order calls that have effects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// A bit for each argument whose resource is read.
@@ -199,33 +200,33 @@ impl Effects {
         self == Self::default()
     }
 
-    /// Returns whether a call reads the resource that this argument is a handle of.
+    /// Returns whether a call reads the resource with this argument as its handle.
     pub fn reads(self, argument: usize) -> bool {
         self.reads & argument_bit(argument) != 0
     }
 
-    /// Returns whether a call writes the resource that this argument is a handle of.
+    /// Returns whether a call writes the resource with this argument as its handle.
     pub fn writes(self, argument: usize) -> bool {
         self.writes & argument_bit(argument) != 0
     }
 
-    /// Returns whether a call reads or changes something that is no argument, for example the
+    /// Returns whether a call reads or changes something other than its arguments, such as the
     /// output of the program.
     pub fn is_external(self) -> bool {
         self.external
     }
 }
 
-/// Returns the bit of one of the first 64 arguments; none for others, which are no handles.
+/// Returns the bit of one of the first 64 arguments, or 0 for others, which are never handles.
 fn argument_bit(argument: usize) -> u64 {
     u32::try_from(argument).ok().and_then(|argument| 1u64.checked_shl(argument)).unwrap_or(0)
 }
 
-/// An op: its name, what it declares and its implementations.
+/// An op: its name, its declarations and its implementations.
 #[derive(Clone)]
 pub struct Op {
     pub(crate) name: Cow<'static, str>,
-    /// Counts the ops of a registry from zero on.
+    /// The index of the op in its registry.
     pub(crate) number: usize,
     pub(crate) metadata: Option<MetadataFn>,
     pub(crate) cpu: Option<CpuFn>,
@@ -255,12 +256,12 @@ impl Op {
         }
     }
 
-    /// Returns the name programs use.
+    /// Returns the name that programs use.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the function that describes its results from its arguments' metadata, if there is
+    /// Returns the function that computes its results' metadata from its arguments', if there is
     /// one.
     pub fn metadata_function(&self) -> Option<MetadataFn> {
         self.metadata
@@ -276,8 +277,8 @@ impl Op {
         self.device.is_some()
     }
 
-    /// Returns whether it can be computed on devices, and takes this one of `count` arguments from
-    /// device memory then.
+    /// Returns whether it can be computed on devices, and then takes this one of `count` arguments
+    /// from device memory.
     pub fn takes_from_device(&self, argument: usize, count: usize) -> bool {
         self.device.is_some_and(|(_, host_arguments)| !host_arguments.must_be_on_host(argument, count))
     }
@@ -299,7 +300,7 @@ impl Op {
         &self.attributes
     }
 
-    /// What a call does beyond computing its results.
+    /// Returns the effects of a call besides its results.
     pub fn effects(&self) -> Effects {
         self.effects
     }
@@ -322,41 +323,41 @@ impl fmt::Debug for Op {
     }
 }
 
-/// Says more of an op that was just added.
+/// Adds declarations to an op.
 #[derive(Debug)]
 pub struct OpBuilder<'r>(&'r mut Op);
 
 impl OpBuilder<'_> {
-    /// What is known of its results when it is called.
+    /// Sets the metadata function.
     pub fn metadata(self, function: MetadataFn) -> Self {
         self.0.metadata = Some(function);
         self
     }
 
-    /// How it is computed in host memory.
+    /// Sets the implementation in host memory.
     pub fn cpu(self, function: CpuFn) -> Self {
         self.0.cpu = Some(function);
         self
     }
 
-    /// How it is computed on a device; all arguments are brought to its memory.
+    /// Sets the implementation on devices. All arguments are copied to device memory.
     pub fn device(self, function: DeviceFn) -> Self {
         self.device_with(function, HostArguments::default())
     }
 
-    /// How it is computed on a device, where some arguments stay on the host.
+    /// Sets the implementation on devices, with some arguments on the host.
     pub fn device_with(self, function: DeviceFn, host_arguments: HostArguments) -> Self {
         self.0.device = Some((function, host_arguments));
         self
     }
 
-    /// Returns its results are in host memory even when it runs on a device.
+    /// Declares that its results are in host memory even when it runs on a device.
     pub fn results_on_host(self) -> Self {
         self.0.results_on_host = true;
         self
     }
 
-    /// What forms of tensors it takes in host memory.
+    /// Declares the forms of tensors that it accepts in host memory.
     pub fn forms(self, forms: Forms) -> Self {
         self.0.forms = forms;
         self
@@ -374,26 +375,25 @@ impl OpBuilder<'_> {
         self
     }
 
-    /// Declares that it reads the resource that this argument is a handle of.
+    /// Declares that it reads the resource with this argument as its handle.
     pub fn reads(self, argument: usize) -> Self {
         self.0.effects.reads |= argument_bit(argument);
         self
     }
 
-    /// Declares that it writes the resource that this argument is a handle of.
+    /// Declares that it writes the resource with this argument as its handle.
     pub fn writes(self, argument: usize) -> Self {
         self.0.effects.writes |= argument_bit(argument);
         self
     }
 
-    /// Declares that it reads or changes something that is no argument.
+    /// Declares that it reads or changes something other than its arguments.
     pub fn external(self) -> Self {
         self.0.effects.external = true;
         self
     }
 
-    /// Declares that equal calls may give different results, as those of random numbers without
-    /// seeds do.
+    /// Declares that equal calls may return different results, as random numbers without seeds do.
     pub fn nondeterministic(self) -> Self {
         self.0.is_deterministic = false;
         self
@@ -403,7 +403,7 @@ impl OpBuilder<'_> {
 /// Ops by name.
 #[derive(Debug, Default)]
 pub struct OpRegistry {
-    /// Programs that call ops by their names look here each time.
+    /// Programs that call ops by name look them up here each time.
     ops: HashMap<Cow<'static, str>, Arc<Op>, FixedState>,
     duplicates: Vec<Cow<'static, str>>,
     missing: Vec<Cow<'static, str>>,
@@ -421,8 +421,8 @@ impl OpRegistry {
         let name = name.into();
         let op = Op::new(name.clone(), self.ops.len());
         if self.ops.contains_key(&name) {
-            // The first one stays; `check` reports the name, and the builder works on one that is
-            // thrown away.
+            // The first one is kept. `check` reports the name, and the builder works on an op that
+            // is discarded.
             self.duplicates.push(name);
             return OpBuilder(self.spare.insert(op));
         }
@@ -431,7 +431,7 @@ impl OpRegistry {
         OpBuilder(op)
     }
 
-    /// Says more of an op that was added before.
+    /// Adds declarations to an op that was added before.
     pub fn extend(&mut self, name: &'static str) -> OpBuilder<'_> {
         match self.ops.get_mut(name).and_then(Arc::get_mut) {
             Some(op) => OpBuilder(op),
@@ -447,15 +447,15 @@ impl OpRegistry {
         self.ops.get(name)
     }
 
-    /// Returns all ops, in no order.
+    /// Returns all ops, in no particular order.
     pub fn ops(&self) -> impl ExactSizeIterator<Item = &Op> {
         self.ops.values().map(|op| &**op)
     }
 
-    /// Returns whether every name was added once, and none extended that was not added.
+    /// Checks that every name was added once, and that every extended op was added.
     ///
     /// # Errors
-    /// One that lists the names.
+    /// An error that lists the names.
     pub fn check(&self) -> Result<(), Diagnostic> {
         if self.duplicates.is_empty() && self.missing.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! [`TensorHandle`]: a tensor that ops take and give, perhaps still being computed.
+//! [`TensorHandle`]: a tensor that ops take and return, which may still be pending.
 
 use std::{fmt, sync::Arc};
 
@@ -10,11 +10,11 @@ use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
 use crate::{Device, DeviceTensor};
 
-/// Up to this rank, and with extents that fit 32 bits, metadata needs no heap.
+/// The greatest rank for which metadata with 32-bit extents needs no heap memory.
 const RANK_INLINE: usize = TensorShape::RANK_INLINE;
 
-/// A tensor on a device: its elements may come later, its data type and shape are mostly known at
-/// once. Cloning shares the elements.
+/// A tensor on a device. Its elements may become available later; its data type and shape are
+/// usually known immediately. Cloning shares the elements.
 #[derive(Clone)]
 pub struct TensorHandle {
     tensor: AsyncValue,
@@ -26,17 +26,17 @@ value_type!(TensorHandle, "!corert.tensorhandle");
 
 const _: () = assert!(size_of::<TensorHandle>() <= 64);
 
-/// A tensor's metadata, as small as it comes.
+/// A tensor's metadata in its most compact form.
 #[derive(Clone)]
 enum Metadata {
-    /// The tensor's, which is there.
+    /// The metadata of the tensor, which is available.
     OfTensor,
     Small(Kind, [u32; RANK_INLINE]),
     Large(Arc<TensorMetadata>),
     Later(AsyncValueRef<SharedMetadata>),
 }
 
-/// Data type and rank. As wide as an extent, so that metadata is words alone.
+/// The data type and rank, as wide as an extent, so that the metadata consists of words only.
 #[derive(Clone, Copy)]
 #[repr(align(4))]
 struct Kind {
@@ -44,7 +44,7 @@ struct Kind {
     rank: u8,
 }
 
-/// Metadata that came later.
+/// Metadata that became available later.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedMetadata(pub(crate) TensorMetadata);
 
@@ -68,8 +68,8 @@ impl From<&TensorMetadata> for Metadata {
 }
 
 impl TensorHandle {
-    /// Creates a tensor whose metadata is known. `tensor` becomes a [`HostTensor`], a
-    /// [`DeviceTensor`] or an error.
+    /// Creates a tensor with known metadata. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`]
+    /// or an error.
     pub fn new(device: Device, metadata: &TensorMetadata, tensor: AsyncValue) -> Self {
         let metadata = match tensor.status() {
             Status::Ready => Metadata::OfTensor,
@@ -83,7 +83,7 @@ impl TensorHandle {
         Self { tensor: AsyncValue::new(tensor.into()), metadata: Metadata::OfTensor, device }
     }
 
-    /// Creates a tensor about which nothing is known until it is there.
+    /// Creates a pending tensor with unknown metadata.
     pub fn from_pending(device: Device, tensor: AsyncValue) -> Self {
         if tensor.status() == Status::Ready && metadata_of(&tensor).is_ok() {
             return Self { tensor, metadata: Metadata::OfTensor, device };
@@ -108,7 +108,7 @@ impl TensorHandle {
         Self { tensor, metadata: Metadata::Later(AsyncValueRef::from_error(error)), device }
     }
 
-    /// Returns a tensor to come, and who gives it.
+    /// Returns a pending tensor, and the promise for it.
     pub(crate) fn promised(device: Device, metadata: Option<&TensorMetadata>) -> (IndirectPromise, Self) {
         let (promise, tensor) = IndirectPromise::new();
         let handle = match metadata {
@@ -118,18 +118,18 @@ impl TensorHandle {
         (promise, handle)
     }
 
-    /// Returns where its elements are.
+    /// Returns the device of its elements.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Returns its data type and shape, as far as they are known.
+    /// Returns the data type and shape, if they are known.
     pub fn metadata(&self) -> Option<Result<TensorMetadata, Arc<Diagnostic>>> {
         match &self.metadata {
             Metadata::OfTensor => Some(metadata_of(&self.tensor)),
             Metadata::Small(Kind { dtype, rank }, dims) => {
                 let wide = dims.map(|dim| dim as usize);
-                // So few dimensions are a shape.
+                // The rank is small enough for a shape.
                 let shape = TensorShape::new(&wide[..usize::from(*rank)]).unwrap_or(TensorShape::scalar());
                 Some(Ok(TensorMetadata { dtype: *dtype, shape }))
             }
@@ -146,17 +146,17 @@ impl TensorHandle {
         }
     }
 
-    /// Returns the elements, perhaps still to come.
+    /// Returns the elements, which may be pending.
     pub fn tensor(&self) -> &AsyncValue {
         &self.tensor
     }
 
-    /// Returns the elements, giving up this handle's share in them.
+    /// Returns the elements and gives up this handle's share of them.
     pub fn into_tensor(self) -> AsyncValue {
         self.tensor
     }
 
-    /// Returns the tensor, unless what is known of it is an error or still to come.
+    /// Returns the tensor, unless its metadata is an error or pending.
     pub(crate) fn known(&self) -> Option<&AsyncValue> {
         match &self.metadata {
             Metadata::Later(later) => later.get()?.ok().map(|_| &self.tensor),
@@ -164,7 +164,7 @@ impl TensorHandle {
         }
     }
 
-    /// Returns the error that the tensor, or what is known of it, is.
+    /// Returns the error of the tensor or of its metadata, if there is one.
     pub fn error(&self) -> Option<Arc<Diagnostic>> {
         let of_metadata = match &self.metadata {
             Metadata::Later(later) => later.as_untyped().error(),
@@ -173,18 +173,18 @@ impl TensorHandle {
         of_metadata.or_else(|| self.tensor.error())
     }
 
-    /// Returns whether the elements are there, or an error is.
+    /// Returns whether the elements, or an error, are available.
     pub fn is_available(&self) -> bool {
         self.tensor.status() != Status::Pending
     }
 
-    /// Returns the elements, if they are in host memory; `None` while they are computed.
+    /// Returns the elements if they are in host memory, or `None` while they are pending.
     pub fn host_tensor(&self) -> Option<Result<&HostTensor, Arc<Diagnostic>>> {
         self.is_available().then(|| host_tensor(&self.tensor))
     }
 }
 
-/// Data type and shape of the tensor that an available value is.
+/// Returns the data type and shape of an available tensor.
 fn metadata_of(value: &AsyncValue) -> Result<TensorMetadata, Arc<Diagnostic>> {
     match value.get::<DeviceTensor>() {
         Some(tensor) => Ok(tensor.metadata().clone()),
@@ -192,7 +192,7 @@ fn metadata_of(value: &AsyncValue) -> Result<TensorMetadata, Arc<Diagnostic>> {
     }
 }
 
-/// Returns the host tensor that an available value is.
+/// Returns the host tensor in an available value.
 pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnostic>> {
     if let Some(tensor) = value.get::<HostTensor>() {
         return Ok(tensor);
@@ -203,7 +203,8 @@ pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnos
     }))
 }
 
-/// Returns the available tensor in host memory, perhaps later: itself, or a copy of a device's.
+/// Returns an available tensor in host memory, which may become available later: the tensor itself,
+/// or a copy of a device's.
 pub(crate) fn in_host_memory(value: AsyncValue, cx: &ExecutionContext) -> AsyncValue {
     match value.get::<DeviceTensor>().map(|tensor| tensor.to_host(cx)) {
         None => value,

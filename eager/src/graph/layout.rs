@@ -1,34 +1,34 @@
-//! [`Layout`]: a checked plan with what the executor looks up at each step.
+//! [`Layout`]: a checked plan with the lookup tables that the executor uses at each step.
 
 use tfrt_host::Diagnostic;
 
 use super::plan::{GraphPlan, Input, NodeKind};
 
-/// Where an output goes.
+/// The consumer of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Consumer {
     /// An input of a node.
     Data(u32, u32),
-    /// Something that the graph gives.
+    /// A fetch of the graph.
     Fetch(u32),
 }
 
 /// A node within its frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Local {
-    /// Its number among the nodes of its frame.
+    /// The index among the nodes of its frame.
     pub(super) index: usize,
-    /// Where its inputs begin among those of its frame.
+    /// The index of its first input among those of its frame.
     pub(super) slots: usize,
-    /// What it waits for, except that the data inputs of a Merge are not counted.
+    /// The number of inputs that it waits for, without the data inputs of a Merge.
     pub(super) missing: u32,
-    /// The data inputs of a Merge that can come in the first iteration, and in others.
+    /// The number of data inputs of a Merge that can arrive in the first iteration, and in others.
     pub(super) candidates: [u32; 2],
-    /// Where each output goes.
+    /// The consumers of each output.
     pub(super) consumers: Vec<Vec<Consumer>>,
     /// The nodes that take its control output.
     pub(super) control_consumers: Vec<u32>,
-    /// What the graph gives needs its control output.
+    /// Whether a fetch of the graph needs its control output.
     pub(super) is_fetched: bool,
 }
 
@@ -49,11 +49,11 @@ pub(super) struct Layout {
     pub(super) frames: Vec<FrameLayout>,
 }
 
-/// How many outputs all nodes together may have.
+/// The greatest number of outputs of all nodes together.
 const MAX_OUTPUTS: u64 = 1 << 22;
 
 impl Layout {
-    /// Checks a plan for a graph of so many arguments and functions.
+    /// Checks a plan for a graph with this many arguments and functions.
     ///
     /// # Errors
     /// InvalidArgument, naming the node that does not fit.
@@ -152,7 +152,8 @@ fn check_frames(plan: &GraphPlan) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// An input comes from an argument, or from a node before `number` whose outputs are in `frame`.
+/// Checks that an input comes from an argument, or from a node before `number` whose outputs are in
+/// `frame`.
 fn check_input(
     plan: &GraphPlan,
     input: Input,

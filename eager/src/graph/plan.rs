@@ -1,45 +1,47 @@
-//! [`GraphPlan`]: a graph as a program carries it.
+//! [`GraphPlan`]: the form of a graph in a program.
 //!
-//! The table is a list of integers: the numbers of nodes, frames and fetches, then each of them; a text for each node, which
-//! says where it stands, and the keys of Send and Recv follow as a list of strings.
+//! It is encoded as a list of integers: the numbers of nodes, frames and fetches, followed by each
+//! of them. A list of strings contains the location of each node, followed by the keys of Send and
+//! Recv.
 
 use tfrt_host::Diagnostic;
 
-/// What a node does.
+/// The operation of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// Calls the function of this number with a chain and the inputs.
     Island(u32),
-    /// Gives its inputs.
+    /// Returns its inputs.
     Forward,
-    /// Gives its first input as its first output if its second one is false, else as its second output.
+    /// Returns its first input as its first output if its second one is false, else as its second
+    /// output.
     Switch,
-    /// Gives its first input as the output that its second one numbers.
+    /// Returns its first input as the output whose number is its second input.
     SwitchN(u32),
-    /// Gives a live input, and its number.
+    /// Returns a live input, and its index.
     Merge,
-    /// Gives its input within another frame, in all iterations if it is constant.
+    /// Passes its input into another frame, to all iterations if it is constant.
     Enter {
-        /// Whether the value is there in all iterations.
+        /// Whether the value is available in all iterations.
         is_constant: bool,
     },
-    /// Gives its input in the frame around.
+    /// Passes its input to the enclosing frame.
     Exit,
-    /// Gives what its sink takes, in the next iteration.
+    /// Returns the input of its sink, in the next iteration.
     Source,
-    /// Hands its input to the source of this number.
+    /// Passes its input to the source with this number.
     Sink(u32),
-    /// Gives its input, which decides whether its loop continues.
+    /// Returns its input, which decides whether its loop continues.
     LoopCond,
-    /// Gives control when its inputs have come, live or dead.
+    /// Fires when its inputs have arrived, live or dead.
     ControlTrigger,
-    /// Leaves its input for a Recv of the key of this number.
+    /// Sends its input to the Recv of the key with this number.
     Send(u32),
-    /// Gives what a Send of the key of this number left.
+    /// Returns the value of the Send of the key with this number.
     Recv(u32),
 }
 
-/// What a node takes.
+/// An input of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// An argument of the graph.
@@ -51,28 +53,28 @@ pub enum Input {
 /// A node of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphNode {
-    /// What it does.
+    /// The operation.
     pub kind: NodeKind,
     /// The frame that it runs in.
     pub frame: u32,
-    /// The frame that its outputs are in.
+    /// The frame of its outputs.
     pub output_frame: u32,
-    /// How many data outputs it has.
+    /// The number of data outputs.
     pub outputs: u32,
-    /// The data that it takes.
+    /// The data inputs.
     pub inputs: Vec<Input>,
     /// The nodes that run before it.
     pub controls: Vec<u32>,
-    /// Where it stands, for messages.
+    /// The location, for messages.
     pub place: String,
 }
 
-/// A frame of a graph. The first one is what is outside of all others.
+/// A frame of a graph. The first one encloses all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphFrame {
-    /// The frame around it; its own number for the first one.
+    /// The enclosing frame; its own number for the first one.
     pub parent: u32,
-    /// How many of its iterations may be in flight.
+    /// The greatest number of iterations in flight.
     pub parallel_iterations: u32,
 }
 
@@ -81,13 +83,13 @@ pub struct GraphFrame {
 pub struct GraphPlan {
     /// The nodes, each after those whose outputs it takes.
     pub nodes: Vec<GraphNode>,
-    /// The frames, each after the one around it.
+    /// The frames, each after its enclosing frame.
     pub frames: Vec<GraphFrame>,
-    /// What the graph gives.
+    /// The results of the graph.
     pub fetches: Vec<Input>,
-    /// Nodes that must be live for the graph to be.
+    /// The nodes that must be live for the graph to be live.
     pub fetch_controls: Vec<u32>,
-    /// Where what it gives is named, for messages.
+    /// The location of the fetches, for messages.
     pub place: String,
     /// The keys of Send and Recv.
     pub keys: Vec<String>,
@@ -157,7 +159,8 @@ impl Words<'_> {
         u32::try_from(self.word()?).map_err(|_| malformed("a number is out of range"))
     }
 
-    /// As many items as a number says. Each takes at least one word, so that few words cannot ask for much memory.
+    /// Reads a list, whose length comes first. Each item takes at least one word, so that few words
+    /// cannot request much memory.
     fn list<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, Diagnostic>) -> Result<Vec<T>, Diagnostic> {
         let count = self.number()? as usize;
         if count > self.0.len() {
@@ -191,7 +194,7 @@ impl Words<'_> {
 }
 
 impl GraphPlan {
-    /// The table as integers and texts.
+    /// Encodes the plan as integers and strings.
     pub fn encode(&self) -> (Vec<i64>, Vec<String>) {
         fn list<T>(words: &mut Vec<i64>, items: &[T], word: impl Fn(&mut Vec<i64>, &T)) {
             words.push(items.len() as i64);
@@ -215,10 +218,10 @@ impl GraphPlan {
         (words, places.chain([self.place.clone()]).chain(self.keys.iter().cloned()).collect())
     }
 
-    /// Reads a table. It may still name nodes that do not exist.
+    /// Decodes a plan. It may still refer to nodes that do not exist.
     ///
     /// # Errors
-    /// InvalidArgument for words that are no table.
+    /// InvalidArgument for words that do not form a plan.
     pub fn decode(words: &[i64], mut texts: Vec<String>) -> Result<Self, Diagnostic> {
         let mut words = Words(words.iter());
         let mut nodes = words.list(Words::node)?;

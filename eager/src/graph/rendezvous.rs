@@ -1,29 +1,30 @@
-//! [`Rendezvous`]: where Send leaves values for Recv, one for each request.
+//! [`Rendezvous`]: passes values from Send to Recv, one for each request.
 
 use std::collections::{HashMap, VecDeque};
 
 use parking_lot::Mutex;
 use tfrt_host::AsyncValue;
 
-/// A value, or nothing if it is dead.
+/// A value, or `None` if it is dead.
 pub(super) type Token = Option<AsyncValue>;
 
-/// Who waits for a value: the number of its graph, and what to call with the value.
+/// A pending receive: the number of its graph, and the function to call with the value.
 type Receiver = (usize, Box<dyn FnOnce(Token) + Send>);
 
-/// What was sent and not received yet, and the other way round. One of them is empty.
+/// The values that were sent but not received, and the receivers without a value. One of the two is
+/// empty.
 #[derive(Default)]
 struct Waiting {
     values: VecDeque<Token>,
     receivers: VecDeque<Receiver>,
 }
 
-/// The values that are under way, by key.
+/// The values in transit, by key.
 #[derive(Default)]
 pub(super) struct Rendezvous(Mutex<HashMap<String, Waiting>>);
 
 impl Rendezvous {
-    /// Hands a value to who waits for it, or keeps it.
+    /// Passes a value to its receiver, or keeps it.
     pub(super) fn send(&self, key: String, token: Token) {
         let receiver = {
             let mut all = self.0.lock();
@@ -39,7 +40,8 @@ impl Rendezvous {
         }
     }
 
-    /// Calls `receiver` with the value of this key, at once if it is there. `graph` is the number of the graph that waits.
+    /// Calls `receiver` with the value of this key, immediately if it is available. `graph` is the
+    /// number of the receiving graph.
     pub(super) fn receive(&self, key: String, graph: usize, receiver: impl FnOnce(Token) + Send + 'static) {
         let token = {
             let mut all = self.0.lock();
@@ -52,7 +54,7 @@ impl Rendezvous {
         receiver(token);
     }
 
-    /// Forgets what a graph waits for.
+    /// Removes the pending receives of a graph.
     pub(super) fn forget(&self, graph: usize) {
         let mut forgotten = Vec::new();
         for waiting in self.0.lock().values_mut() {
@@ -62,7 +64,7 @@ impl Rendezvous {
             let gone: VecDeque<Receiver> = gone;
             forgotten.extend(gone);
         }
-        // Dropped without the lock: a receiver keeps its graph.
+        // Dropped without the lock, because a receiver keeps its graph alive.
         drop(forgotten);
     }
 }

@@ -1,7 +1,7 @@
 //! [`execute`]: runs the nodes of a graph as they become ready.
 //!
-//! One thread at a time runs nodes; it never waits. An island whose results are still computed tells so when they are there,
-//! and whoever completes them continues with the nodes that became ready.
+//! One thread at a time runs nodes, and never waits. When the pending results of an island become
+//! available, the thread that completes them continues with the nodes that became ready.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::state::{Ready, State};
 use crate::kernels::condition::{Verdict, number, verdict};
 use crate::{CoreRuntime, TensorHandle};
 
-/// Nodes that run before other work gets its turn.
+/// The number of nodes that run before other work gets its turn.
 const MAX_NODES_AT_ONCE: usize = 4096;
 
 /// A call of a graph.
@@ -29,15 +29,15 @@ pub(crate) struct Call {
     pub(crate) functions: Vec<Function>,
     pub(crate) chain: AsyncValue,
     pub(crate) arguments: Vec<AsyncValue>,
-    /// A chain, and what the graph gives.
+    /// The promises of a chain and of the graph's results.
     pub(crate) results: Vec<IndirectPromise>,
 }
 
-/// What a node that did not end at once gives.
+/// The outcome of a node that did not finish immediately.
 enum Outcome {
     /// The results of an island, the first of them a chain.
     Island(Vec<AsyncValue>),
-    /// What decides a Switch has come.
+    /// The value that decides a Switch has arrived.
     Decided,
     Received(Token),
 }
@@ -46,7 +46,7 @@ struct Inbox {
     state: Option<Box<State>>,
     outcomes: Vec<(Ready, Outcome)>,
     results: Option<Vec<IndirectPromise>>,
-    /// Nodes that something outside of the graph ends.
+    /// The number of nodes that wait for something outside the graph.
     pending: usize,
     receiving: usize,
     hook: Option<CancellationHook>,
@@ -86,7 +86,7 @@ pub(crate) fn execute(call: Call) -> Result<(), (Diagnostic, Vec<IndirectPromise
 }
 
 impl Run {
-    /// Runs nodes until none is ready. Returns at once if another thread does.
+    /// Runs nodes until none is ready. Returns immediately if another thread is running nodes.
     fn advance(self: &Arc<Self>) {
         let Some(mut state) = self.inbox.lock().state.take() else { return };
         let mut left = MAX_NODES_AT_ONCE;
@@ -142,7 +142,7 @@ impl Run {
         }
     }
 
-    /// Gives the outcome of a node that did not end at once.
+    /// Delivers the outcome of a node that did not finish immediately.
     fn complete(self: &Arc<Self>, ready: Ready, outcome: Outcome) {
         {
             let mut inbox = self.inbox.lock();
@@ -205,7 +205,7 @@ impl Run {
         Ok(())
     }
 
-    /// Waits for the results of an island, one after the other.
+    /// Waits for the results of an island, one by one.
     fn await_island(self: &Arc<Self>, ready: Ready, results: Vec<AsyncValue>, from: usize) {
         let pending = results.iter().skip(from).position(|result| result.status() == Status::Pending);
         let Some(pending) = pending.map(|offset| from + offset) else {
@@ -236,7 +236,7 @@ impl Run {
         let chosen = match kind {
             NodeKind::SwitchN(count) => match number(&decides, &self.cx) {
                 Verdict::Known(number) => {
-                    // A number that is none of an output chooses the last one.
+                    // A number that is not that of an output chooses the last one.
                     Verdict::Known(usize::try_from(number).unwrap_or(usize::MAX).min(count as usize - 1))
                 }
                 Verdict::Pending(value) => Verdict::Pending(value),
@@ -264,7 +264,7 @@ impl Run {
         Ok(())
     }
 
-    /// The number of a Merge's input, as a tensor.
+    /// Returns the index of a Merge's input as a tensor.
     fn index(&self, index: u32) -> AsyncValue {
         let tensor = HostTensor::from(ScalarHostTensor::new([], index as i32));
         let device = CoreRuntime::of(self.cx.host()).host_device().clone();
@@ -303,7 +303,7 @@ impl Run {
             .receive(key, self.number(), move |token| run.complete(ready, Outcome::Received(token)));
     }
 
-    /// Gives the results of the graph.
+    /// Fulfils the promises of the graph's results.
     fn end(&self, state: &State) {
         let plan = &state.layout.plan;
         let dead = state.fetched.iter().position(|fetched| !matches!(fetched, Some(Some(_))));
@@ -338,7 +338,7 @@ impl Run {
         AsyncValue::from_error(self.cx.emit(Diagnostic::invalid_argument(message)))
     }
 
-    /// A number that no other graph has while this one runs.
+    /// Returns a number that is unique while the graph runs.
     fn number(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }

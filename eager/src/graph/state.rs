@@ -1,9 +1,10 @@
-//! [`State`]: frames, their iterations, and what of each has come.
+//! [`State`]: frames, their iterations, and the inputs that have arrived in each.
 //!
-//! A frame is made by the first Enter that leads into it, once for each iteration of the frame around it. Its iterations
-//! end in order: the first one when nothing of it runs or waits to and all Enters have come, each other one when those
-//! before it have ended too. When the last one has ended, so has the frame, and its Exits that never gave a live value
-//! give dead ones.
+//! A frame is created by the first Enter that leads into it, once for each iteration of the
+//! enclosing frame. Its iterations end in order. The first one ends when none of its nodes is
+//! running or waiting to run and all Enters have arrived; each other one also waits for those
+//! before it. The frame ends with its last iteration. Its Exits that never passed a live value then
+//! pass dead ones.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use super::layout::{Consumer, Layout};
 use super::plan::{Input, NodeKind};
 use super::rendezvous::Token;
 
-/// A node to run, in an iteration of a frame.
+/// A ready node, and its iteration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ready {
     pub(super) frame: usize,
@@ -22,13 +23,13 @@ pub(super) struct Ready {
     pub(super) node: u32,
 }
 
-/// What of a node's inputs has come.
+/// The inputs of a node that have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
     missing: u32,
     is_dead: bool,
     is_queued: bool,
-    /// Of a Merge: one more than the number of the live input that came first.
+    /// For a Merge: one more than the index of the live input that arrived first.
     live: u32,
     dead: u32,
 }
@@ -37,11 +38,11 @@ struct Arrived {
 struct Iteration {
     nodes: Vec<Arrived>,
     slots: Vec<Token>,
-    /// Nodes that are queued or run, and frames within.
+    /// The number of nodes that are queued or running, and of frames inside.
     outstanding: usize,
 }
 
-/// A frame that runs.
+/// A running frame.
 #[derive(Debug)]
 struct Frame {
     number: usize,
@@ -50,14 +51,14 @@ struct Frame {
     first: u64,
     iterations: VecDeque<Iteration>,
     enters_missing: u32,
-    /// Values that are there in all iterations, by their Enter.
+    /// The values that are available in all iterations, by their Enter.
     constants: Vec<(u32, Token)>,
-    /// What goes to an iteration that may not begin yet, by its source.
+    /// The values for an iteration that may not begin yet, by their source.
     deferred: Vec<(u32, AsyncValue)>,
     has_left: Vec<u32>,
 }
 
-/// The state of a graph that runs.
+/// The state of a running graph.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) layout: Arc<Layout>,
@@ -66,11 +67,11 @@ pub(super) struct State {
     free: Vec<usize>,
     children: HashMap<(usize, u64, u32), usize>,
     pub(super) queue: VecDeque<Ready>,
-    /// Iterations in which something has ended.
+    /// Iterations in which a node or a frame has ended.
     touched: Vec<usize>,
-    /// What the graph gives, as far as it has come.
+    /// The fetches that have arrived.
     pub(super) fetched: Vec<Option<Token>>,
-    /// The nodes whose control outputs the graph needs and that were dead.
+    /// The dead nodes whose control outputs the graph needs.
     pub(super) dead_controls: Vec<u32>,
     pub(super) is_done: bool,
     spare: Vec<Iteration>,
@@ -135,7 +136,7 @@ impl State {
         frame.iterations.get_mut(offset)
     }
 
-    /// Begins the next iteration of a frame, with what is there in all of them.
+    /// Begins the next iteration of a frame, with the values that are available in all of them.
     fn begin_iteration(&mut self, id: usize) {
         let layout = self.layout.clone();
         let mut iteration = self.spare.pop().unwrap_or_default();
@@ -162,7 +163,7 @@ impl State {
         }
     }
 
-    /// Queues what waits for nothing.
+    /// Queues the nodes that wait for nothing.
     fn begin_nodes(&mut self, id: usize, nodes: &[u32]) {
         let layout = self.layout.clone();
         for &node in nodes {
@@ -177,7 +178,7 @@ impl State {
         }
     }
 
-    /// Queues a node if all that it waits for has come.
+    /// Queues a node if all inputs that it waits for have arrived.
     fn queue_if_ready(&mut self, ready: Ready) {
         let layout = self.layout.clone();
         let (plan, local) = (&layout.plan.nodes[ready.node as usize], &layout.locals[ready.node as usize]);
@@ -200,7 +201,7 @@ impl State {
         }
     }
 
-    /// Hands a data output to the nodes that take it, in this iteration.
+    /// Delivers a data output to its consumers, in this iteration.
     fn deliver(&mut self, id: usize, number: u64, from: u32, output: u32, token: &Token) {
         let layout = self.layout.clone();
         for &consumer in layout.locals[from as usize].consumers.get(output as usize).into_iter().flatten() {
@@ -246,13 +247,13 @@ impl State {
         }
     }
 
-    /// Whether an input of a node was dead.
+    /// Returns whether an input of a node was dead.
     pub(super) fn is_dead(&mut self, ready: Ready) -> bool {
         let index = self.layout.locals[ready.node as usize].index;
         self.iteration(ready.frame, ready.iteration).is_none_or(|iteration| iteration.nodes[index].is_dead)
     }
 
-    /// The live input of a Merge, with its number; `None` if it is dead.
+    /// Returns the live input of a Merge with its index, or `None` if it is dead.
     pub(super) fn merged(&mut self, ready: Ready) -> Option<(u32, AsyncValue)> {
         let index = self.layout.locals[ready.node as usize].index;
         let arrived = self.iteration(ready.frame, ready.iteration)?.nodes[index];
@@ -260,7 +261,7 @@ impl State {
         Some((number, self.input(ready, number as usize)?))
     }
 
-    /// An input of a node.
+    /// Returns an input of a node.
     pub(super) fn input(&mut self, ready: Ready, index: usize) -> Option<AsyncValue> {
         match *self.layout.plan.nodes[ready.node as usize].inputs.get(index)? {
             Input::Argument(argument) => self.arguments.get(argument as usize).cloned(),
@@ -271,7 +272,7 @@ impl State {
         }
     }
 
-    /// All inputs of a node, which it takes away.
+    /// Takes all inputs of a node.
     pub(super) fn take_inputs(&mut self, ready: Ready) -> Vec<AsyncValue> {
         let layout = self.layout.clone();
         let (plan, local) = (&layout.plan.nodes[ready.node as usize], &layout.locals[ready.node as usize]);
@@ -288,7 +289,7 @@ impl State {
         inputs
     }
 
-    /// Ends a node: hands its outputs on, each live or dead.
+    /// Ends a node: delivers its outputs, each live or dead.
     pub(super) fn finish(&mut self, ready: Ready, outputs: &[Token], is_live: bool) {
         let layout = self.layout.clone();
         let Ready { frame, iteration, node } = ready;
@@ -321,7 +322,7 @@ impl State {
         self.end_one(frame, iteration);
     }
 
-    /// Notes that something that an iteration waited for has ended.
+    /// Records the end of a node or frame that an iteration waited for.
     fn end_one(&mut self, id: usize, number: u64) {
         if let Some(iteration) = self.iteration(id, number) {
             iteration.outstanding -= 1;
@@ -363,7 +364,7 @@ impl State {
         self.deliver_control(id, iteration, exit, token.is_some());
     }
 
-    /// Hands a value to the next iteration, now or when that may begin.
+    /// Passes a value to the next iteration, now or when that may begin.
     fn iterate(&mut self, ready: Ready, source: u32, value: AsyncValue) {
         let layout = self.layout.clone();
         let Some(frame) = self.frame(ready.frame) else { return };
@@ -382,7 +383,7 @@ impl State {
         self.deliver_control(id, iteration, source, true);
     }
 
-    /// Ends iterations and frames in which nothing is left to do.
+    /// Ends iterations and frames with nothing left to do.
     pub(super) fn settle(&mut self) {
         while let Some(id) = self.touched.pop() {
             self.settle_frame(id);
@@ -402,7 +403,7 @@ impl State {
             let deferred = std::mem::take(&mut frame.deferred);
             let is_last = frame.iterations.is_empty() && deferred.is_empty();
             let (parent, number) = (frame.parent, frame.number);
-            // The next iteration is behind those that are still in flight.
+            // The next iteration comes after those that are in flight.
             let next = frame.first + frame.iterations.len() as u64;
             self.spare.extend(ended);
             if !deferred.is_empty() {
@@ -431,7 +432,8 @@ impl State {
         self.end_one(parent.0, parent.1);
     }
 
-    /// Where in its frames a node runs: the same for a Send and its Recv.
+    /// Returns the path of frames and iterations in which a node runs. It is the same for a Send
+    /// and its Recv.
     pub(super) fn path(&mut self, ready: Ready) -> String {
         let mut path = String::new();
         let mut place = Some((ready.frame, ready.iteration));
@@ -443,7 +445,7 @@ impl State {
         path
     }
 
-    /// A node that waits for something that cannot come any more.
+    /// Returns a node that waits for an input that can never arrive.
     pub(super) fn stuck(&self) -> Option<u32> {
         let frames = self.frames.iter().flatten();
         frames.flat_map(|frame| frame.iterations.iter().map(move |iteration| (frame, iteration))).find_map(

@@ -1,4 +1,5 @@
-//! Tensors that decide: conditions and numbers of branches, where they are, perhaps still computed.
+//! Tensors that control a program: conditions and branch indices, which may be on a device or
+//! pending.
 
 use tfrt_host::{AsyncValue, DType, Diagnostic, ErrorCode, ExecutionContext, Status};
 use tfrt_tensor::{Accessor, Element, HostTensor, with_element};
@@ -7,7 +8,7 @@ use crate::{DeviceTensor, TensorHandle, tensor_handle::in_host_memory};
 
 static CONDITION: Accessor = Accessor::new("the condition of control flow");
 
-/// Whether a tensor is true.
+/// Returns whether a tensor is true.
 fn truth(tensor: &HostTensor) -> Result<bool, Diagnostic> {
     let wrong = |what: &str| {
         Diagnostic::invalid_argument(format!("a condition must be a tensor of one element, not {what}"))
@@ -29,20 +30,20 @@ fn truth(tensor: &HostTensor) -> Result<bool, Diagnostic> {
     }
 }
 
-/// What a tensor decides, if it says it already.
+/// The decision of a tensor, if it is available.
 pub(crate) enum Verdict<T> {
     Known(T),
-    /// This value says it, when it is there: a handle, or a tensor.
+    /// The decision is available once this value is: a handle, or a tensor.
     Pending(AsyncValue),
     Failed(AsyncValue),
 }
 
-/// Whether a handle or a tensor is true. One on a device is copied to the host.
+/// Decides whether a handle or a tensor is true. If it is on a device, it is copied to the host.
 pub(crate) fn verdict(condition: &AsyncValue, cx: &ExecutionContext) -> Verdict<bool> {
     decide(condition, cx, truth)
 }
 
-/// The integer that a handle or a tensor holds. One on a device is copied to the host.
+/// Returns the integer in a handle or a tensor. If it is on a device, it is copied to the host.
 pub(crate) fn number(tensor: &AsyncValue, cx: &ExecutionContext) -> Verdict<i64> {
     decide(tensor, cx, integer)
 }

@@ -1,7 +1,7 @@
-//! `corert.cond` and `corert.while`: functions of the program run as tensors say.
+//! `corert.cond` and `corert.while`: call functions of the program depending on tensors.
 //!
-//! A tensor is true if it has one element that is not zero, or a string that is not empty. Neither kernel waits; a
-//! condition that is still computed, or comes from a device, suspends it.
+//! A tensor is true if it has one element that is not zero, or a string that is not empty. Neither
+//! kernel blocks: a condition that is pending or on a device suspends it.
 
 use tfrt_host::{
     AsyncValue, AttributeSpec, Chain, Diagnostic, ExecutionContext, Function, FunctionRef, IndirectPromise,
@@ -11,10 +11,10 @@ use tfrt_host::{
 use super::condition::{Verdict, verdict};
 use crate::TensorHandle;
 
-/// Iterations of a loop before other work gets its turn.
+/// The number of iterations of a loop before other work gets its turn.
 const MAX_ITERATIONS: u32 = 64;
 
-/// The results of a kernel, promised.
+/// The promised results of a kernel.
 struct Promised(Vec<IndirectPromise>);
 
 impl Promised {
@@ -28,7 +28,7 @@ impl Promised {
     }
 
     fn keep(self, values: impl IntoIterator<Item = AsyncValue>) {
-        // A promise that gets no value becomes an error when it is dropped.
+        // A promise without a value becomes an error when it is dropped.
         self.0.into_iter().zip(values).for_each(|(promise, value)| promise.forward_to(value));
     }
 
@@ -37,7 +37,7 @@ impl Promised {
     }
 }
 
-/// A function of the program, which must take and give as many values as it is called for.
+/// Returns a function of the program, after checking its numbers of arguments and results.
 fn function(
     frame: &KernelFrame<'_>,
     number: usize,
@@ -77,7 +77,7 @@ fn conditional(frame: &mut KernelFrame<'_>) {
 }
 
 impl Conditional {
-    /// Runs the function that the condition chooses, when it has chosen.
+    /// Runs the function that the condition chooses, once it is available.
     fn decide(self, condition: &AsyncValue) {
         match verdict(condition, &self.cx) {
             Verdict::Pending(value) => value.clone().and_then(move || self.decide(&value)),
@@ -120,7 +120,7 @@ impl Loop {
                 return self.results.fail(&AsyncValue::from_error(reason.clone()));
             }
             let mut outcome = self.condition.as_ref().execute(&self.cx, self.values.clone());
-            // The condition's chain orders what it does; its tensor decides.
+            // The condition's chain orders its effects; its tensor decides.
             let Some(condition) = outcome.pop() else { return };
             match verdict(&condition, &self.cx) {
                 Verdict::Pending(value) => return value.clone().and_then(move || self.go_on(&value)),
@@ -134,7 +134,7 @@ impl Loop {
         host.add_task(Task::new(move || self.run()));
     }
 
-    /// Goes on when the handle, or the tensor, that decides is there.
+    /// Continues when the handle or tensor that decides is available.
     fn go_on(self, condition: &AsyncValue) {
         match verdict(condition, &self.cx) {
             Verdict::Pending(value) => value.clone().and_then(move || self.go_on(&value)),
@@ -146,7 +146,7 @@ impl Loop {
         }
     }
 
-    /// One iteration, or the end.
+    /// Runs one iteration, or finishes.
     fn step(mut self, verdict: Verdict<bool>) -> Option<Self> {
         match verdict {
             Verdict::Known(true) => {

@@ -1,4 +1,4 @@
-//! [`DeviceCall`]: a call of an op's implementation on a device, and how it is made.
+//! [`DeviceCall`]: a call of an op's implementation on a device.
 
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ use crate::{
 
 static UPLOAD: Accessor = Accessor::new("copy to a device");
 
-/// Computes an op's results on a device: checks, asks for memory, queues the work and returns. It
-/// may be called a second time for the same results if it could not have its memory at once, so it
-/// changes nothing but its results.
+/// Computes an op's results on a device: checks its arguments, requests memory, queues the work and
+/// returns. It may be called again for the same results if memory was not available, so it must not
+/// change anything but its results.
 pub type DeviceFn = fn(&DeviceCall<'_>) -> DeviceOpResult<OpResult>;
 
-/// Which arguments of an op stay in host memory when it runs on a device: those that say what to
-/// do, as axes and paddings.
+/// The arguments of an op that stay in host memory when it runs on a device: those that control the
+/// computation, such as axes and paddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostArguments(u32);
 
 impl HostArguments {
-    /// All of them: the op takes tensors wherever they are.
+    /// All arguments: the op accepts tensors in any location.
     pub const ANY: Self = Self(u32::MAX);
 
-    /// The last one, however many there are.
+    /// The last argument.
     pub const LAST: Self = Self(1 << 31);
 
     /// Returns the arguments at these positions, each below 31.
@@ -44,7 +44,8 @@ impl HostArguments {
         Self(bits)
     }
 
-    /// Returns whether an argument must be in host memory; for those of ops that take any, no.
+    /// Returns whether an argument must be in host memory. It never must for ops that accept any
+    /// location.
     pub(crate) fn must_be_on_host(self, index: usize, count: usize) -> bool {
         self != Self::ANY && self.stays(index, count)
     }
@@ -56,13 +57,13 @@ impl HostArguments {
     }
 }
 
-/// Why an op did not queue its work.
+/// The reason why an op did not queue its work.
 #[derive(Debug)]
 pub enum DeviceOpError {
-    /// It cannot.
+    /// The op failed.
     Failed(Diagnostic),
-    /// What it needs (memory, or an argument that comes by way of the host) is there when work in
-    /// flight is done, and it may not wait on this thread.
+    /// Memory, or an argument that passes through the host, is only available after work in flight,
+    /// and this thread may not wait.
     Later,
 }
 
@@ -78,7 +79,7 @@ impl From<DeviceError> for DeviceOpError {
     }
 }
 
-/// What a part of a device implementation gives.
+/// The result of a step of a device implementation.
 pub type DeviceOpResult<T> = Result<T, DeviceOpError>;
 
 /// An argument of a device implementation.
@@ -91,7 +92,7 @@ pub enum DeviceArgument<'a> {
 }
 
 impl<'a> DeviceArgument<'a> {
-    /// Creates a tensor, wherever it is, if it is there.
+    /// Returns an available tensor in any location, or `None`.
     pub(crate) fn available(value: &'a AsyncValue) -> Option<Self> {
         match value.get::<DeviceTensor>() {
             Some(tensor) => Some(Self::Device(tensor)),
@@ -99,7 +100,7 @@ impl<'a> DeviceArgument<'a> {
         }
     }
 
-    /// Creates an available tensor, wherever it is.
+    /// Returns an available tensor in any location.
     pub(crate) fn of(value: &'a AsyncValue) -> Result<Self, Diagnostic> {
         match Self::available(value) {
             Some(argument) => Ok(argument),
@@ -107,7 +108,7 @@ impl<'a> DeviceArgument<'a> {
         }
     }
 
-    /// Data type and shape.
+    /// Returns the data type and shape.
     pub(crate) fn metadata(&self) -> &'a TensorMetadata {
         match self {
             Self::Device(tensor) => tensor.metadata(),
@@ -116,19 +117,20 @@ impl<'a> DeviceArgument<'a> {
     }
 }
 
-/// A call of an op's implementation on a device. Every argument is where the op takes it.
+/// A call of an op's implementation on a device. Every argument is in the location that the op
+/// needs.
 pub struct DeviceCall<'a> {
-    /// Who calls, and from where.
+    /// The caller and its origin.
     pub cx: &'a ExecutionContext,
-    /// Where work is queued.
+    /// The queue for the op's work.
     pub queue: &'a Arc<DeviceQueue>,
-    /// The arguments. The memory of some may be taken: see [`reuse`](Self::reuse).
+    /// The arguments. The memory of some may be reused, see [`reuse`](Self::reuse).
     pub arguments: &'a [DeviceArgument<'a>],
     /// The attributes.
     pub attrs: &'a OpAttrs,
-    /// What the metadata function said of the results; nothing for an op without one.
+    /// The results' metadata from the metadata function; empty for an op without one.
     pub results: &'a [TensorMetadata],
-    /// A bit for each of the first 64 arguments that nobody else will ask for its elements.
+    /// A bit for each of the first 64 arguments whose elements have no other user.
     given_up: u64,
     memory: CallMemory<'a>,
 }
@@ -164,7 +166,7 @@ impl<'a> DeviceCall<'a> {
 }
 
 impl DeviceCall<'_> {
-    /// Returns the arguments, all in device memory, of which there must be `N`, one at least.
+    /// Returns the arguments, which must be `N` tensors in device memory. `N` is at least one.
     ///
     /// # Errors
     /// InvalidArgument if there are more or fewer, or one is not in device memory.
@@ -182,7 +184,7 @@ impl DeviceCall<'_> {
     /// Returns an argument in device memory.
     ///
     /// # Errors
-    /// InvalidArgument if there is none, or it is not there.
+    /// InvalidArgument if it does not exist or is not in device memory.
     pub fn tensor(&self, index: usize) -> Result<&DeviceTensor, Diagnostic> {
         match self.arguments.get(index) {
             Some(DeviceArgument::Device(tensor)) => Ok(tensor),
@@ -196,7 +198,7 @@ impl DeviceCall<'_> {
     /// Returns an argument in host memory.
     ///
     /// # Errors
-    /// InvalidArgument if there is none, or it is not there.
+    /// InvalidArgument if it does not exist or is not in host memory.
     pub fn host(&self, index: usize) -> Result<&HostTensor, Diagnostic> {
         match self.arguments.get(index) {
             Some(DeviceArgument::Host(tensor)) => Ok(tensor),
@@ -207,7 +209,7 @@ impl DeviceCall<'_> {
         }
     }
 
-    /// What the metadata function said of a result.
+    /// Returns the metadata of a result.
     ///
     /// # Errors
     /// Internal for an op without a metadata function.
@@ -215,7 +217,7 @@ impl DeviceCall<'_> {
         self.results.get(index).ok_or_else(|| Diagnostic::internal("the op has no metadata function"))
     }
 
-    /// Returns a tensor for a result, its elements not set.
+    /// Allocates a tensor for a result, with uninitialized elements.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -223,7 +225,7 @@ impl DeviceCall<'_> {
         self.allocate_as(self.result(index)?)
     }
 
-    /// Returns a tensor for something else.
+    /// Allocates a tensor with the given metadata.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -232,7 +234,7 @@ impl DeviceCall<'_> {
         Ok(DeviceTensor::new(tensor, self.queue.clone()))
     }
 
-    /// Memory for the time that the work queued by this call takes.
+    /// Allocates memory that the work queued by this call uses.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -268,18 +270,19 @@ impl DeviceCall<'_> {
         Ok(DeviceTensor::new(copy, self.queue.clone()))
     }
 
-    /// Returns a tensor for work on the queue: itself if it may be used there, else a copy.
+    /// Returns a tensor for work on the queue: the tensor itself if it may be used there, else a
+    /// copy.
     ///
     /// # Errors
-    /// OutOfMemory, or the device's.
+    /// OutOfMemory, or any error of the device.
     pub fn here(&self, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
         tensor.on_queue(self.queue, self.cx, self.memory.may_block())
     }
 
-    /// Returns a copy of a tensor, in memory of its own.
+    /// Returns a copy of a tensor in new memory.
     ///
     /// # Errors
-    /// OutOfMemory, or the device's.
+    /// OutOfMemory, or any error of the device.
     pub fn copy(&self, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
         let tensor = self.here(tensor)?;
         let copy = self.allocate_as(tensor.metadata())?;
@@ -288,9 +291,9 @@ impl DeviceCall<'_> {
         Ok(copy)
     }
 
-    /// Returns the memory of one of these arguments for a result, if nobody else can see it and it
-    /// has the right size; else new memory. The op may then read the argument and write the result
-    /// element by element.
+    /// Returns the memory of one of these arguments for a result, if it has no other user and the
+    /// right size, else new memory. The op may then read the argument and write the result element
+    /// by element.
     ///
     /// # Errors
     /// OutOfMemory.
@@ -339,10 +342,10 @@ impl From<DeviceTensor> for OpResult {
     }
 }
 
-/// An op that runs on devices: what computes it, and which arguments stay on the host.
+/// The implementation of an op on devices, and the arguments that stay on the host.
 pub(crate) type Implementation = (DeviceFn, HostArguments);
 
-/// Brings the arguments to the device, as far as they are not there yet, and queues the op's work.
+/// Copies the arguments to the device, unless they are there, and queues the op's work.
 fn attempt(
     (function, host_arguments): Implementation,
     queue: &Arc<DeviceQueue>,
@@ -376,9 +379,9 @@ fn attempt(
     function(&DeviceCall { arguments: &here, ..call })
 }
 
-/// Runs an op on a device, at once or, if what it needs must be waited for, on a thread that may
-/// block: then the results come later. The bits say which arguments are this call's alone; `values`
-/// are the arguments again, to be kept.
+/// Runs an op on a device. If it must wait for memory or arguments, it runs later on a thread that
+/// may block. The bits say which arguments belong to this call alone; `values` are the arguments
+/// again, to be kept alive.
 pub(crate) fn run<'v>(
     (implementation, queue): (Implementation, &Arc<DeviceQueue>),
     cx: &ExecutionContext,
@@ -420,16 +423,16 @@ fn run_later(
             DeviceOpError::Failed(error) => caller.emit(error),
             DeviceOpError::Later => caller.emit(Diagnostic::internal("what was waited for did not come")),
         });
-        // Who waits for the results may want the arguments' memory.
+        // Dropped early, because the next user of the results may need the arguments' memory.
         drop(values);
         keep(&caller, promises, Some(done), outcome);
     });
-    // A task that is refused is dropped, which makes its promises errors.
+    // A rejected task is dropped, which turns its promises into errors.
     drop(cx.host().work_queue().add_blocking_task(task, true));
     OpResult { tensors, done: Some(chain) }
 }
 
-/// Returns a tensor for work on `queue`, perhaps later.
+/// Returns a tensor for work on `queue`, which may become available later.
 pub(super) fn bring(
     tensor: AsyncValue,
     queue: &Arc<DeviceQueue>,

@@ -1,8 +1,10 @@
-//! Tensors in device memory, the queue that ops put work on, and what an op's device implementation sees.
+//! Tensors in device memory, the queue for ops, and the interface for device implementations of
+//! ops.
 //!
-//! A tensor of a device is there as soon as the work that computes it is queued: whoever uses it on the same stream comes
-//! later by itself, whoever uses it on another one waits for an event that is recorded then. Nothing here blocks a compute
-//! thread. What must wait for the device (a copy to the host, memory that others have not given back yet) comes later.
+//! A tensor on a device is available as soon as the work that computes it is queued. Work on the
+//! same stream is ordered after it automatically. Work on another stream waits for an event that is
+//! recorded then. Nothing here blocks a compute thread: whatever must wait for the device (a copy
+//! to the host, memory that has not been released yet) becomes available later.
 
 mod call;
 mod planned;

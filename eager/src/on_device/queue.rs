@@ -12,7 +12,7 @@ use tfrt_launch::DeviceKernels;
 
 use super::{DeviceOpError, DeviceOpResult};
 
-/// A stream of a device that ops are queued on, with the memory and the libraries they use there.
+/// A stream of a device for ops, with their memory and libraries.
 pub struct DeviceQueue {
     stream: Stream,
     allocator: DeviceAllocator,
@@ -22,17 +22,17 @@ pub struct DeviceQueue {
 }
 
 impl DeviceQueue {
-    /// Creates a queue on a stream of its own, in the context that all of the device's share.
+    /// Creates a queue on a new stream, in the device's shared context.
     ///
     /// # Errors
-    /// The device's.
+    /// Any error of the device.
     pub fn new(device: &Device) -> Result<Self> {
         let context = device.primary_context()?;
         let stream = context.create_stream(StreamOptions::default())?;
         Ok(Self::on_stream(stream))
     }
 
-    /// Creates a queue on a stream that the caller has, who may queue other work there too.
+    /// Creates a queue on the caller's stream, which may also be used for other work.
     pub fn on_stream(stream: Stream) -> Self {
         let context = stream.context();
         let (allocator, kernels) =
@@ -50,15 +50,15 @@ impl DeviceQueue {
         &self.stream
     }
 
-    /// Our CUDA kernels.
+    /// Returns our CUDA kernels.
     pub fn kernels(&self) -> &DeviceKernels {
         &self.kernels
     }
 
-    /// Returns the device's BLAS library, on this stream. It is started when first asked for.
+    /// Returns the device's BLAS library on this stream, started at the first call.
     ///
     /// # Errors
-    /// `BlasNotInitialized` with what was looked for.
+    /// `BlasNotInitialized` with what was searched for.
     pub fn blas(&self) -> Result<&BlasHandle> {
         if let Some(blas) = self.blas.get() {
             return Ok(blas);
@@ -68,10 +68,10 @@ impl DeviceQueue {
         Ok(self.blas.get_or_init(|| blas))
     }
 
-    /// Returns the device's DNN library, on this stream. It is started when first asked for.
+    /// Returns the device's DNN library on this stream, started at the first call.
     ///
     /// # Errors
-    /// `DnnNotInitialized` with what was looked for.
+    /// `DnnNotInitialized` with what was searched for.
     pub fn dnn(&self) -> Result<&DnnHandle> {
         if let Some(dnn) = self.dnn.get() {
             return Ok(dnn);
@@ -81,18 +81,18 @@ impl DeviceQueue {
         Ok(self.dnn.get_or_init(|| dnn))
     }
 
-    /// Lets work queued from now on come after everything that is queued on `other`.
+    /// Orders work that is queued from now on after everything that is queued on `other`.
     ///
     /// # Errors
-    /// The device's; `InvalidContext` for a queue of another backend's.
+    /// Any error of the device; `InvalidContext` for a queue of another backend.
     pub fn follow(&self, other: &Self) -> Result<()> {
         let event = other.context().create_event(EventOptions::default())?;
         event.record(&other.stream)?;
         self.stream.wait(&event)
     }
 
-    /// Memory for work on this stream. If it must wait for work in flight, it does so only if the
-    /// caller may block.
+    /// Allocates memory for work on this stream. Waits for work in flight only if the caller may
+    /// block.
     pub(super) fn allocate(&self, bytes: u64, may_block: bool) -> DeviceOpResult<DeviceBuffer> {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         if may_block {
@@ -102,7 +102,7 @@ impl DeviceQueue {
     }
 }
 
-/// Whom the memory is for, in the allocator's reports.
+/// The requester's name in the allocator's reports.
 const LABEL: &str = "a tensor of an op";
 
 impl fmt::Debug for DeviceQueue {

@@ -11,11 +11,11 @@ use crate::{CpuCall, MetadataCall, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf activation");
 
-/// What scaled exponential units are scaled by, so that means and variances keep.
+/// The scale of scaled exponential units, which preserves means and variances.
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 const SELU_SCALE_ALPHA: f64 = 1.758_099_340_847_376_6;
 
-/// An activation that other ops end with.
+/// An activation that other ops may apply last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Activation {
     Relu,
@@ -28,7 +28,7 @@ pub(super) enum Activation {
 }
 
 impl Activation {
-    /// The activation of this name, with its attributes.
+    /// Returns the activation with this name and its attributes.
     pub(super) fn named(name: &str, alpha: f64) -> Option<Self> {
         match name {
             "Relu" => Some(Self::Relu),
@@ -57,7 +57,7 @@ impl Activation {
     }
 }
 
-/// The slope of `tf.LeakyRelu` left of zero.
+/// Returns the slope of `tf.LeakyRelu` for negative numbers.
 pub(super) fn leak(attrs: &crate::OpAttrs) -> Result<f64, Diagnostic> {
     Ok(float_attr(attrs, "alpha")?.unwrap_or(f64::from(0.2f32)))
 }
@@ -66,7 +66,8 @@ fn relu6<T: Number>(x: T) -> T {
     ops::minimum(ops::relu(x), T::from_count(6))
 }
 
-/// `dy` where the function rises, else zero; of what is not finite NaN, as in TensorFlow, so that it stays visible.
+/// Returns `dy` where the function rises, else zero. If `dy` is not finite the result is NaN, as in
+/// TensorFlow, so that it stays visible.
 fn where_rising<T: Number>(dy: T, rises: bool) -> T {
     if rises { dy } else { dy.minus(dy) }
 }
@@ -106,7 +107,7 @@ fn approximate(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
     Ok(call.attrs.optional("approximate")?.unwrap_or(false))
 }
 
-/// Two tensors of one shape and type.
+/// Returns the metadata of two tensors with the same shape and type.
 fn alike(call: MetadataCall<'_>) -> Described {
     let [left, right] = call.take()?;
     if left.shape != right.shape {
@@ -118,7 +119,7 @@ fn alike(call: MetadataCall<'_>) -> Described {
     broadcast_metadata(call)
 }
 
-/// Activations in double precision.
+/// Defines activations in double precision.
 macro_rules! wide {
     ($ops:expr; $($name:literal => $f:expr;)*) => {$(
         $ops.add($name).types(types::FLOATS).metadata(same).cpu(|call| {
@@ -129,7 +130,7 @@ macro_rules! wide {
     )*};
 }
 
-/// Gradients, as functions of two tensors in double precision.
+/// Defines gradients, as functions of two tensors in double precision.
 macro_rules! gradients {
     ($ops:expr; $($name:literal => |$a:ident, $b:ident| $body:expr;)*) => {$(
         $ops.add($name).types(types::FLOATS).metadata(alike).cpu(|call| {

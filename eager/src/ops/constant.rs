@@ -1,4 +1,4 @@
-//! Tensors made of attributes and numbers: constants, zeros, ones, ranges, one-hot rows.
+//! Tensors created from attributes and numbers: constants, zeros, ones, ranges, one-hot rows.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{Float, Number};
@@ -30,20 +30,20 @@ fn const_metadata(call: MetadataCall<'_>) -> Described {
     one(constant.metadata().clone())
 }
 
-/// A copy, as a result may be written to and a constant may not.
+/// Returns a copy, because a result may be overwritten and a constant may not.
 pub(super) fn constant(call: CpuCall<'_>) -> Computed {
     let constant: &DenseHostTensor = call.attrs.required("value")?;
     Ok(constant.deep_copy(&ME, call.cx.host().allocator())?.into())
 }
 
-/// The first argument's shape, in the data type of attribute `T` if there is one.
+/// Returns the shape of the first argument with the data type of attribute `T`, if there is one.
 fn like_metadata(call: MetadataCall<'_>) -> Described {
     let [argument] = call.take()?;
     let dtype = call.attrs.optional::<DType>("T")?.unwrap_or(argument.dtype);
     one(TensorMetadata::new(dtype, argument.shape.clone()))
 }
 
-/// `number` of a data type in each place of a shape.
+/// Returns a tensor with `number` in each place.
 fn everywhere(metadata: &TensorMetadata, number: u8, op: &str) -> Computed {
     let shape = metadata.shape.clone();
     match metadata.dtype {
@@ -57,8 +57,8 @@ fn everywhere(metadata: &TensorMetadata, number: u8, op: &str) -> Computed {
     }
 }
 
-/// The shape of a tensor that is filled with a value. As in TensorFlow, a number counts as a vector of one, and such a vector
-/// as a scalar.
+/// Returns the shape of a tensor that is filled with a value. As in TensorFlow, a number counts as
+/// a vector of one element, and such a vector as a scalar.
 pub(super) fn fill_shape(dims: &HostTensor, value: &TensorShape) -> Result<TensorShape, Diagnostic> {
     check_one(value, "value", 1)?;
     if dims.shape().rank() > 1 {
@@ -81,9 +81,9 @@ fn fill(call: CpuCall<'_>) -> Computed {
     )
 }
 
-/// A number that ranges are made of.
+/// A number type of ranges.
 pub(super) trait RangeNumber: Element + Number {
-    /// How many numbers there are from `start` up to `limit`, which is not among them, in steps of `delta`.
+    /// Returns how many numbers there are from `start` to `limit`, exclusive, in steps of `delta`.
     fn count(start: Self, limit: Self, delta: Self) -> u128;
 }
 
@@ -102,7 +102,7 @@ macro_rules! range_floats {
     ($($t:ty),*) => {$(
         impl RangeNumber for $t {
             fn count(start: Self, limit: Self, delta: Self) -> u128 {
-                // Saturates, which is refused as too many.
+                // Saturates, which is then rejected as too many.
                 ((limit.to_f64() - start.to_f64()) / delta.to_f64()).abs().ceil() as u128
             }
         }
@@ -112,7 +112,7 @@ macro_rules! range_floats {
 range_integers!(i8, i16, i32, i64, u8, u16, u32);
 range_floats!(f16, bf16, f32, f64);
 
-/// The first number of a range, what lies between two, and how many there are.
+/// Returns the first number of a range, the step and the count.
 pub(super) fn range_parts<T: RangeNumber>(
     [start, limit, delta]: [&HostTensor; 3],
 ) -> Result<(T, T, usize), Diagnostic> {
@@ -149,7 +149,8 @@ fn range(call: CpuCall<'_>) -> Computed {
     )
 }
 
-/// Numbers of a floating-point type, so many from `start` to `stop`, both of them included. In between they are computed in `f64`.
+/// A count of equally spaced floating-point numbers from `start` to `stop`, both inclusive,
+/// computed in `f64`.
 pub(super) struct Between<T> {
     pub(super) start: T,
     pub(super) stop: T,
@@ -172,7 +173,7 @@ fn linspace_of<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let out = allocate(call, T::DTYPE, &[count])?;
     compute(call, &ME, out, (count, 1, 1), move |range, out: &mut [T]| {
         out.iter_mut().zip(range).for_each(|(out, i)| {
-            // Both ends are what the program says, whatever the step is.
+            // Both ends are exactly those of the program, regardless of rounding in between.
             *out = match i {
                 0 => start,
                 i if i + 1 == count => stop,
@@ -188,7 +189,7 @@ fn linspace(call: CpuCall<'_>) -> Computed {
     with_float!(dtype, "tf.LinSpace", |T| linspace_of::<T>(&call))
 }
 
-/// The result's extents, and the axis along which a row of `depth` elements stands for each index.
+/// Returns the result's extents, and the axis of its rows of `depth` elements.
 pub(super) fn one_hot_shape(
     indices: &[usize],
     depth: i64,
@@ -210,7 +211,8 @@ pub(super) fn one_hot_shape(
     Ok((dims, axis))
 }
 
-/// Rows of `off` with one `on` each, where the index says; an index outside the row has none.
+/// Returns rows of `off` with one `on` each, at the index. A row whose index is out of range has
+/// none.
 fn one_hot(call: CpuCall<'_>) -> Computed {
     let [indices, depth, on, off] = take(&call)?;
     let (dims, axis) = one_hot_shape(indices.shape().dims(), integer(depth, "depth")?, call.attrs)?;
@@ -226,7 +228,7 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
         DType::UI8 => indices.dense()?.read::<u8>(&ME)?.iter().map(|&i| i64::from(i)).collect(),
         _ => integers_or(indices, "indices", DType::I8)?.to_vec(),
     };
-    // Whether the element at a place of the result is the one of its row that is on.
+    // Returns whether the element at a place of the result is the one at its row's index.
     let is_on = move |i: usize| {
         let (place, rest) = (i / inner % depth, i / inner / depth * inner + i % inner);
         indices[rest] == place as i64

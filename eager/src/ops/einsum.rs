@@ -1,8 +1,9 @@
-//! Sums of products as an equation says that labels the operands' axes: `tf.Einsum`.
+//! Sums of products, defined by an equation that labels the operands' axes: `tf.Einsum`.
 //!
-//! Each operand becomes a batch of matrices: of axes with one label the diagonal is taken, labels that nobody else has are
-//! summed, and what is left is brought into order. The axes of the matrices' products are brought into the result's order;
-//! where it repeats a label, they become a diagonal.
+//! Each operand becomes a batch of matrices: the diagonal is taken of axes with the same label,
+//! labels that occur nowhere else are summed, and the remaining axes are reordered. The axes of the
+//! matrix products are then put into the order of the result; if it repeats a label, they become a
+//! diagonal.
 
 use tfrt_host::{AsyncValueRef, Diagnostic, Promise};
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape, with_element};
@@ -15,15 +16,15 @@ use super::support::{Computed, Described, allocate, invalid, one, product};
 use super::types;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult, attr};
 
-/// What an axis is called.
+/// The label of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Label {
     Named(char),
-    /// One of those that an ellipsis stands for, counted from the last one.
+    /// One of the axes that an ellipsis stands for, counted from the last one.
     Broadcast(usize),
 }
 
-/// The labels before an ellipsis, and behind it if there is one.
+/// The labels before an ellipsis, and after it if there is one.
 struct Subscript {
     before: Vec<char>,
     behind: Option<Vec<char>>,
@@ -45,7 +46,7 @@ impl Subscript {
         self.before.len() + self.behind.as_ref().map_or(0, Vec::len)
     }
 
-    /// How many axes the ellipsis stands for in an operand of this shape.
+    /// Returns the number of axes that the ellipsis stands for in an operand of this shape.
     fn broadcast(&self, number: usize, shape: &TensorShape) -> Result<usize, Diagnostic> {
         let (named, rank) = (self.named(), shape.rank());
         match rank.checked_sub(named) {
@@ -54,7 +55,7 @@ impl Subscript {
         }
     }
 
-    /// All labels, where the ellipsis stands for so many.
+    /// Returns all labels, where the ellipsis stands for `broadcast` axes.
     fn labels(&self, broadcast: usize) -> Vec<Label> {
         let behind = self.behind.iter().flatten();
         let named = |&name: &char| Label::Named(name);
@@ -63,12 +64,12 @@ impl Subscript {
     }
 }
 
-/// How many places there are along the axes of each label.
+/// The extent of the axes with each label.
 #[derive(Default)]
 struct Extents(Vec<(Label, usize)>);
 
 impl Extents {
-    /// Another axis: of the same extent, or broadcast.
+    /// Adds an axis, which must have the same extent or be broadcast.
     fn add(&mut self, label: Label, extent: usize) -> Result<(), Diagnostic> {
         let Some((_, known)) = self.0.iter_mut().find(|(other, _)| *other == label) else {
             self.0.push((label, extent));
@@ -87,48 +88,49 @@ impl Extents {
         self.0.iter().find(|(other, _)| *other == label).map(|&(_, extent)| extent)
     }
 
-    /// The extents of labels that are known.
+    /// Returns the extents of known labels.
     fn all(&self, labels: &[Label]) -> Vec<usize> {
         labels.iter().filter_map(|&label| self.of(label)).collect()
     }
 }
 
-/// How an operand becomes a batch of matrices.
+/// The conversion of an operand to a batch of matrices.
 #[derive(Debug)]
 pub(super) struct Operand {
-    /// Which argument it is.
+    /// The index of the argument.
     pub(super) argument: usize,
-    /// An axis for each label.
+    /// The selection of diagonals, with one axis for each label.
     pub(super) diagonal: Moves,
     /// The axes that are summed.
     pub(super) summed: Vec<usize>,
-    /// The order of those that are left.
+    /// The order of the remaining axes.
     pub(super) order: Vec<usize>,
-    /// The batch, rows and columns that these are. (Of an only operand, these axes themselves.)
+    /// The extents of the batch, rows and columns (for a single operand, of the remaining axes).
     pub(super) dims: Vec<usize>,
     /// Whether the matrices are transposed.
     pub(super) transposed: bool,
 }
 
-/// How the result of an equation is computed.
+/// The plan for an equation.
 #[derive(Debug)]
 pub(super) struct Einsum {
-    /// The only operand, or both factors of a product.
+    /// The single operand, or both factors of a product.
     pub(super) operands: Vec<Operand>,
-    /// An axis for each label of the result, as operands give them.
+    /// The extents of the result's distinct labels, in the order of the operands.
     pub(super) dims: Vec<usize>,
-    /// The order in which the result has them.
+    /// The order of these axes in the result.
     pub(super) order: Vec<usize>,
-    /// What of the result they are, which is zero elsewhere.
+    /// Their positions in the result, which is zero elsewhere.
     pub(super) diagonal: Moves,
     /// The result's shape.
     pub(super) result: TensorShape,
 }
 
-/// The labels of axes, and at which of them each axis of a tensor is.
+/// The labels of axes, and for each axis of a tensor the index of its label.
 type Axes = (Vec<Label>, Vec<Option<usize>>);
 
-/// Labels once each, and which of them each of some axes has. Axes along which an operand is broadcast have none.
+/// Returns each label once, and the index of the label of each axis. Axes along which an operand is
+/// broadcast have none.
 fn distinct(labels: &[Label], dims: &[usize], extents: &Extents) -> Axes {
     let mut own: Vec<Label> = Vec::new();
     let place = |(&label, &dim): (&Label, &usize)| {
@@ -145,18 +147,18 @@ fn distinct(labels: &[Label], dims: &[usize], extents: &Extents) -> Axes {
     (own, places)
 }
 
-/// Where each label of `wanted` is among `labels`, which have all of them.
+/// Returns the position of each label of `wanted` in `labels`, which contain all of them.
 fn order(labels: &[Label], wanted: &[Label]) -> Vec<usize> {
     wanted.iter().filter_map(|label| labels.iter().position(|other| other == label)).collect()
 }
 
-/// The labels that a test holds for.
+/// Returns the labels that satisfy a test.
 fn those(labels: &[Label], test: impl Fn(&Label) -> bool) -> Vec<Label> {
     labels.iter().copied().filter(test).collect()
 }
 
 impl Einsum {
-    /// The plan for operands of these shapes.
+    /// Plans an equation for operands of these shapes.
     pub(super) fn new(attrs: &OpAttrs, shapes: &[&TensorShape]) -> Result<Self, Diagnostic> {
         let equation: &str = attrs.required("equation")?;
         let sides = equation.split_once("->").filter(|(_, output)| !output.contains("->"));
@@ -187,7 +189,7 @@ impl Einsum {
         let output = output.labels(broadcast);
         let dims = extents.all(&output);
         if dims.len() != output.len() {
-            // TensorFlow leaves such a label out, or ends the process if that leaves axes to be put in another order.
+            // TensorFlow omits such a label, or crashes if the remaining axes must be reordered.
             return Err(invalid(format!("the result of '{equation}' has a label that no operand has")));
         }
         let result = TensorShape::new(&dims)?;
@@ -216,7 +218,7 @@ impl Einsum {
         })
     }
 
-    /// The shape of a product of both operands: a batch of matrices.
+    /// Returns the shape of the product of both operands: a batch of matrices.
     pub(super) fn products(&self) -> [usize; 3] {
         let side =
             |operand: &Operand, axis: usize| operand.dims[if operand.transposed { 3 - axis } else { axis }];
@@ -226,7 +228,7 @@ impl Einsum {
         }
     }
 
-    /// The result, of the operand or the products.
+    /// Returns the result from the operand or the products.
     fn finish(&self, call: &CpuCall<'_>, x: &DenseHostTensor) -> Result<DenseHostTensor, Diagnostic> {
         let x = in_order(call, x.reshape(TensorShape::new(&self.dims)?)?, &self.order)?;
         match self.diagonal.is_identity(self.result.num_elements()?) {
@@ -236,7 +238,7 @@ impl Einsum {
     }
 }
 
-/// The operand of these labels and axes, its axes left in another order and seen in another shape.
+/// Plans the operand with these labels and axes, reordered and reshaped.
 fn operand(
     (argument, shape): (usize, &TensorShape),
     (own, places): &Axes,
@@ -254,7 +256,7 @@ fn operand(
     }
 }
 
-/// Two operands as factors of a product, and the labels of its axes.
+/// Plans two operands as factors of a product, and returns the labels of its axes.
 fn factors(
     own: &[Axes],
     shapes: &[&TensorShape],
@@ -266,14 +268,14 @@ fn factors(
     let free =
         [0, 1].map(|argument| those(wanted, |label| has(argument, label) && !has(1 - argument, label)));
     let contracted = those(&own[0].0, |label| has(1, label) && !wanted.contains(label));
-    // Whichever is the left factor, so that the products need no other order if that can be.
+    // Chooses the left factor so that the products need no reordering, if possible.
     let given = |[left, right]: [usize; 2]| [&batch[..], &free[left], &free[right]].concat();
     let sides = if given([1, 0]) == wanted { [1, 0] } else { [0, 1] };
     let factor = |(side, argument): (usize, usize)| {
         let own = &own[argument];
         let left =
             those(&own.0, |label| [&batch, &free[argument], &contracted].iter().any(|l| l.contains(label)));
-        // The left factor's rows are free, and the right one's columns.
+        // The left factor's rows are free, and so are the right one's columns.
         let mut parts = [&free[argument], &contracted];
         if side == 1 {
             parts.reverse();
@@ -289,7 +291,7 @@ fn factors(
     (sides.into_iter().enumerate().map(factor).collect(), given(sides))
 }
 
-/// A tensor with its axes in another order.
+/// Returns a tensor with its axes in another order.
 fn in_order(call: &CpuCall<'_>, x: DenseHostTensor, order: &[usize]) -> Result<DenseHostTensor, Diagnostic> {
     if order.is_sorted() {
         return Ok(x);
@@ -328,7 +330,7 @@ fn einsum(call: CpuCall<'_>) -> Computed {
     let shapes: Vec<_> = call.arguments.iter().map(|argument| argument.shape()).collect();
     let plan = Einsum::new(call.attrs, &shapes)?;
     if shapes.iter().any(|shape| shape.dims().contains(&0)) {
-        // Sums of nothing, if there are any.
+        // The sums have no terms.
         return Ok(call.allocate(0)?.into());
     }
     let operands = plan.operands.iter().map(|operand| prepared(&call, operand));
@@ -342,7 +344,7 @@ fn einsum(call: CpuCall<'_>) -> Computed {
     }
 }
 
-/// The result, when the products are there.
+/// Returns the result when the products are available.
 fn finished(call: &CpuCall<'_>, mut products: OpResult, plan: Einsum) -> Computed {
     let products = products.tensors.pop().ok_or_else(|| Diagnostic::internal("a product has no result"))?;
     let (promise, result): (Promise<HostTensor>, _) = Promise::new();
@@ -378,7 +380,7 @@ mod tests {
         Einsum::new(&attrs, &shapes.iter().collect::<Vec<_>>())
     }
 
-    /// The products that networks ask for most need no copies.
+    /// The most frequent products in networks need no copies.
     #[test]
     fn matrices_that_lie_in_order_stay_where_they_are() {
         for (equation, shapes) in [

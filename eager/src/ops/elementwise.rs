@@ -1,4 +1,5 @@
-//! Elementwise computation, with and without broadcasting, in memory that nobody else sees where there is some.
+//! Elementwise computation, with and without broadcasting, which reuses the memory of arguments
+//! without other users.
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ use crate::{CpuCall, MetadataCall};
 /// The cost of an elementwise function, in elements of streaming.
 const COST: usize = 1;
 
-/// The shape two shapes are broadcast to.
+/// Returns the shape that two shapes are broadcast to.
 pub(super) fn broadcast_shape(left: &TensorShape, right: &TensorShape) -> Result<TensorShape, Diagnostic> {
     if left == right {
         return Ok(left.clone());
@@ -24,7 +25,7 @@ pub(super) fn broadcast_shape(left: &TensorShape, right: &TensorShape) -> Result
     TensorShape::new(&shape)
 }
 
-/// The metadata of a function of two tensors of one data type.
+/// Returns the metadata of a function of two tensors of the same data type.
 pub(super) fn broadcast_metadata(call: MetadataCall<'_>) -> Described {
     let [left, right] = call.take()?;
     if left.dtype != right.dtype {
@@ -34,14 +35,14 @@ pub(super) fn broadcast_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(left.dtype, broadcast_shape(&left.shape, &right.shape)?))
 }
 
-/// The metadata of a comparison of two tensors.
+/// Returns the metadata of a comparison of two tensors.
 pub(super) fn comparison_metadata(call: MetadataCall<'_>) -> Described {
     let mut results = broadcast_metadata(call)?;
     results.iter_mut().for_each(|result| result.dtype = DType::I1);
     Ok(results)
 }
 
-/// `f` of each element of the one argument.
+/// Applies `f` to each element of the only argument.
 pub(super) fn unary<A: Element, B: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
@@ -50,7 +51,8 @@ pub(super) fn unary<A: Element, B: Element>(
     unary_loop(call, me, Box::new(f))
 }
 
-/// As [`unary`], where argument and result have one type, so that the result may take the argument's memory.
+/// Applies a function like [`unary`]. Argument and result have the same type, so the result may
+/// reuse the argument's memory.
 pub(super) fn map<T: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
@@ -59,7 +61,8 @@ pub(super) fn map<T: Element>(
     map_loop(call, me, Box::new(f))
 }
 
-/// `f` of each pair of elements under broadcasting; of two scalar tensors a scalar tensor.
+/// Applies `f` to each pair of elements with broadcasting. If both are scalar tensors, so is the
+/// result.
 pub(super) fn combine<A: Element, B: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
@@ -68,7 +71,7 @@ pub(super) fn combine<A: Element, B: Element>(
     combine_two::<A, A, B>(call, me, f)
 }
 
-/// As [`combine`], where the arguments have types of their own.
+/// Applies a function like [`combine`], to arguments of different types.
 pub(super) fn combine_two<A: Element, B: Element, O: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
@@ -77,7 +80,8 @@ pub(super) fn combine_two<A: Element, B: Element, O: Element>(
     combine_loop::<A, B, O>(call, me, Box::new(f))
 }
 
-/// As [`combine`], where all have one type: the result may take an argument's memory.
+/// Applies a function like [`combine`]. All types are the same, so the result may reuse an
+/// argument's memory.
 pub(super) fn binary<T: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
@@ -86,8 +90,8 @@ pub(super) fn binary<T: Element>(
     binary_loop(call, me, Box::new(f))
 }
 
-// What follows takes a function's loops as an object: there are hundreds of functions, and as much for each of them would
-// be most of a program.
+// The functions below take the loops of a function as an object. There are hundreds of functions,
+// and separate copies for each would make up most of a program.
 
 type Map<A, B> = Box<dyn UnaryLoop<A, B> + Send + Sync>;
 type Zip<A, B, O> = Box<dyn BinaryLoop<A, B, O> + Send + Sync>;
@@ -152,7 +156,7 @@ fn combine_loop<A: Element, B: Element, O: Element>(
 
 fn binary_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Zip<T, T, T>) -> Computed {
     let &[left, right] = call.arguments else { return combine_loop(call, me, f) };
-    // One value for all, or one for each.
+    // One value for all elements, or one for each.
     let fits = |other: &HostTensor, count| {
         matches!(other, HostTensor::Scalar(_))
             || other.dense().is_ok_and(|other| [1, count].contains(&other.num_elements()))
@@ -181,10 +185,12 @@ fn binary_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Zip<T, 
     })
 }
 
-/// Elements that are copied at a time where a result takes an argument's memory: they stay in the first-level cache.
+/// The number of elements that are copied at a time if a result reuses an argument's memory: they
+/// stay in the first-level cache.
 const PIECE: usize = 512;
 
-/// Calls `f` for all of `out` piece by piece, with where the piece is and a copy of what it holds.
+/// Calls `f` for all of `out` piece by piece, with the range of the piece and a copy of its
+/// contents.
 fn in_pieces<T: Element>(out: &mut [T], f: impl Fn(Range<usize>, &mut [T], &[T])) {
     let mut old = SmallVec::<[T; PIECE]>::new();
     for (piece, out) in out.chunks_mut(PIECE).enumerate() {
@@ -194,7 +200,7 @@ fn in_pieces<T: Element>(out: &mut [T], f: impl Fn(Range<usize>, &mut [T], &[T])
     }
 }
 
-/// Metadata of a function of one tensor that gives another data type.
+/// Returns the metadata of a function of one tensor with another data type.
 pub(super) fn retyped(call: &MetadataCall<'_>, dtype: DType) -> Described {
     let [argument] = call.take()?;
     one(TensorMetadata::new(dtype, argument.shape.clone()))

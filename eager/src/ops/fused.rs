@@ -1,4 +1,4 @@
-//! What fused ops compute after their product or convolution, column by column.
+//! The steps of fused ops after their product or convolution, column by column.
 
 use smallvec::SmallVec;
 use tfrt_compute::{OnQueue, run_then, shape_error};
@@ -12,10 +12,10 @@ use crate::{AttrValue, CpuCall, OpAttrs};
 
 static ME: Accessor = Accessor::new("tf fused op");
 
-/// The cost of a step, in elements of streaming for each of its elements: that of an activation.
+/// The cost of a step in elements of streaming for each of its elements: that of an activation.
 const STEP_COST: usize = 4;
 
-/// What follows, for each row.
+/// A step, applied to each row.
 pub(super) enum Step<T: Element> {
     Bias(Elements<T, HostBuffer>),
     AddOne,
@@ -37,10 +37,10 @@ impl<T: Element + Float> Step<T> {
     }
 }
 
-/// The names of attribute `name`.
+/// Returns the names in attribute `name`.
 ///
 /// # Errors
-/// InvalidArgument unless it is a list of texts.
+/// InvalidArgument unless it is a list of strings.
 pub(super) fn names<'a>(attrs: &'a OpAttrs, name: &str) -> Result<SmallVec<[&'a str; 4]>, Diagnostic> {
     let expected = || invalid(format!("attribute '{name}' must be a list of strings"));
     match attrs.get(name) {
@@ -56,7 +56,7 @@ pub(super) fn names<'a>(attrs: &'a OpAttrs, name: &str) -> Result<SmallVec<[&'a 
     }
 }
 
-/// An argument of a step: a number for each column. `what` is its name in errors.
+/// Returns an argument of a step: one number for each column. `what` is its name in errors.
 ///
 /// # Errors
 /// InvalidArgument if it is missing or has another shape or type.
@@ -71,7 +71,7 @@ pub(super) fn channel_vector<T: Element>(
     tensor.read_owned::<T>(me)
 }
 
-/// That a tensor has a number for each column. `what` is its name in errors.
+/// Checks that a tensor has one number for each column. `what` is its name in errors.
 ///
 /// # Errors
 /// InvalidArgument if it does not.
@@ -81,12 +81,12 @@ pub(super) fn check_channels(shape: &TensorShape, what: &str, columns: usize) ->
         [count] => Err(invalid(format!(
             "The number of bias elements {count} doesn't match output inner dimension {columns}"
         ))),
-        // The original's text.
+        // The message of the original.
         _ => Err(invalid(format!("{what} tensor must a vector"))),
     }
 }
 
-/// The slope of a fused `LeakyRelu` left of zero.
+/// Returns the slope of a fused `LeakyRelu` for negative numbers.
 pub(super) fn fused_leak(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
     match float_attr(attrs, "leakyrelu_alpha")? {
         Some(alpha) => Ok(alpha),
@@ -94,7 +94,7 @@ pub(super) fn fused_leak(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
     }
 }
 
-/// Applies steps to rows of so many columns, on all threads.
+/// Applies steps to rows with this many columns, on all threads.
 fn apply_all<T: Element + Float>(
     cx: &ExecutionContext,
     steps: Vec<Step<T>>,
@@ -112,7 +112,7 @@ fn apply_all<T: Element + Float>(
     Ok(Chain)
 }
 
-/// Computes `plan` into `out`, and then its steps on rows of so many columns.
+/// Computes `plan` into `out`, and then its steps on rows with this many columns.
 pub(super) fn run_with_steps<P, R, T>(
     call: &CpuCall<'_>,
     plan: P,
@@ -135,7 +135,7 @@ where
         input,
         |c| c,
         move |outcome| {
-            // What the steps hold is gone before the result is there.
+            // The resources of the steps are released before the result is available.
             let outcome = outcome.and_then(|(_, mut out)| apply_all(&cx, steps, columns, &mut out));
             cx.settle(promise, outcome);
         },

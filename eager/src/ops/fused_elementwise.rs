@@ -1,8 +1,9 @@
 //! `tfrt.FusedElementwise`: elementwise ops that a compiler fused, computed in one pass.
 //!
-//! Attribute `steps` says what is computed: steps separated by semicolons, each an op's name without its dialect and what it takes.
-//! `x0` is the first argument, `s0` the result of the first step, everything else a number. `"AddV2 x0 3; Relu6 s0; Mul x0 s1"` has
-//! three steps, of which the last one gives the result.
+//! Attribute `steps` describes the computation: steps separated by semicolons, each an op's name
+//! without its dialect and its operands. `x0` is the first argument, `s0` the result of the first
+//! step, and everything else is a number. `"AddV2 x0 3; Relu6 s0; Mul x0 s1"` has three steps, the
+//! last of which computes the result.
 
 use smallvec::SmallVec;
 use tfrt_compute::{run, shape_error};
@@ -49,10 +50,10 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("Tanh", Function::Tanh),
 ];
 
-/// The program of these steps with so many arguments.
+/// Parses the program of these steps with `arguments` arguments.
 ///
 /// # Errors
-/// InvalidArgument if a step cannot be read, or takes what is not there.
+/// InvalidArgument if a step cannot be parsed or an operand does not exist.
 pub(super) fn program(steps: &str, arguments: usize) -> Result<Program, Diagnostic> {
     let step = |text: &str| {
         let mut words = text.split_whitespace();
@@ -73,7 +74,7 @@ fn term(word: &str) -> Result<Term, Diagnostic> {
     known.or_else(number).ok_or_else(|| invalid(format!("'{word}' is neither a value nor a number")))
 }
 
-/// The program of a call with so many arguments.
+/// Returns the program of a call with `arguments` arguments.
 pub(super) fn program_of(attrs: &OpAttrs, arguments: usize) -> Result<Program, Diagnostic> {
     program(attrs.required::<&str>(STEPS)?, arguments)
 }
@@ -93,7 +94,7 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(DType::F32, TensorShape::new(&dims)?))
 }
 
-/// An argument's elements, or the one number that all of them are.
+/// An argument's elements, or the single number that all of them are.
 enum Argument {
     Elements(Elements<f32, HostBuffer>),
     One([f32; 1]),

@@ -23,7 +23,7 @@ fn gather_v2(call: CpuCall<'_>) -> Computed {
     gather_along(&call, params, indices, axis, batch)
 }
 
-/// How many dimensions go together, from attribute `batch_dims`, for indices of so many dimensions.
+/// Returns the number of batch dimensions, from attribute `batch_dims`, for indices of this rank.
 pub(super) fn batch_dims(attrs: &OpAttrs, rank: usize) -> Result<usize, Diagnostic> {
     let given = int_attr(attrs, "batch_dims")?.unwrap_or(0);
     let batch = if given < 0 { given.checked_add(rank as i64) } else { Some(given) };
@@ -33,20 +33,21 @@ pub(super) fn batch_dims(attrs: &OpAttrs, rank: usize) -> Result<usize, Diagnost
     })
 }
 
-/// What is gathered along an axis: `each` slices of `unit` elements, of `extent` that there are, for each of `outer` rows
-/// of each of `batches`.
+/// The shape of a gather along an axis: for each of `outer` rows of each of `batches`, `each`
+/// slices of `unit` elements are selected from `extent` slices.
 pub(super) struct GatherShape {
     pub(super) batches: usize,
     pub(super) outer: usize,
     pub(super) extent: usize,
     pub(super) each: usize,
     pub(super) unit: usize,
-    /// The result's extents.
+    /// The extents of the result.
     pub(super) dims: Vec<usize>,
 }
 
 impl GatherShape {
-    /// Slices along `axis`; the first `batch` dimensions of both tensors go together.
+    /// Plans a gather of slices along `axis`. The first `batch` dimensions of both tensors are
+    /// batch dimensions.
     pub(super) fn new(
         params: &TensorShape,
         indices: &TensorShape,
@@ -74,7 +75,8 @@ impl GatherShape {
     }
 }
 
-/// Slices of `params` along `axis`; the first `batch` dimensions of both go together.
+/// Gathers slices of `params` along `axis`. The first `batch` dimensions of both are batch
+/// dimensions.
 fn gather_along(
     call: &CpuCall<'_>,
     params: &HostTensor,
@@ -86,7 +88,7 @@ fn gather_along(
         GatherShape::new(params.shape(), indices.shape(), axis, batch)?;
     check_integers(indices.dtype(), "indices", DType::I16)?;
     if dims.contains(&0) {
-        // Of nothing any index will do.
+        // If nothing is selected, any index is valid.
         return pick(call, params, Vec::new(), 0, &dims);
     }
     let chosen = index_list(indices, extent)?;
@@ -99,7 +101,7 @@ fn gather_along(
     pick(call, params, places, unit, &dims)
 }
 
-/// Indices, each below `bound`.
+/// Returns the indices, after checking that each is below `bound`.
 fn index_list(indices: &HostTensor, bound: usize) -> Result<Vec<usize>, Diagnostic> {
     let list = integers_or(indices, "indices", DType::I16)?;
     let check = |(place, &index): (usize, &i64)| {
@@ -111,12 +113,13 @@ fn index_list(indices: &HostTensor, bound: usize) -> Result<Vec<usize>, Diagnost
     list.iter().enumerate().map(check).collect()
 }
 
-/// What is gathered at coordinates: `count` slices of `unit` elements, each at `depth` of them.
+/// The shape of a gather at coordinates: `count` slices of `unit` elements, each at `depth`
+/// coordinates.
 pub(super) struct GatherNdShape {
     pub(super) depth: usize,
     pub(super) count: usize,
     pub(super) unit: usize,
-    /// The result's extents.
+    /// The extents of the result.
     pub(super) dims: Vec<usize>,
 }
 

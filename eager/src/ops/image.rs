@@ -1,4 +1,4 @@
-//! Images in other sizes, with gradients, and local response normalization.
+//! Resizing of images, with gradients, and local response normalization.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf image op");
 
-/// Where the pixels of a resized image lie in the original, along one axis.
+/// The mapping of a resized image's pixels to the original, along one axis.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
     factor: f32,
-    /// Pixels are squares, whose middle counts, and not points.
+    /// Whether pixels are squares with their positions in the middle, instead of points.
     half_pixels: bool,
-    /// The outermost pixels of both images lie on each other.
+    /// Whether the outermost pixels of both images coincide.
     aligned: bool,
 }
 
@@ -37,7 +37,7 @@ impl Scale {
         Ok(scale)
     }
 
-    /// As [`Self::new`], where both attributes may be set.
+    /// Creates a mapping like [`Self::new`], for ops that allow both attributes at once.
     fn of_any(attrs: &OpAttrs, from: usize, to: usize) -> Result<Self, Diagnostic> {
         let flag = |name| Ok::<bool, Diagnostic>(attrs.optional(name)?.unwrap_or(false));
         let (aligned, half_pixels) = (flag("align_corners")?, flag("half_pixel_centers")?);
@@ -48,19 +48,20 @@ impl Scale {
         Ok(Self { factor, half_pixels, aligned })
     }
 
-    /// The two pixels between which pixel `at` lies among `extent`, and how near it is to the second.
+    /// Returns the two pixels among `extent` that pixel `at` lies between, and its weight towards
+    /// the second.
     pub(super) fn between(self, at: usize, extent: usize) -> (usize, usize, f32) {
         let place = match self.half_pixels {
             true => (at as f32 + 0.5) * self.factor - 0.5,
             false => at as f32 * self.factor,
         };
         let below = place.floor();
-        // What lies beyond the border is the border.
+        // Positions outside the image are clamped to its border.
         let first = (below.max(0.0) as usize).min(extent - 1);
         (first, (place.ceil().max(0.0) as usize).min(extent - 1), place - below)
     }
 
-    /// The pixel among `extent` that is nearest to pixel `at`.
+    /// Returns the pixel among `extent` that is nearest to pixel `at`.
     pub(super) fn nearest(self, at: usize, extent: usize) -> usize {
         let place = match self.half_pixels {
             true => (at as f32 + 0.5) * self.factor,
@@ -71,7 +72,7 @@ impl Scale {
     }
 }
 
-/// The height and width that a tensor names.
+/// Returns the height and width in a tensor.
 pub(super) fn positive_size(size: &HostTensor) -> Result<[usize; 2], Diagnostic> {
     let size = match *vector(size, "size")? {
         [height, width] => [height, width].map(|extent| usize::try_from(extent).unwrap_or(0)),
@@ -83,18 +84,18 @@ pub(super) fn positive_size(size: &HostTensor) -> Result<[usize; 2], Diagnostic>
     Ok(size)
 }
 
-/// The extents of images and of resized ones, and what lies between them.
+/// The extents of original and resized images, and the mappings between them.
 pub(super) struct Sizes {
-    /// Batch, height, width, channels.
+    /// The batch, height, width and channels of the original.
     pub(super) input: [usize; 4],
-    /// Height and width.
+    /// The height and width of the resized images.
     pub(super) output: [usize; 2],
-    /// Along the height and along the width.
+    /// The mappings along height and width.
     pub(super) scales: [Scale; 2],
 }
 
 impl Sizes {
-    /// Of images of this shape in the size that a tensor names.
+    /// Computes the sizes for images of this shape and the size in a tensor.
     pub(super) fn new(attrs: &OpAttrs, images: &TensorShape, size: &HostTensor) -> Result<Self, Diagnostic> {
         let input @ [_, height, width, _] = four(images, "images")?;
         let output = positive_size(size)?;
@@ -105,13 +106,13 @@ impl Sizes {
         Ok(Self { input, output, scales })
     }
 
-    /// The shape of the resized images.
+    /// Returns the shape of the resized images.
     pub(super) fn dims(&self) -> [usize; 4] {
         [self.input[0], self.output[0], self.output[1], self.input[3]]
     }
 }
 
-/// An image in another size.
+/// A resized image.
 struct Resized {
     out: DenseHostTensor,
     input: [usize; 4],
@@ -120,7 +121,7 @@ struct Resized {
 }
 
 impl Resized {
-    /// A result of this type, in the size that the second argument names.
+    /// Allocates a result of this type, with the size in the second argument.
     fn new(call: &CpuCall<'_>, dtype: DType) -> Result<Self, Diagnostic> {
         let [images, size] = take(call)?;
         let sizes = Sizes::new(call.attrs, images.shape(), size)?;
@@ -129,14 +130,15 @@ impl Resized {
         Ok(Self { out, input, output, scales })
     }
 
-    /// Rows of the result, elements of one, and what an element costs.
+    /// Returns the number of rows of the result, the number of elements of one, and its cost if an
+    /// element costs `cost`.
     fn units(&self, cost: usize) -> (usize, usize, usize) {
         let unit = self.output[1].saturating_mul(self.input[3]);
         (self.out.num_elements().checked_div(unit).unwrap_or(0), unit, unit.saturating_mul(cost))
     }
 }
 
-/// Where each column of a result of so many rows comes from; nothing for an empty one, however wide.
+/// Returns the source of each column of a result; empty if the result has no rows, however wide.
 pub(super) fn resized_columns<C>(
     rows: usize,
     width: usize,
@@ -148,7 +150,7 @@ pub(super) fn resized_columns<C>(
     Ok(columns)
 }
 
-/// Weighted means of the four pixels around each place, f32.
+/// Interpolates linearly between the four pixels around each position, in f32.
 fn resize_bilinear<T: Element + CastTo<f32>>(call: &CpuCall<'_>) -> Computed {
     let resized = Resized::new(call, DType::F32)?;
     let (units, [_, height, width, channels]) = (resized.units(4), resized.input);
@@ -176,7 +178,7 @@ fn resize_bilinear<T: Element + CastTo<f32>>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// The nearest pixel for each place.
+/// Selects the nearest pixel for each position.
 fn resize_nearest<T: Element>(call: &CpuCall<'_>) -> Computed {
     let resized = Resized::new(call, T::DTYPE)?;
     let (units, [_, height, width, channels]) = (resized.units(1), resized.input);
@@ -195,21 +197,21 @@ fn resize_nearest<T: Element>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// The two pixels between which one of a resized image lies, and how near it is to the second.
+/// The two pixels that a pixel of a resized image lies between, and its weight towards the second.
 pub(super) trait Place: Fn(usize) -> (usize, usize, f32) + Send + Sync + 'static {}
 
 impl<P: Fn(usize) -> (usize, usize, f32) + Send + Sync + 'static> Place for P {}
 
-/// Which pixels of a resized image take of those of the original, along one axis. Places never fall along an axis, so that the
-/// takers of a pixel are neighbours, and need no list.
+/// For each pixel of the original along one axis, the pixels of a resized image that take from it.
+/// Positions never decrease along an axis, so these pixels are adjacent and need no list.
 pub(super) struct Takers<P> {
-    /// How many pixels the resized image has.
+    /// The number of pixels of the resized image.
     resized: usize,
     place: P,
 }
 
 impl<P: Place> Takers<P> {
-    /// Those of `pixel`, then those of the next one, and so on.
+    /// Returns the takers of `pixel`, then those of the next one, and so on.
     pub(super) fn from(&self, pixel: usize) -> impl Iterator<Item = Range<usize>> {
         let (mut first, mut beyond) = (0, self.resized);
         while first < beyond {
@@ -231,7 +233,8 @@ impl<P: Place> Takers<P> {
         })
     }
 
-    /// These takers of `pixel`, with how much each takes: one that lies between a pixel and itself takes twice.
+    /// Returns the weights with which these takers use `pixel`. A taker that lies between a pixel
+    /// and itself uses it twice.
     pub(super) fn weights(&self, takers: Range<usize>, pixel: usize) -> impl Iterator<Item = (usize, f32)> {
         takers.flat_map(move |taker| {
             let (first, second, near) = (self.place)(taker);
@@ -241,7 +244,7 @@ impl<P: Place> Takers<P> {
     }
 }
 
-/// The takers where each takes of those that it lies between.
+/// Returns the takers for linear interpolation.
 pub(super) fn takers_between(
     attrs: &OpAttrs,
     extent: usize,
@@ -251,7 +254,8 @@ pub(super) fn takers_between(
     Ok(Takers { resized, place: move |at| scale.between(at, extent) })
 }
 
-/// The takers where each takes the nearest one. Both attributes may be set, as TensorFlow has it for this gradient alone.
+/// Returns the takers for the nearest pixel. Both attributes may be set, which TensorFlow allows
+/// for this gradient only.
 pub(super) fn takers_nearest(
     attrs: &OpAttrs,
     extent: usize,
@@ -265,8 +269,9 @@ pub(super) fn takers_nearest(
     Ok(Takers { resized, place })
 }
 
-/// The gradient of images that were resized: for each row of their pixels `f` sums what the pixels of the resized ones took.
-/// It gets the row's place in its image, the resized image's gradient, and the row.
+/// Computes the gradient of resizing: for each row of the original, `f` sums what the pixels of the
+/// resized images took. It gets the row's position in its image, the resized image's gradient, and
+/// the row.
 fn resize_gradient<G: Element, T: Element>(
     call: &CpuCall<'_>,
     gradient: &DenseHostTensor,
@@ -303,7 +308,8 @@ fn bilinear_gradient_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(original.dtype, TensorShape::new(&[batch, height, width, channels])?))
 }
 
-/// Each pixel gave to those around it as much as they were near.
+/// Computes the gradient of linear interpolation: each pixel passes its gradient to the pixels
+/// around it by their weights.
 fn bilinear_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [gradient, original] = call.dense()?;
     let [_, rows, columns, channels] = four(gradient.shape(), "grads")?;
@@ -327,7 +333,8 @@ fn bilinear_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// Each pixel gave to those that it was nearest to.
+/// Computes the gradient of nearest-pixel resizing: each pixel passes its gradient to its nearest
+/// pixel.
 fn nearest_gradient<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
     let [gradient, size] = take(call)?;
     let gradient = gradient.dense()?;
@@ -337,7 +344,7 @@ fn nearest_gradient<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
     let (vertical, horizontal) = (axis(height, rows)?, axis(width, columns)?);
     resize_gradient(call, gradient, [height, width], move |row, gradient: &[T], out: &mut [T]| {
         let above = vertical.from(row).next().unwrap_or_default();
-        // It begins as zeros.
+        // The gradient starts as zeros.
         for (taken, out) in horizontal.from(0).zip(out.chunks_exact_mut(channels)) {
             for place in above.clone().flat_map(|y| taken.clone().map(move |x| y * columns + x)) {
                 let pixel = &gradient[place * channels..][..channels];
@@ -347,7 +354,7 @@ fn nearest_gradient<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// Normalization of each element by those of neighbouring channels: `x · (bias + alpha · Σ x²)^-beta`.
+/// Normalization of each element by those of adjacent channels: `x · (bias + alpha · Σ x²)^-beta`.
 #[derive(Clone, Copy)]
 pub(super) struct Response {
     pub(super) radius: usize,
@@ -371,12 +378,12 @@ impl Response {
         })
     }
 
-    /// The channels near one.
+    /// Returns the channels near one.
     fn near(self, channel: usize, depth: usize) -> Range<usize> {
         channel.saturating_sub(self.radius)..channel.saturating_add(self.radius).saturating_add(1).min(depth)
     }
 
-    /// What each element of a pixel is divided by, before it is raised to a power.
+    /// Computes the base of the power that each element of a pixel is divided by.
     fn norms(self, pixel: &[f32], norms: &mut [f32]) {
         for (channel, norm) in norms.iter_mut().enumerate() {
             let sum: f32 = pixel[self.near(channel, pixel.len())].iter().map(|x| x * x).sum();
@@ -385,7 +392,7 @@ impl Response {
     }
 
     fn cost(self, depth: usize) -> usize {
-        // A power, and the neighbours.
+        // The cost of a power and of the adjacent channels.
         depth.saturating_mul(self.radius.min(depth).saturating_mul(2).saturating_add(20))
     }
 }
@@ -422,7 +429,8 @@ fn response_gradient_metadata(call: MetadataCall<'_>) -> Described {
     one(x.clone())
 }
 
-/// `dx_k = dy_k · norm_k^-beta - 2 · alpha · beta · x_k · Σ dy_j · y_j / norm_j`, where `j` runs over the channels near `k`.
+/// Computes `dx_k = dy_k · norm_k^-beta - 2 · alpha · beta · x_k · Σ dy_j · y_j / norm_j`, where
+/// `j` runs over the channels near `k`.
 fn response_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let ([dy, x, y], out, response) = (call.dense()?, call.allocate_unset(0)?, Response::of(call.attrs)?);
     let [_, _, _, depth] = four(x.shape(), "input_image")?;
@@ -436,7 +444,7 @@ fn response_gradient<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
                 widen(&from[i * depth..][..depth], to);
             }
             response.norms(&x, &mut norms);
-            // In place of the results: what each of them adds to its neighbours.
+            // Replaces each result by what it adds to adjacent channels.
             for ((y, dy), norm) in y.iter_mut().zip(&dy).zip(&norms) {
                 *y *= dy / norm;
             }

@@ -1,7 +1,9 @@
-//! Lists of tensors, which the loops of programs fill and read: `tf.TensorListReserve`, `tf.TensorListSetItem` and their kin.
+//! Lists of tensors, which loops of programs fill and read: `tf.TensorListReserve`,
+//! `tf.TensorListSetItem` and related ops.
 //!
-//! A list is a dense tensor whose first dimension counts its elements, so that all of them have one shape. Extents that are
-//! not known when a list is made are zero until an element comes that has them. Elements that were never set are zeros.
+//! A list is a dense tensor whose first dimension counts its elements, so all of them have the same
+//! shape. Extents that are unknown when a list is created are zero until an element defines them.
+//! Elements that were never set are zeros.
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
@@ -18,20 +20,21 @@ use crate::{CpuCall, MetadataCall, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf op of lists of tensors");
 
-/// How many elements a list has, and their extents.
+/// Returns the number of a list's elements, and their extents.
 fn parts(list: &TensorShape) -> Result<(usize, &[usize]), Diagnostic> {
     let (&count, dims) =
         list.dims().split_first().ok_or_else(|| invalid("a scalar is no list of tensors"))?;
     Ok((count, dims))
 }
 
-/// Whether these extents may be those that a list was made with, of which zero is unknown, and one zero any shape.
+/// Returns whether these extents match those that a list was created with. An extent of zero is
+/// unknown, and a single zero matches any shape.
 fn fits(known: &[usize], dims: &[usize]) -> bool {
     let agrees = |(&known, &dim): (&usize, &usize)| known == 0 || known == dim;
     known == [0] || known.len() == dims.len() && known.iter().zip(dims).all(agrees)
 }
 
-/// An error unless a tensor may be an element of a list.
+/// Checks that a tensor may be an element of a list.
 fn check_element(list: &TensorMetadata, element: &TensorMetadata) -> Result<(), Diagnostic> {
     let (_, dims) = parts(&list.shape)?;
     if list.dtype != element.dtype {
@@ -46,13 +49,13 @@ fn check_element(list: &TensorMetadata, element: &TensorMetadata) -> Result<(), 
     Ok(())
 }
 
-/// A count that an argument holds.
+/// Returns the count in an argument.
 fn count(tensor: &HostTensor, what: &str) -> Result<usize, Diagnostic> {
     let value = integer(tensor, what)?;
     usize::try_from(value).map_err(|_| invalid(format!("{what} must not be negative, got {value}")))
 }
 
-/// The place in a list of `len` elements that an argument names.
+/// Returns the index in a list of `len` elements that an argument names.
 fn place(index: i64, len: usize) -> Result<usize, Diagnostic> {
     usize::try_from(index)
         .ok()
@@ -60,7 +63,7 @@ fn place(index: i64, len: usize) -> Result<usize, Diagnostic> {
         .ok_or_else(|| invalid(format!("Trying to access element {index} in a list with {len} elements.")))
 }
 
-/// The extents that an argument `element_shape` has, zero for those that are not known.
+/// Returns the extents in an argument `element_shape`, with zero for unknown ones.
 fn given_dims(shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     let dims = integers(shape, "element_shape")?;
     let extent = |&dim: &i64| match dim {
@@ -74,7 +77,7 @@ fn given_dims(shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     }
 }
 
-/// The extents of a list's elements, of which an argument `element_shape` may know more.
+/// Returns the extents of a list's elements, refined by an argument `element_shape`.
 fn element_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     let ((_, known), given) = (parts(list)?, given_dims(shape)?);
     if fits(&given, known) {
@@ -86,7 +89,8 @@ fn element_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usiz
     Err(invalid(format!("element_shape is {:?}, the list has elements of shape {known:?}", &given[..])))
 }
 
-/// The extents of an element that is read: as TensorFlow's, one that was set has its own, whatever `element_shape` says.
+/// Returns the extents of an element that is read. As in TensorFlow, an element that was set has
+/// its own extents, regardless of `element_shape`.
 fn read_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     match parts(list)? {
         (_, known) if known.contains(&0) => element_dims(list, shape),
@@ -94,14 +98,15 @@ fn read_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 
     }
 }
 
-/// A list of so many elements of a shape: the first ones those of another list, the others zeros.
+/// Returns a list of `count` elements of a shape: the first ones are those of another list, the
+/// others zeros.
 fn extended<T: Element>(
     call: &CpuCall<'_>,
     list: &DenseHostTensor,
     (count, dims): (usize, &[usize]),
 ) -> Result<DenseHostTensor, Diagnostic> {
     let out = zeros(call, T::DTYPE, count, dims)?;
-    // Elements of other sizes were never set.
+    // If the size of the elements changes, none was ever set.
     if parts(list.shape())?.1 == dims {
         let (from, mut to) = (list.read::<T>(&ME)?, out.write::<T>(&ME)?);
         to.iter_mut().zip(from.iter()).for_each(|(to, &from)| *to = from);
@@ -119,7 +124,7 @@ fn zeros(
     DenseHostTensor::allocate(metadata, call.cx.host().allocator())
 }
 
-/// A list of elements that are not set.
+/// Returns a list of elements that are not set.
 fn unset(call: &CpuCall<'_>, shape: &HostTensor, count: usize) -> Computed {
     let dtype = call.attrs.required("element_dtype")?;
     Ok(zeros(call, dtype, count, &given_dims(shape)?)?.into())
@@ -143,8 +148,8 @@ fn from_tensor(call: CpuCall<'_>) -> Computed {
     Ok(tensor.dense()?.clone().into())
 }
 
-/// A list with one element set, which may be beyond its end where an attribute says so. The list's memory is taken where nobody
-/// else can see it.
+/// Returns a list with one element set, which may be beyond its end if an attribute allows it. The
+/// list's memory is reused if it has no other user.
 fn set_item(call: CpuCall<'_>) -> Computed {
     let [list, index, item] = take(&call)?;
     let (list, item) = (list.dense()?, item.dense()?);
@@ -194,7 +199,7 @@ fn push_back(call: CpuCall<'_>) -> Computed {
     )
 }
 
-/// The elements at these places, one behind the other: a tensor of this shape.
+/// Returns the elements at these positions, concatenated to a tensor of this shape.
 fn gathered<T: Element>(
     call: &CpuCall<'_>,
     list: &DenseHostTensor,
@@ -218,7 +223,7 @@ fn get_item(call: CpuCall<'_>) -> Computed {
     Ok(element(&call, "tf.TensorListGetItem", list, place, &dims)?.into())
 }
 
-/// One element of a list.
+/// Returns one element of a list.
 fn element(
     call: &CpuCall<'_>,
     op: &str,
@@ -262,7 +267,7 @@ fn pop_back(call: CpuCall<'_>) -> Computed {
     Ok(OpResult { tensors: tensors.into(), done: None })
 }
 
-/// All elements of a list, which are its memory unless none was ever set.
+/// Returns all elements of a list. They share its memory, unless none was ever set.
 fn stack(call: CpuCall<'_>) -> Computed {
     let [list, shape] = take(&call)?;
     let (list, dims) = (list.dense()?, element_dims(list.shape(), shape)?);

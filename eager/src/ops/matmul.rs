@@ -1,4 +1,4 @@
-//! Matrix products: `tf.MatMul`, `tf.BatchMatMulV2`, and products with what follows them.
+//! Matrix products: `tf.MatMul`, `tf.BatchMatMulV2`, and products fused with later ops.
 
 use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::Diagnostic;
@@ -18,7 +18,7 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf matrix product");
 
-/// Which of the two matrices are transposed.
+/// Returns which of the two matrices are transposed.
 pub(super) fn transposed(attrs: &OpAttrs, names: [&str; 2]) -> Result<[bool; 2], Diagnostic> {
     let flag = |name| Ok::<_, Diagnostic>(attrs.optional(name)?.unwrap_or(false));
     Ok([flag(names[0])?, flag(names[1])?])
@@ -27,7 +27,7 @@ pub(super) fn transposed(attrs: &OpAttrs, names: [&str; 2]) -> Result<[bool; 2],
 pub(super) const MATMUL: [&str; 2] = ["transpose_a", "transpose_b"];
 pub(super) const BATCHED: [&str; 2] = ["adj_x", "adj_y"];
 
-/// Rows and columns of the last two dimensions.
+/// Returns the rows and columns in the last two dimensions.
 pub(crate) fn oriented(shape: &TensorShape, transposed: bool) -> [usize; 2] {
     match *shape.dims() {
         [.., rows, columns] if transposed => [columns, rows],
@@ -40,7 +40,7 @@ pub(crate) fn layout(transposed: bool, [rows, columns]: [usize; 2]) -> Layout {
     if transposed { Layout::transposed(rows, columns) } else { Layout::row_major(rows, columns) }
 }
 
-/// The metadata of a product of two matrices, perhaps with further arguments.
+/// Returns the metadata of a product of two matrices, which may have further arguments.
 fn matmul_metadata(call: MetadataCall<'_>) -> Described {
     let &[a, b, ..] = call.arguments else {
         return Err(invalid(format!("a product takes 2 arguments, got {}", call.arguments.len())));
@@ -102,12 +102,12 @@ fn batch_metadata(call: MetadataCall<'_>, broadcasts: bool) -> Described {
     one(TensorMetadata::new(x.dtype, TensorShape::new(&[batch.as_slice(), &[m, n]].concat())?))
 }
 
-/// The dimensions before the last two.
+/// Returns the dimensions before the last two.
 pub(super) fn batch_dims(shape: &TensorShape) -> Option<&[usize]> {
     Some(&shape.dims()[..shape.rank().checked_sub(2)?])
 }
 
-/// `$body` with `$T` as a type that matrices are multiplied in.
+/// Evaluates `$body` with `$T` as a type that matrices are multiplied in.
 macro_rules! with_factor {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
         with_type!($dtype, $op, |$T| $body,
@@ -115,7 +115,7 @@ macro_rules! with_factor {
     };
 }
 
-/// A product planned for its operands.
+/// Plans a product for its operands.
 fn plan<T: MatMulElement>(
     call: &CpuCall<'_>,
     (a, b): (&TensorShape, &TensorShape),
@@ -147,7 +147,7 @@ fn matmul(call: CpuCall<'_>) -> Computed {
     })
 }
 
-/// Computes a product that needs no plan, and says whether this was one.
+/// Computes a product that is small enough to need no plan. Returns whether it did.
 fn multiply_small<T: Element + MatMulElement>(
     (a, b): (&DenseHostTensor, &DenseHostTensor),
     flags: [bool; 2],
@@ -166,7 +166,7 @@ fn multiply<T: Element + MatMulElement>(
     mut out: DenseHostTensor,
 ) -> Computed {
     if plan.block_count() <= 1 {
-        // Nobody else computes, so that no handles are needed.
+        // Nothing else computes at the same time, so no handles are needed.
         let input = (a.read::<T>(&ME)?, b.read::<T>(&ME)?);
         plan.run_in_turn(MatMulInput::new(&input.0, &input.1), out.elements_mut::<T>()?)
             .map_err(shape_error)?;
@@ -185,8 +185,9 @@ fn batch_matmul(call: CpuCall<'_>) -> Computed {
     products(&call, "tf.BatchMatMulV2", [&x, &y], out, flags, true)
 }
 
-/// The products of batches of matrices, of which each has a matrix for each of the result's, or one for all. Where it
-/// `conjugates`, complex ones that are transposed are conjugated too.
+/// Computes the products of batches of matrices. Each batch has one matrix for each matrix of the
+/// result, or one for all. `conjugates` says whether transposed complex matrices are also
+/// conjugated.
 pub(super) fn products(
     call: &CpuCall<'_>,
     op: &str,
@@ -211,18 +212,18 @@ pub(super) fn products(
     })
 }
 
-/// How the matrices of a batch lie, of which one may be for all.
+/// Returns the layout of the matrices of a batch, which may have one matrix for all.
 fn batch_layout(shape: &TensorShape, transposed: bool) -> Layout {
     let layout = layout(transposed, oriented(shape, transposed));
     let single = product(batch_dims(shape).unwrap_or_default()) == 1;
     Layout { batch_stride: if single { 0 } else { layout.batch_stride }, ..layout }
 }
 
-/// So many columns of a row are summed at a time.
+/// The number of columns of a row that are summed at a time.
 const SUMS: usize = 64;
 
-/// The products of complex matrices, `count` of them, row by row in double precision. Where it `conjugates`, transposed ones
-/// are conjugated too.
+/// Computes `count` products of complex matrices, row by row in double precision. `conjugates` says
+/// whether transposed ones are also conjugated.
 fn complex_product<T: Field<Wide = C>>(
     call: &CpuCall<'_>,
     [a, b]: [&DenseHostTensor; 2],
@@ -259,7 +260,7 @@ fn complex_product<T: Field<Wide = C>>(
     })
 }
 
-/// A batch with a matrix for each place of `batch`, or with one for all.
+/// Returns a batch with a matrix for each place of `batch`, or with one for all.
 fn spread(
     call: &CpuCall<'_>,
     tensor: &DenseHostTensor,
@@ -275,7 +276,7 @@ fn spread(
     moves.copy_dense(call, tensor, &dims)
 }
 
-/// The steps of a fused product and the arguments they take.
+/// Returns the steps of a fused product with their arguments.
 fn steps<T: Element + Float>(
     attrs: &OpAttrs,
     names: &[&str],
@@ -297,8 +298,8 @@ fn steps<T: Element + Float>(
                 for what in ["Offset", "Mean", "Variance"] {
                     vector(what)?;
                 }
-                // Existing programs expect what the original computes, which takes all four from the first, and rounds
-                // each step.
+                // Existing programs expect the original's results, which computes with the type of
+                // the first of the four, and rounds each step.
                 let column = |&v: &T| {
                     let deviation = v.plus(T::from_f64(epsilon)).sqrt();
                     [v, v.times(T::from_f64(1.0 / deviation.to_f64())), v]
@@ -332,7 +333,7 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
         let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);
         let columns = oriented(out.shape(), false)[1];
         let reads = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
-        // What the product itself can do as it stores its results.
+        // The steps that the product itself applies when it stores its results.
         let stored = match (&names[..], rest) {
             (["BiasAdd"], [bias]) => Some((tfrt_math::Activation::None, bias)),
             (["BiasAdd", "Relu"], [bias]) => Some((tfrt_math::Activation::Relu, bias)),

@@ -1,6 +1,6 @@
-//! Regular expressions: what matches them, and what is put in its place.
+//! Regular expressions: matching and replacing.
 //!
-//! TensorFlow's are RE2's, whose syntax the `regex` crate has, too.
+//! TensorFlow uses RE2, whose syntax the `regex` crate supports, too.
 
 use regex::Regex;
 use tfrt_host::{DType, Diagnostic};
@@ -15,7 +15,7 @@ fn compiled(pattern: &str) -> Result<Regex, Diagnostic> {
     Regex::new(pattern).map_err(|error| invalid(format!("'{pattern}' is not a regular expression: {error}")))
 }
 
-/// A rewrite as the crate spells it: `\1` stands for a group, `\0` for the whole match.
+/// Converts a rewrite to the crate's notation: `\1` stands for a group, `\0` for the whole match.
 fn replacement(rewrite: &str) -> Result<String, Diagnostic> {
     let mut spelled = String::with_capacity(rewrite.len());
     let mut chars = rewrite.chars();

@@ -13,7 +13,7 @@ use super::support::{
 use super::types;
 use crate::{AttrSpec, CpuCall, Forms, OpAttrs, OpRegistry, attr};
 
-/// What an op that moves elements does.
+/// The plan of an op that moves elements.
 type Planned = Result<Vec<Moved>, Diagnostic>;
 
 pub(super) fn slice(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
@@ -40,7 +40,7 @@ pub(super) fn slice(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Plan
     Ok(vec![Moves::new(dims, axes.collect::<Result<_, Diagnostic>>()?).into()])
 }
 
-/// The masks of a strided slice: bit `i` is of entry `i`.
+/// The masks of a strided slice: bit `i` belongs to entry `i`.
 struct Masks {
     begin: i64,
     end: i64,
@@ -66,7 +66,8 @@ fn has(mask: i64, entry: usize) -> bool {
     entry < 63 && mask >> entry & 1 == 1
 }
 
-/// What one entry of a strided slice chooses of a dimension, and whether the dimension goes.
+/// Returns what one entry of a strided slice selects from a dimension, and whether the dimension is
+/// dropped.
 fn chosen(
     (entry, axis, dim): (usize, usize, usize),
     (begin, end, stride): (i64, i64, i64),
@@ -105,8 +106,8 @@ pub(super) fn strided_slice(dims: &[usize], others: &[&HostTensor], attrs: &OpAt
     Ok(vec![strided(dims, how(others)?, attrs)?])
 }
 
-/// The shape of a tensor and what a strided slice with gradient `dy` chose of it, from the shape and the slice's begin, end and
-/// strides.
+/// Returns the shape of a tensor and what a strided slice with gradient `dy` selected from it,
+/// given the shape and the slice's begin, end and strides.
 pub(super) fn sliced(
     [shape, begin, end, strides]: [&HostTensor; 4],
     dy: &TensorShape,
@@ -129,7 +130,7 @@ fn strided_slice_gradient(call: CpuCall<'_>) -> Computed {
     Ok(moves.give_back(&call, dy.dense()?, &shape)?.into())
 }
 
-/// What a strided slice of a tensor of shape `dims` chooses.
+/// Plans the selection of a strided slice of a tensor of shape `dims`.
 fn strided(
     dims: &[usize],
     [begin, end, strides]: [&HostTensor; 3],
@@ -186,7 +187,7 @@ fn strided(
     Ok(Moved { moves: Moves::new(dims, axes), dims: shape })
 }
 
-/// Consecutive parts of `sizes` along `axis`; where `drops`, without that dimension.
+/// Plans consecutive parts of `sizes` along `axis`. `drops` removes that dimension.
 fn parts(dims: &[usize], axis: usize, sizes: impl ExactSizeIterator<Item = usize>, drops: bool) -> Planned {
     let mut start = 0;
     let mut parts = room_for(sizes.len())?;
@@ -261,7 +262,7 @@ pub(super) fn unpack(dims: &[usize], others: &[&HostTensor], attrs: &OpAttrs) ->
 pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [axes] = how(others)?;
     if dims.is_empty() || dims.contains(&0) {
-        // Nothing changes place, whatever the axes are, at which TensorFlow does not look.
+        // Nothing moves, for any axes, which TensorFlow does not check.
         return Ok(vec![Moves::new(dims, dims.iter().map(|&dim| Axis::whole(dim)).collect()).into()]);
     }
     let axes = vector(axes, "axis")?;
@@ -277,8 +278,9 @@ pub(super) fn reverse(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Pl
     Ok(vec![Moves::new(dims, chosen).into()])
 }
 
-/// Where the units of a tensor of shape `dims` come from of which the first so many along a dimension are reversed, another
-/// number for each place along another dimension; and how many elements a unit has.
+/// Plans the reversal of the first elements along a dimension, with a separate count for each
+/// position along another dimension. Returns the sources of the units of a tensor of shape `dims`,
+/// and the number of elements of a unit.
 pub(super) fn reversed_parts(
     dims: &[usize],
     lengths: &HostTensor,
@@ -328,7 +330,7 @@ fn reverse_sequence(call: CpuCall<'_>) -> Computed {
     pick(&call, tensor, places, unit, tensor.shape().dims())
 }
 
-/// Each element goes so many places further along an axis, from the end to the beginning.
+/// Plans a roll: each element moves this many positions along an axis, and wraps around at the end.
 pub(super) fn roll(dims: &[usize], others: &[&HostTensor], _: &OpAttrs) -> Planned {
     let [shift, axis] = how(others)?;
     if dims.is_empty() {

@@ -1,4 +1,5 @@
-//! Strings and numbers: `tf.AsString`, `tf.StringToNumber`, and whole tensors as text, `tf.StringFormat`.
+//! Strings and numbers: `tf.AsString`, `tf.StringToNumber`, and whole tensors as text,
+//! `tf.StringFormat`.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
@@ -15,7 +16,7 @@ use crate::{AttrSpec, CpuCall, Forms, MetadataCall, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf op of strings and numbers");
 
-/// The conversion that the attributes of `tf.AsString` ask for.
+/// Returns the format that the attributes of `tf.AsString` define.
 fn format_of(call: &CpuCall<'_>, dtype: DType) -> Result<Format, Diagnostic> {
     let flag = |name| Ok::<bool, Diagnostic>(call.attrs.optional(name)?.unwrap_or(false));
     let size = |name| Ok::<_, Diagnostic>(usize::try_from(int_attr(call.attrs, name)?.unwrap_or(-1)).ok());
@@ -50,7 +51,7 @@ fn format_of(call: &CpuCall<'_>, dtype: DType) -> Result<Format, Diagnostic> {
     Ok(Format { flag, width: size("width")?.unwrap_or(0), precision, notation })
 }
 
-/// A function of each element.
+/// Returns a string for each element.
 fn texts<T: Element>(
     x: &DenseHostTensor,
     f: impl Fn(T) -> Result<String, Diagnostic>,
@@ -105,7 +106,7 @@ fn to_number_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(dtype, argument.shape.clone()))
 }
 
-/// A number that strings are read as.
+/// A number type that strings are parsed as.
 trait Read: Element {
     fn read(text: &str) -> Option<Self>;
 }
@@ -129,9 +130,9 @@ read! {
     f64: |text: &str| text.parse().ok().or_else(|| hexadecimal(text, u64::BITS))
 }
 
-/// A hexadecimal number, perhaps with a fraction, and with a power of two after `p`. Of so many leading bits the last one is set
-/// if any behind them is: what is rounded to fewer than those is then rounded right. Fewer are kept of numbers so small that
-/// double precision has fewer.
+/// Parses a hexadecimal number, which may have a fraction and a power of two after `p`. Keeps
+/// `bits` leading bits, of which the last one is set if any bit after it is, so that rounding to
+/// fewer bits is correct. Fewer bits are kept for numbers so small that double precision has fewer.
 fn hexadecimal(text: &str, bits: u32) -> Option<f64> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"))?;
@@ -143,7 +144,7 @@ fn hexadecimal(text: &str, bits: u32) -> Option<f64> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    // What does not fit the digits that are kept leaves a trace, so that all is rounded once.
+    // Digits that do not fit leave a sticky bit, so that the number is rounded once.
     let (mut value, mut exponent) = (0u64, i64::from(power) - 4 * fraction.len() as i64);
     for digit in whole.chars().chain(fraction.chars()) {
         let digit = u64::from(digit.to_digit(16)?);
@@ -157,12 +158,12 @@ fn hexadecimal(text: &str, bits: u32) -> Option<f64> {
         return Some(if text.starts_with('-') { -0.0 } else { 0.0 });
     }
     let length = u64::BITS - value.leading_zeros();
-    // Down to half of the least number, and one for what is behind.
+    // Down to half of the least number, and one bit for the rest.
     let room = exponent.saturating_add(i64::from(length) + 1076).clamp(1, bits.into()) as u32;
     let excess = length.saturating_sub(room);
     let lost = value & !(u64::MAX << excess) != 0;
     (value, exponent) = (value >> excess | u64::from(lost), exponent.saturating_add(excess.into()));
-    // In two steps, neither of which leaves the range alone.
+    // In two steps, neither of which leaves the range.
     let half = (exponent / 2).clamp(-1100, 1100) as i32;
     let rest = (exponent - exponent / 2).clamp(-1100, 1100) as i32;
     let magnitude = value as f64 * 2f64.powi(half) * 2f64.powi(rest);
@@ -184,7 +185,7 @@ fn to_number(call: CpuCall<'_>) -> Computed {
         I32 i32, I64 i64, UI32 u32, UI64 u64, F32 f32, F64 f64)
 }
 
-/// Writes the element of a tensor that has this number.
+/// Writes the element of a tensor with this index.
 type WriteElement<'t> = Box<dyn Fn(usize, &mut String) -> Result<(), Diagnostic> + 't>;
 
 fn element_writer(tensor: &HostTensor) -> Result<WriteElement<'_>, Diagnostic> {
@@ -222,7 +223,8 @@ fn single(x: f32, text: &mut String) -> Result<(), Diagnostic> {
     round_trip(f64::from(x), [6, 9], |text| text.parse() == Ok(x), text)
 }
 
-/// A number in few digits, or in as many as every number needs if it could not be read back from those.
+/// Formats a number with few digits, or with as many as every number needs if it could not be
+/// parsed back from those.
 fn round_trip(
     x: f64,
     digits: [usize; 2],
@@ -235,7 +237,7 @@ fn round_trip(
     Ok(())
 }
 
-/// A string as a literal of C.
+/// Writes a string as a C literal.
 fn quote(string: &str, text: &mut String) {
     text.push('"');
     for c in string.chars() {
@@ -251,7 +253,7 @@ fn quote(string: &str, text: &mut String) {
     text.push('"');
 }
 
-/// Writes a tensor in brackets, of each dimension only the first and last `ends`.
+/// Writes a tensor in brackets, with the first and last `ends` elements of each dimension.
 struct Summary<'t> {
     dims: &'t [usize],
     ends: usize,
@@ -259,7 +261,7 @@ struct Summary<'t> {
 }
 
 impl Summary<'_> {
-    /// The elements from number `first` on, which `axis` and the dimensions behind it make.
+    /// Writes the elements from index `first` on, in `axis` and the dimensions after it.
     fn dimension(&self, axis: usize, first: usize, text: &mut String) -> Result<(), Diagnostic> {
         let Some(&extent) = self.dims.get(axis) else { return (self.write)(first, text) };
         let unit = product(&self.dims[axis + 1..]);
@@ -291,11 +293,11 @@ impl Summary<'_> {
     }
 }
 
-/// A tensor as text; of each dimension the first and last `ends`, or all.
+/// Formats a tensor, with the first and last `ends` elements of each dimension, or all.
 fn summary(tensor: &HostTensor, ends: Option<usize>, text: &mut String) -> Result<(), Diagnostic> {
     let count = tensor.shape().num_elements()?;
     if count == 0 && tensor.dtype() == DType::I1 {
-        // Of no truths TensorFlow does not even write brackets.
+        // For a tensor of no truth values, TensorFlow does not even write brackets.
         return Ok(());
     }
     let ends = ends.map_or(count, |ends| ends.min(count));
@@ -310,7 +312,7 @@ fn format_metadata(_: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(DType::String, TensorShape::scalar()))
 }
 
-/// A text in which tensors stand for placeholders.
+/// Formats tensors in place of a template's placeholders.
 fn format_tensors(call: CpuCall<'_>) -> Computed {
     let template = call.attrs.optional::<&str>("template")?.unwrap_or("%s");
     let placeholder = call.attrs.optional::<&str>("placeholder")?.unwrap_or("%s");
@@ -416,14 +418,14 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(hexadecimal(text, u64::BITS), expected, "{text}");
         }
-        // Numbers below the normal ones have fewer digits, and are rounded once too.
+        // Subnormal numbers have fewer digits, and are also rounded once.
         let least = f64::from_bits(1);
         assert_eq!(f64::read("0x1.000000000000001p-1075"), Some(least));
         assert_eq!(f64::read("0x1p-1075"), Some(0.0));
         assert_eq!(f64::read("0x1.8p-1074"), Some(2.0 * least));
         assert_eq!(f64::read("0x1.7ffffffffffffffp-1074"), Some(least));
         assert_eq!(f64::read("-0x1.00000000000010000000001p-1023"), Some(-(f64::MIN_POSITIVE / 2.0 + least)));
-        // Once, and not to double precision first.
+        // Rounded once, not to double precision first.
         assert_eq!(f32::read("0x1.000001"), Some(1.0));
         assert_eq!(f32::read("0x1.00000100000000001"), Some(1.0 + f32::EPSILON));
     }

@@ -1,6 +1,6 @@
-//! Strings: joined, cut, split, measured, stripped and turned into other cases.
+//! Strings: join, cut, split, measure, strip and change case.
 //!
-//! TensorFlow's strings are bytes; ours are text in UTF-8, so that a cut through a character is an error here.
+//! TensorFlow's strings are bytes. Ours are UTF-8 text, so a cut through a character is an error.
 
 use smallvec::SmallVec;
 use tfrt_compute::shape_error;
@@ -18,10 +18,10 @@ use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult, attr};
 
 const FORMS: Forms = Forms::SCALAR_OR_STRING;
 
-/// What some strings become.
+/// The results of an op on strings.
 type Texts = Result<Vec<String>, Diagnostic>;
 
-/// The same string so many times.
+/// Returns this many copies of a string.
 pub(crate) fn copies(text: &str, count: usize) -> Texts {
     let mut copies = room_for(count)?;
     for _ in 0..count {
@@ -30,14 +30,14 @@ pub(crate) fn copies(text: &str, count: usize) -> Texts {
     Ok(copies)
 }
 
-/// Makes room for so many more bytes.
+/// Reserves room for this many more bytes.
 pub(super) fn reserve(text: &mut String, more: usize) -> Result<(), Diagnostic> {
     text.try_reserve_exact(more).map_err(|_| {
         Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a string of {more} characters"))
     })
 }
 
-/// A copy, for which there may be no room.
+/// Copies a string, which may fail for lack of memory.
 pub(super) fn copied(text: &str) -> Result<String, Diagnostic> {
     let mut copy = String::new();
     reserve(&mut copy, text.len())?;
@@ -45,7 +45,8 @@ pub(super) fn copied(text: &str) -> Result<String, Diagnostic> {
     Ok(copy)
 }
 
-/// Where the elements of a tensor of shape `from` are found in one of shape `to`, to which it is broadcast.
+/// Returns the positions of the elements of a tensor of shape `from` in one of shape `to`, to which
+/// it is broadcast.
 pub(super) fn broadcast_places(from: &[usize], to: &TensorShape) -> Result<Vec<usize>, Diagnostic> {
     let count = to.num_elements()?;
     let mut places = room_for(count)?;
@@ -66,7 +67,8 @@ pub(super) fn strings(tensor: &HostTensor) -> Result<&StringHostTensor, Diagnost
     }
 }
 
-/// The string of a scalar, or of another tensor of one element and up to `rank` dimensions. `what` is its name in errors.
+/// Returns the string of a scalar, or of another tensor with one element and up to `rank`
+/// dimensions. `what` is its name in errors.
 pub(super) fn text<'t>(tensor: &'t HostTensor, what: &str, rank: usize) -> Result<&'t str, Diagnostic> {
     check_one(tensor.shape(), what, rank)?;
     strings(tensor)?.strings().first().map(String::as_str).ok_or_else(|| invalid(format!("{what} is empty")))
@@ -76,7 +78,7 @@ fn no_string(dtype: DType) -> Diagnostic {
     invalid(format!("the op takes tensors of strings, got {dtype}"))
 }
 
-/// Checks the one argument, and gives a result of its shape.
+/// Checks the only argument, and returns a result of its shape.
 fn of_string(call: &MetadataCall<'_>, dtype: DType) -> Described {
     let [argument] = call.take()?;
     match argument.dtype {
@@ -85,7 +87,7 @@ fn of_string(call: &MetadataCall<'_>, dtype: DType) -> Described {
     }
 }
 
-/// A tensor of a function of each string.
+/// Returns a tensor with a function of each string.
 fn each(call: &CpuCall<'_>, f: impl Fn(&str) -> Result<String, Diagnostic>) -> Computed {
     let [x] = take(call)?;
     let x = strings(x)?;
@@ -96,7 +98,7 @@ fn each(call: &CpuCall<'_>, f: impl Fn(&str) -> Result<String, Diagnostic>) -> C
     Ok(StringHostTensor::new(x.shape().clone(), texts)?.into())
 }
 
-/// Whether case is a matter of all of Unicode, or of ASCII alone.
+/// Returns whether case conversion covers all of Unicode, or only ASCII.
 fn is_unicode(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
     match call.attrs.optional::<&str>("encoding")?.unwrap_or("") {
         "" => Ok(false),
@@ -105,7 +107,7 @@ fn is_unicode(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
     }
 }
 
-/// Whether lengths and places are in characters, and not in bytes.
+/// Returns whether lengths and positions count characters instead of bytes.
 fn counts_characters(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
     match call.attrs.optional::<&str>("unit")?.unwrap_or("BYTE") {
         "BYTE" => Ok(false),
@@ -114,7 +116,7 @@ fn counts_characters(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
     }
 }
 
-/// What C calls a space.
+/// Returns whether C considers a character a space.
 pub(super) fn is_space(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ')
 }
@@ -130,7 +132,7 @@ fn length(call: CpuCall<'_>) -> Computed {
     Ok(out.into())
 }
 
-/// Tensors of one shape, among which scalars stand for all elements.
+/// Returns the metadata of tensors of one shape. Scalars stand for all elements.
 fn join_metadata(call: MetadataCall<'_>) -> Described {
     let mut shape: Option<&TensorShape> = None;
     for argument in call.arguments {
@@ -174,7 +176,7 @@ fn joined<'s>(parts: impl Iterator<Item = &'s str> + Clone, separator: &str) -> 
     Ok(text)
 }
 
-/// Strings put one behind the other, under broadcasting.
+/// Concatenates strings with broadcasting.
 pub(super) fn concatenate(call: &CpuCall<'_>) -> Computed {
     let [x, y] = take(call)?;
     let (x, y, shape) = (strings(x)?, strings(y)?, &call.result(0)?.shape);
@@ -199,8 +201,8 @@ fn substring_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(DType::String, broadcast_shape(&input.shape, &position.shape)?))
 }
 
-/// The part of `text` from `position` on, which counts from the end if it is negative, of at most `length` units. Of characters
-/// TensorFlow does not take both negative.
+/// Returns the part of `text` from `position` on, of at most `length` units. A negative position
+/// counts from the end. For characters, TensorFlow does not allow both to be negative.
 fn part(text: &str, position: i64, length: i64, counts_characters: bool) -> Result<&str, Diagnostic> {
     let total = if counts_characters { text.chars().count() } else { text.len() } as i64;
     if position < -total || position > total || (counts_characters && position < 0 && length < 0) {
@@ -208,7 +210,7 @@ fn part(text: &str, position: i64, length: i64, counts_characters: bool) -> Resu
     }
     let start = if position < 0 { position + total } else { position };
     let end = match length {
-        // What a negative length means differs, as it does in TensorFlow.
+        // The meaning of a negative length differs, as in TensorFlow.
         ..0 if counts_characters => start,
         ..0 => total,
         length => start.saturating_add(length).min(total),
@@ -240,7 +242,7 @@ fn substring(call: CpuCall<'_>) -> Computed {
     Ok(StringHostTensor::new(shape.clone(), parts)?.into())
 }
 
-/// Joins along some dimensions, the first one named first.
+/// Joins strings along some dimensions, in the order in which they are named.
 fn reduce_join(call: CpuCall<'_>) -> Computed {
     let [input, axes] = take(&call)?;
     let input = strings(input)?;
@@ -253,7 +255,8 @@ fn reduce_join(call: CpuCall<'_>) -> Computed {
     let reduced: SmallVec<[usize; 8]> = axes.iter().map(|&axis| dims[axis]).collect();
     let (count, each) = (shape.num_elements()?, product(&reduced));
     let kept: SmallVec<[usize; 8]> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
-    // Where an element is whose position counts along these dimensions, the first of which changes fastest.
+    // Returns the offset of the element at a position along these dimensions, the first of which
+    // varies fastest.
     let place = |mut position: usize, axes: &mut dyn Iterator<Item = usize>| {
         axes.fold(0, |place, axis| {
             let index = position % dims[axis];
@@ -270,7 +273,7 @@ fn reduce_join(call: CpuCall<'_>) -> Computed {
     Ok(StringHostTensor::new(shape, texts)?.into())
 }
 
-/// The parts of a string between spaces, or between separators; after `splits_max` of them the rest in one.
+/// Splits a string at spaces or separators. After `splits_max` parts the rest is one part.
 fn split<'s>(text: &'s str, separator: &str, splits_max: Option<usize>) -> Vec<&'s str> {
     if splits_max == Some(0) {
         return vec![text];
@@ -287,7 +290,7 @@ fn split<'s>(text: &'s str, separator: &str, splits_max: Option<usize>) -> Vec<&
         parts.push(part);
         rest = more.trim_start_matches(is_space);
         if Some(parts.len()) == splits_max {
-            // Also if nothing is left, as TensorFlow has it.
+            // Added even if nothing is left, as in TensorFlow.
             parts.push(rest);
             break;
         }
@@ -295,7 +298,8 @@ fn split<'s>(text: &'s str, separator: &str, splits_max: Option<usize>) -> Vec<&
     parts
 }
 
-/// Splits each string of a vector: what results is sparse, its coordinates, its strings and its shape.
+/// Splits each string of a vector. The results are the coordinates, strings and shape of a sparse
+/// tensor.
 fn split_v2(call: CpuCall<'_>) -> Computed {
     let [input, separator] = take(&call)?;
     let (input, separator) = (strings(input)?, text(separator, "sep", 0)?);
@@ -328,7 +332,7 @@ fn numbers<T: Element>(
     DenseHostTensor::from_slice(shape, values, call.cx.host().allocator())
 }
 
-/// Whether strings are equal, under broadcasting.
+/// Compares strings with broadcasting.
 pub(super) fn compare(call: &CpuCall<'_>, equal: bool) -> Computed {
     let [x, y] = take(call)?;
     let (x, y, mut out) = (strings(x)?, strings(y)?, call.allocate_unset(0)?);

@@ -1,4 +1,5 @@
-//! What many ops have in common: choice by data type, arguments as plain values, and results computed in runs.
+//! Utilities of ops: dispatch by data type, arguments as plain values, and results computed in
+//! runs.
 
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
@@ -14,12 +15,13 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, Tens
 
 use crate::{AttrValue, CpuCall, MetadataCall, OpAttrs, OpResult, registry::wrong_count};
 
-/// What an implementation gives.
+/// The result of an implementation.
 pub(super) type Computed = Result<OpResult, Diagnostic>;
-/// What a metadata function gives.
+/// The result of a metadata function.
 pub(super) type Described = Result<SmallVec<[TensorMetadata; 2]>, Diagnostic>;
 
-/// `$body` with `$T` as the number type of a [`DType`]; an error that names the op for other types.
+/// Evaluates `$body` with `$T` as the number type of a [`DType`]. For other types, returns an error
+/// that names the op.
 macro_rules! with_number {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
         $crate::ops::support::with_type!($dtype, $op, |$T| $body,
@@ -29,7 +31,7 @@ macro_rules! with_number {
 }
 pub(super) use with_number;
 
-/// As `with_number`, for floating-point numbers alone.
+/// Like `with_number`, for floating-point numbers only.
 macro_rules! with_float {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
         $crate::ops::support::with_type!($dtype, $op, |$T| $body,
@@ -38,7 +40,7 @@ macro_rules! with_float {
 }
 pub(super) use with_float;
 
-/// As `with_number`, for integers alone.
+/// Like `with_number`, for integers only.
 macro_rules! with_integer {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
         $crate::ops::support::with_type!($dtype, $op, |$T| $body,
@@ -47,7 +49,7 @@ macro_rules! with_integer {
 }
 pub(super) use with_integer;
 
-/// As `with_number`, for complex numbers alone.
+/// Like `with_number`, for complex numbers only.
 macro_rules! with_complex {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
         $crate::ops::support::with_type!($dtype, $op, |$T| $body,
@@ -56,7 +58,7 @@ macro_rules! with_complex {
 }
 pub(super) use with_complex;
 
-/// As `with_number`, and `$complex` for complex numbers.
+/// Like `with_number`, with `$complex` for complex numbers.
 macro_rules! with_number_or_complex {
     ($dtype:expr, $op:expr, |$T:ident| $number:expr, $complex:expr) => {
         match $dtype {
@@ -69,7 +71,7 @@ macro_rules! with_number_or_complex {
 }
 pub(super) use with_number_or_complex;
 
-/// As `with_number`, for floating-point and complex numbers.
+/// Like `with_number`, for floating-point and complex numbers.
 macro_rules! with_field {
     ($dtype:expr, $op:expr, |$T:ident| $body:expr) => {
         $crate::ops::support::with_type!($dtype, $op, |$T| $body,
@@ -79,7 +81,7 @@ macro_rules! with_field {
 }
 pub(super) use with_field;
 
-/// Whether a data type is one of complex numbers.
+/// Returns whether a data type is complex.
 pub(super) fn is_complex(dtype: DType) -> bool {
     matches!(dtype, DType::Complex64 | DType::Complex128)
 }
@@ -97,39 +99,40 @@ macro_rules! with_type {
 }
 pub(super) use with_type;
 
-/// The error of an op for a data type it does not know.
+/// Returns the error of an op for an unsupported data type.
 #[cold]
 pub(super) fn unsupported(op: &str, dtype: DType) -> Diagnostic {
     Diagnostic::invalid_argument(format!("{op} does not support tensors of {dtype}"))
 }
 
-/// One result.
+/// Returns the metadata of a single result.
 pub(super) fn one(metadata: TensorMetadata) -> Described {
     Ok(smallvec![metadata])
 }
 
-/// An error of arguments that do not fit.
+/// Returns an error for invalid arguments.
 #[cold]
 pub(crate) fn invalid(message: impl Into<String>) -> Diagnostic {
     Diagnostic::invalid_argument(message.into())
 }
 
-/// The metadata of the one argument.
+/// Returns the metadata of the only argument.
 pub(super) fn same(call: MetadataCall<'_>) -> Described {
     let [argument] = call.take()?;
     one(argument.clone())
 }
 
-/// A tensor's elements, or the one value that all of them are.
+/// A tensor's elements, or the single value of all of them.
 pub(crate) enum Operand<T: Element> {
-    /// All of them.
+    /// One value for each element.
     Dense(Elements<T, HostBuffer>),
-    /// One for all.
+    /// One value for all elements.
     One([T; 1]),
 }
 
 impl<T: Element> Operand<T> {
-    /// The elements of a dense or scalar tensor, with the shape in which they are to be broadcast.
+    /// Returns the elements of a dense or scalar tensor, with the shape in which they are
+    /// broadcast.
     pub(crate) fn new<'t>(
         tensor: &'t HostTensor,
         me: &'static Accessor,
@@ -144,8 +147,8 @@ impl<T: Element> Operand<T> {
     }
 }
 
-/// A tensor as it is broadcast together with `other` to these extents. Scalar tensors have all their elements where their shape
-/// may be all that the result has of some dimension.
+/// Returns a tensor that is broadcast together with `other` to these extents. A scalar tensor is
+/// expanded if only its shape defines some extent of the result.
 pub(crate) fn spread<'t>(
     tensor: &'t HostTensor,
     other: &HostTensor,
@@ -173,9 +176,9 @@ impl<T: Element> Deref for Operand<T> {
     }
 }
 
-/// Computes the elements of `out`: `count` units of `unit` elements, each as dear as `cost` elements of streaming. `f`
-/// sets the units of a range, and is gone with all it holds before the result is there. Small results are computed at
-/// once, others on the work queue.
+/// Computes the elements of `out`: `count` units of `unit` elements, each of which costs as much as
+/// `cost` elements of streaming. `f` sets the units of a range. It is dropped before the result is
+/// available. Small results are computed immediately, others on the work queue.
 pub(super) fn compute<O: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
@@ -184,7 +187,7 @@ pub(super) fn compute<O: Element>(
     f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
 ) -> Computed {
     if count == 0 || unit == 0 {
-        // Without elements there may be any number of units of any size.
+        // Without elements, the number and size of units are arbitrary.
         return Ok(out.into());
     }
     if Runs::<O>::is_one(count, cost) {
@@ -193,7 +196,8 @@ pub(super) fn compute<O: Element>(
     compute_later(call, me, out, (count, unit, cost), Box::new(f))
 }
 
-// Each takes the function as an object, so that its loops exist once: there are thousands of them.
+// The functions below take a function as an object, so that their loops are compiled once: there
+// are thousands of functions.
 
 fn compute_now<O: Element>(
     me: &'static Accessor,
@@ -217,7 +221,8 @@ fn compute_later<O: Element>(
     run(call.cx, plan, ((), out.write_owned::<O>(me)?), |_| (), |out| out, result).map(OpResult::from)
 }
 
-/// A new tensor whose shape only the op's implementation knows, for an op that sets all its elements.
+/// Allocates a tensor whose shape only the op's implementation knows, for an op that sets all its
+/// elements.
 pub(super) fn allocate(
     call: &CpuCall<'_>,
     dtype: DType,
@@ -227,12 +232,13 @@ pub(super) fn allocate(
     DenseHostTensor::allocate_unset(metadata, call.cx.host().allocator())
 }
 
-/// The product of extents; of those of an empty tensor, which may be of any size, at most `usize::MAX`.
+/// Returns the product of extents, or at most `usize::MAX` for an empty tensor, whose other extents
+/// are arbitrary.
 pub(super) fn product(dims: &[usize]) -> usize {
     dims.iter().fold(1, |product: usize, &dim| product.saturating_mul(dim))
 }
 
-/// That a tensor given for a result has the result's shape.
+/// Checks that a tensor given for a result has the result's shape.
 pub(crate) fn check_shape(result: &HostTensor, dims: &[usize]) -> Result<(), Diagnostic> {
     if result.shape().dims() == dims {
         return Ok(());
@@ -240,7 +246,7 @@ pub(crate) fn check_shape(result: &HostTensor, dims: &[usize]) -> Result<(), Dia
     Err(invalid(format!("the result has shape {dims:?}, the tensor for it {}", result.shape())))
 }
 
-/// An empty list with room for `count` items.
+/// Returns an empty list with room for `count` items.
 pub(crate) fn room_for<T>(count: usize) -> Result<Vec<T>, Diagnostic> {
     let mut list = Vec::new();
     list.try_reserve_exact(count).map_err(|_| no_room(count))?;
@@ -252,12 +258,12 @@ fn no_room(count: usize) -> Diagnostic {
     Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a list of {count} items"))
 }
 
-/// The arguments, of which there must be `N`.
+/// Returns the arguments, of which there must be `N`.
 pub(super) fn take<'c, const N: usize>(call: &CpuCall<'c>) -> Result<[&'c HostTensor; N], Diagnostic> {
     call.arguments.try_into().map_err(|_| wrong_count(N, call.arguments.len()))
 }
 
-/// Tensors that are complete when `done` is.
+/// Returns tensors that become available when `done` does.
 pub(super) fn tensors_after(
     done: AsyncValueRef<Chain>,
     tensors: impl IntoIterator<Item = DenseHostTensor>,
@@ -279,12 +285,13 @@ pub(super) fn tensors_after(
 
 static VALUES: Accessor = Accessor::new("arguments that are read when an op is called");
 
-/// The elements of a tensor of 32- or 64-bit integers: an axis, a shape, sizes. `what` is its name in errors.
+/// Returns the elements of a tensor of 32- or 64-bit integers: an axis, a shape, sizes. `what` is
+/// its name in errors.
 pub(crate) fn integers(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
     integers_or(tensor, what, None)
 }
 
-/// As [`integers`], for an op that takes a narrower type too.
+/// Returns the elements like [`integers`], for an op that also accepts a narrower type.
 pub(super) fn integers_or(
     tensor: &HostTensor,
     what: &str,
@@ -303,7 +310,7 @@ pub(super) fn integers_or(
     }
 }
 
-/// That [`integers_or`] takes a type, of a tensor whose elements need not be read.
+/// Checks that [`integers_or`] accepts a type, for a tensor whose elements are not read.
 pub(super) fn check_integers(dtype: DType, what: &str, narrow: DType) -> Result<(), Diagnostic> {
     match [DType::I32, DType::I64, narrow].contains(&dtype) {
         true => Ok(()),
@@ -317,12 +324,12 @@ fn no_integers(dtype: DType, what: &str, narrow: Option<DType>) -> Diagnostic {
     invalid(format!("{what} must be of type {narrow}i32 or i64, got {dtype}"))
 }
 
-/// As [`integers`], of a tensor that must be a vector.
+/// Returns the elements like [`integers`], for a tensor that must be a vector.
 pub(super) fn vector(tensor: &HostTensor, what: &str) -> Result<SmallVec<[i64; 8]>, Diagnostic> {
     vector_or(tensor, what, None)
 }
 
-/// As [`vector`], for an op that takes a narrower type too.
+/// Returns the elements like [`vector`], for an op that also accepts a narrower type.
 pub(super) fn vector_or(
     tensor: &HostTensor,
     what: &str,
@@ -334,7 +341,7 @@ pub(super) fn vector_or(
     integers_or(tensor, what, narrow)
 }
 
-/// That a tensor has one element, and no more dimensions than `rank`.
+/// Checks that a tensor has one element, and at most `rank` dimensions.
 pub(super) fn check_one(shape: &TensorShape, what: &str, rank: usize) -> Result<(), Diagnostic> {
     if shape.num_elements()? != 1 || shape.rank() > rank {
         return Err(invalid(format!("{what} must be a scalar, got a tensor of shape {shape}")));
@@ -342,12 +349,12 @@ pub(super) fn check_one(shape: &TensorShape, what: &str, rank: usize) -> Result<
     Ok(())
 }
 
-/// The element of a scalar, which is an integer.
+/// Returns the integer in a scalar.
 pub(super) fn integer(tensor: &HostTensor, what: &str) -> Result<i64, Diagnostic> {
     integer_or(tensor, what, None)
 }
 
-/// As [`integer`], for an op that takes a narrower type too.
+/// Returns the integer like [`integer`], for an op that also accepts a narrower type.
 pub(super) fn integer_or(
     tensor: &HostTensor,
     what: &str,
@@ -357,7 +364,8 @@ pub(super) fn integer_or(
     first(&integers_or(tensor, what, narrow)?, what)
 }
 
-/// As [`integer`], for an op that takes the one element of tensors of up to `rank` dimensions for a scalar.
+/// Returns the integer like [`integer`], for an op that also accepts tensors with one element and
+/// up to `rank` dimensions.
 pub(super) fn integer_within(tensor: &HostTensor, what: &str, rank: usize) -> Result<i64, Diagnostic> {
     check_one(tensor.shape(), what, rank)?;
     first(&integers(tensor, what)?, what)
@@ -367,11 +375,11 @@ fn first<T: Copy>(values: &[T], what: &str) -> Result<T, Diagnostic> {
     values.first().copied().ok_or_else(|| invalid(format!("{what} is empty")))
 }
 
-/// All elements, of a tensor that has few.
+/// Returns all elements of a small tensor.
 pub(super) fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>, Diagnostic> {
     match tensor {
         HostTensor::Scalar(scalar) => {
-            // The shape of a tensor of one value may be of any size.
+            // The shape of a tensor of one value may be arbitrarily large.
             let count = scalar.shape().num_elements()?;
             let mut values = SmallVec::new();
             values.try_reserve(count).map_err(|_| no_room(count))?;
@@ -382,12 +390,13 @@ pub(super) fn values<T: Element>(tensor: &HostTensor) -> Result<SmallVec<[T; 8]>
     }
 }
 
-/// The element of a scalar.
+/// Returns the element of a scalar.
 pub(super) fn value<T: Element>(tensor: &HostTensor, what: &str) -> Result<T, Diagnostic> {
     value_within(tensor, what, 0)
 }
 
-/// As [`value`], for an op that takes the one element of tensors of up to `rank` dimensions for a scalar.
+/// Returns the element like [`value`], for an op that also accepts tensors with one element and up
+/// to `rank` dimensions.
 pub(super) fn value_within<T: Element>(
     tensor: &HostTensor,
     what: &str,
@@ -397,7 +406,7 @@ pub(super) fn value_within<T: Element>(
     first(&values::<T>(tensor)?, what)
 }
 
-/// An axis counted from the front; a negative one counts from the back of `rank` dimensions.
+/// Returns an axis counted from the front. A negative one counts from the end of `rank` dimensions.
 pub(crate) fn axis_of(axis: i64, rank: usize, what: &str) -> Result<usize, Diagnostic> {
     let signed = rank as i64;
     if axis < -signed || axis >= signed {
@@ -409,14 +418,14 @@ pub(crate) fn axis_of(axis: i64, rank: usize, what: &str) -> Result<usize, Diagn
     Ok(if axis < 0 { axis + signed } else { axis } as usize)
 }
 
-/// A shape given as a tensor or list of extents.
+/// Returns a shape given as a list of extents.
 pub(super) fn shape_of(dims: &[i64]) -> Result<TensorShape, Diagnostic> {
     let shape = TensorShape::from_signed(dims)?;
     shape.num_elements()?;
     Ok(shape)
 }
 
-/// An integer attribute, of whichever width a program wrote.
+/// Returns an integer attribute of any width.
 pub(super) fn int_attr(attrs: &OpAttrs, name: &str) -> Result<Option<i64>, Diagnostic> {
     match attrs.get(name) {
         Some(AttrValue::Scalar(DType::I32, _)) => Ok(attrs.optional::<i32>(name)?.map(i64::from)),
@@ -424,7 +433,7 @@ pub(super) fn int_attr(attrs: &OpAttrs, name: &str) -> Result<Option<i64>, Diagn
     }
 }
 
-/// A floating-point attribute, of whichever width a program wrote.
+/// Returns a floating-point attribute of any width.
 pub(super) fn float_attr(attrs: &OpAttrs, name: &str) -> Result<Option<f64>, Diagnostic> {
     match attrs.get(name) {
         Some(AttrValue::Scalar(DType::F64, _)) => attrs.optional::<f64>(name),
@@ -432,7 +441,7 @@ pub(super) fn float_attr(attrs: &OpAttrs, name: &str) -> Result<Option<f64>, Dia
     }
 }
 
-/// The data type of the first of two arguments.
+/// Returns the data type of the first of two arguments.
 pub(super) fn operand_type(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
     call.arguments
         .first()

@@ -1,10 +1,12 @@
-//! Variables: tensors by name that programs set, read and change, and the steps of training that change them.
+//! Variables: named tensors that programs set, read and change, and the training steps that change
+//! them.
 //!
-//! A handle is a tensor of one string, the variable's name among the request's resources. Chains order what is done with a
-//! variable; a program that changes one and uses it elsewhere at the same time gets a DataRace error.
+//! A handle is a tensor of one string, the variable's name among the request's resources. Chains
+//! order the uses of a variable. A program that changes a variable while it is used elsewhere gets
+//! a DataRace error.
 //!
-//! A value is where the op that set it ran, in host memory or a device's, and stays there when an op of the same place
-//! changes it. What ops do on devices is in `device/variable.rs`.
+//! A value is stored where the op that set it ran, in host or device memory, and stays there when
+//! an op in the same place changes it. The device implementations are in `device/variable.rs`.
 
 use std::sync::{
     Arc,
@@ -43,23 +45,23 @@ impl Value {
     }
 }
 
-/// What a variable holds.
+/// The state of a variable.
 enum State {
     Unset,
     Set(Value),
-    /// An op has taken the value to change it.
+    /// An op has taken the value in order to change it.
     Changing,
 }
 
 pub(super) struct Variable {
     dtype: DType,
-    /// What may be known of its shape.
+    /// The known part of its shape.
     shape: PartialTensorShape,
     state: Mutex<State>,
 }
 
 impl Variable {
-    /// The value, shared.
+    /// Returns the value, shared.
     pub(super) fn read(&self, name: &str) -> Result<Value, Diagnostic> {
         match &*self.state.lock() {
             State::Set(value) => Ok(value.clone()),
@@ -68,7 +70,7 @@ impl Variable {
         }
     }
 
-    /// Sets the value of the first assignment, or another.
+    /// Sets the value, for the first time or again.
     pub(super) fn assign(&self, name: &str, value: Value) -> Result<(), Diagnostic> {
         let TensorMetadata { dtype, shape } = value.metadata();
         if *dtype != self.dtype {
@@ -96,7 +98,7 @@ impl Variable {
     }
 }
 
-/// That a variable's value has the type that attribute `dtype` names, if there is one.
+/// Checks that a variable's value has the type that attribute `dtype` names, if there is one.
 pub(super) fn check_type(attrs: &OpAttrs, dtype: DType) -> Result<(), Diagnostic> {
     match attrs.optional::<DType>("dtype")?.filter(|&expected| expected != dtype) {
         Some(expected) => {
@@ -118,7 +120,8 @@ fn changing(name: &str) -> Diagnostic {
     Diagnostic::new(ErrorCode::DataRace, message)
 }
 
-/// A variable's value, taken to be changed: others find the variable changing. It goes back when this is dropped.
+/// A variable's value, taken in order to change it. Other ops find the variable in the state
+/// [`State::Changing`]. The value is returned when this is dropped.
 pub(super) struct Taken {
     variable: Arc<Variable>,
     value: Option<Value>,
@@ -141,17 +144,17 @@ impl Taken {
         }
     }
 
-    /// The value, the only handle to it but for those of whoever has read it.
+    /// Returns the value. There are no other handles to it except those of earlier readers.
     pub(super) fn value(&self) -> Result<&Value, Diagnostic> {
         self.value.as_ref().ok_or_else(|| Diagnostic::internal("a variable's value is gone"))
     }
 
-    /// What goes back in the value's place.
+    /// Sets the value to be returned.
     pub(super) fn set(&mut self, value: Value) {
         self.value = Some(value);
     }
 
-    /// An error unless the other tensor fits the value element by element.
+    /// Checks that the other tensor matches the value element by element.
     pub(super) fn check(&self, other: &TensorMetadata, what: &str) -> Result<(), Diagnostic> {
         let own = self.value()?.metadata();
         if other == own {
@@ -167,7 +170,7 @@ impl Drop for Taken {
     }
 }
 
-/// A variable's value in host memory, taken to be changed.
+/// A variable's value in host memory, taken in order to change it.
 struct Change {
     taken: Taken,
     tensor: DenseHostTensor,
@@ -177,7 +180,7 @@ impl Change {
     fn begin(call: &CpuCall<'_>, handle: &HostTensor) -> Result<Self, Diagnostic> {
         let mut taken = Taken::new(call.cx, handle)?;
         let allocator = call.cx.host().allocator();
-        // Whoever has read the value keeps it as it was.
+        // Earlier readers of the value keep it unchanged.
         let tensor = match taken.value()? {
             Value::Host(HostTensor::Dense(dense))
                 if dense.buffer().is_writable() && dense.buffer().is_exclusive() =>
@@ -200,7 +203,7 @@ impl Change {
     }
 }
 
-/// The variable that a handle names, with its name.
+/// Returns the variable that a handle names, with its name.
 pub(super) fn find(
     cx: &ExecutionContext,
     handle: &HostTensor,
@@ -212,12 +215,12 @@ pub(super) fn find(
     Ok((name.clone(), variable))
 }
 
-/// A variable's name among the resources.
+/// Returns a variable's name among the resources.
 fn key(name: &str) -> String {
     format!("tf.variable/{name}")
 }
 
-/// A handle to the variable of the name that attributes give, which is made if it is not there.
+/// Returns a handle to the variable that the attributes name, and creates it if it does not exist.
 pub(super) fn handle(cx: &ExecutionContext, attrs: &OpAttrs) -> Computed {
     static ANONYMOUS: AtomicU64 = AtomicU64::new(0);
     let text = |name| Ok::<&str, Diagnostic>(attrs.optional(name)?.unwrap_or_default());
@@ -241,7 +244,7 @@ pub(super) fn handle(cx: &ExecutionContext, attrs: &OpAttrs) -> Computed {
     Ok(OpResult { done: Some(Chain.into()), ..handle.into() })
 }
 
-/// The one argument.
+/// Returns the only argument.
 fn one_of<'c>(call: &'c CpuCall<'_>) -> Result<&'c HostTensor, Diagnostic> {
     let [handle] = take(call)?;
     Ok(handle)
@@ -270,7 +273,7 @@ fn assign(call: CpuCall<'_>) -> Computed {
     done()
 }
 
-/// `variable ± tensor`.
+/// Computes `variable ± tensor`.
 fn assign_with(call: &CpuCall<'_>, adds: bool) -> Computed {
     let [handle, tensor] = take(call)?;
     let change = Change::begin(call, handle)?;
@@ -283,7 +286,7 @@ fn assign_with(call: &CpuCall<'_>, adds: bool) -> Computed {
     )
 }
 
-/// Sets each element of a variable to `f` of it and the tensor's.
+/// Sets each element of a variable to `f` of it and the tensor's element.
 fn zip_with<T: Element>(change: &Change, tensor: &HostTensor, f: fn(T, T) -> T) -> Computed {
     let (mut own, delta) = (change.tensor.write::<T>(&ME)?, tensor.dense()?.read::<T>(&ME)?);
     zip_in_place(&mut own, &delta, f);
@@ -297,7 +300,7 @@ pub(super) fn is_initialized(cx: &ExecutionContext, handle: &HostTensor) -> Comp
     Ok(OpResult { done: Some(Chain.into()), ..answer.into() })
 }
 
-/// The extents of a variable's value.
+/// Returns the extents of a variable's value.
 pub(super) fn shape(cx: &ExecutionContext, handle: &HostTensor, attrs: &OpAttrs) -> Computed {
     let (name, variable) = find(cx, handle)?;
     let value = variable.read(&name)?;
@@ -313,12 +316,12 @@ pub(super) fn destroy(cx: &ExecutionContext, handle: &HostTensor) -> Computed {
     done()
 }
 
-/// A number that an op of training takes.
+/// Returns a numeric argument of a training op.
 fn number<T: Field>(tensor: &HostTensor, what: &str) -> Result<T::Wide, Diagnostic> {
     Ok(value::<T>(tensor, what)?.wide())
 }
 
-/// `variable -= alpha · delta`.
+/// Computes `variable -= alpha · delta`.
 fn gradient_descent(call: CpuCall<'_>) -> Computed {
     let [handle, alpha, delta] = take(&call)?;
     let change = Change::begin(&call, handle)?;
@@ -332,8 +335,8 @@ fn gradient_descent(call: CpuCall<'_>) -> Computed {
     })
 }
 
-/// `accumulator = momentum · accumulator + gradient`, `variable -= rate · accumulator`; with Nesterov's method
-/// `variable -= rate · (gradient + momentum · accumulator)`.
+/// Computes `accumulator = momentum · accumulator + gradient`, `variable -= rate · accumulator`;
+/// with Nesterov's method `variable -= rate · (gradient + momentum · accumulator)`.
 fn momentum(call: CpuCall<'_>) -> Computed {
     let [handle, accumulator, rate, gradient, momentum] = take(&call)?;
     let (own, sum) = (Change::begin(&call, handle)?, Change::begin(&call, accumulator)?);
@@ -354,8 +357,8 @@ fn momentum(call: CpuCall<'_>) -> Computed {
     })
 }
 
-/// `accumulator = momentum · accumulator - rate · gradient`, `variable += accumulator`; with Nesterov's method
-/// `variable += momentum · accumulator - rate · gradient`.
+/// Computes `accumulator = momentum · accumulator - rate · gradient`, `variable += accumulator`;
+/// with Nesterov's method `variable += momentum · accumulator - rate · gradient`.
 fn keras_momentum(call: CpuCall<'_>) -> Computed {
     let [handle, accumulator, rate, gradient, momentum] = take(&call)?;
     let (own, sum) = (Change::begin(&call, handle)?, Change::begin(&call, accumulator)?);
@@ -404,7 +407,7 @@ fn rms_prop(call: CpuCall<'_>) -> Computed {
     })
 }
 
-/// Kingma and Ba's step, as `tf.raw_ops.ResourceApplyAdam` documents it.
+/// Computes Kingma and Ba's step, as `tf.raw_ops.ResourceApplyAdam` documents it.
 fn adam(call: CpuCall<'_>) -> Computed {
     let [handle, mean, variance, beta1_power, beta2_power, rate, beta1, beta2, epsilon, gradient] =
         take(&call)?;

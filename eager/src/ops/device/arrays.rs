@@ -1,7 +1,7 @@
-//! Reductions, transpositions, paddings, softmax, and other shapes.
+//! Reductions, transpositions, paddings, softmax, and changes of shape.
 //!
-//! What says how (axes, paddings, an order) is the op's second argument, which stays on the host, or in the folded form
-//! `_tf.NAME` a constant among the attributes.
+//! The controlling argument (axes, paddings, an order) is the op's second one, which stays on the
+//! host. In the folded form `_tf.NAME` it is a constant among the attributes.
 
 use crate::attr;
 use tfrt_device::front::Argument;
@@ -32,7 +32,7 @@ use crate::{
 
 const SECOND_ON_HOST: HostArguments = HostArguments::at(&[1]);
 
-/// What says how.
+/// Returns the controlling argument.
 fn instructions(call: &DeviceCall<'_>, attribute: &str) -> Result<HostTensor, Diagnostic> {
     match call.arguments.len() {
         1 => Ok(call.attrs.required::<&DenseHostTensor>(attribute)?.clone().into()),
@@ -40,7 +40,7 @@ fn instructions(call: &DeviceCall<'_>, attribute: &str) -> Result<HostTensor, Di
     }
 }
 
-/// A tensor with its axes in another order.
+/// Returns a tensor with its axes in another order.
 pub(super) fn permuted(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -59,14 +59,15 @@ fn transpose(call: &DeviceCall<'_>) -> Queued {
     Ok(permuted(call, x, &order)?.into())
 }
 
-/// The shape of a tensor that has so many more elements before and behind each dimension.
+/// Returns the shape of a tensor padded by this many elements before and after each dimension.
 fn padded_shape(shape: &TensorShape, padding: &[(usize, usize)]) -> Result<TensorShape, Diagnostic> {
     let dims = shape.dims().iter().zip(padding).map(|(dim, &(a, b))| dim.checked_add(a)?.checked_add(b));
     let dims: Option<Vec<usize>> = dims.collect();
     TensorShape::new(&dims.ok_or_else(|| invalid("a padded tensor of too many elements"))?)
 }
 
-/// A tensor with so many more elements before and behind each dimension: of this value, or zeros.
+/// Returns a tensor padded by this many elements before and after each dimension, with this value
+/// or zeros.
 pub(super) fn padded(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -84,14 +85,14 @@ pub(super) fn padded(
     Ok(y)
 }
 
-/// Where a tensor lies in a padded one.
+/// Returns the position of a tensor within a padded one.
 fn inside(shape: &TensorShape, padding: &[(usize, usize)], padded: &TensorShape) -> Moves {
     let axes = shape.dims().iter().zip(padding);
     let axes = axes.map(|(&count, &(start, _))| Axis::Steps { start, step: 1, count });
     Moves::new(padded.dims(), axes.collect())
 }
 
-/// A tensor in the midst of a number that is too wide for the parameter of a kernel.
+/// Pads a tensor with a number that is too wide for the parameter of a kernel.
 fn padded_widely(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -106,7 +107,7 @@ fn padded_widely(
     Ok(y)
 }
 
-/// What `tf.PadV2` pads with.
+/// Returns the value that `tf.PadV2` pads with.
 fn padding_value(constant: &HostTensor, dtype: DType) -> Result<Argument<'static>, Diagnostic> {
     let what = "constant_values";
     if constant.dtype() != dtype {
@@ -143,8 +144,8 @@ fn reduce(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     Ok(reduced(call, reduction, x, &axes, keeps)?.into())
 }
 
-/// The greatest or the least numbers along some axes. (Truth values, of which the same kernels find others, have none, and
-/// neither have complex numbers.)
+/// Returns the maxima or minima along some axes. Truth values and complex numbers have none; for
+/// truth values, the same kernels compute "all" and "any".
 fn extremes(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     match call.tensor(0)?.dtype() {
         dtype @ (DType::I1 | DType::Complex64 | DType::Complex128) => Err(unsupported(op, dtype).into()),
@@ -152,7 +153,7 @@ fn extremes(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     }
 }
 
-/// Whether all elements along some axes are true, or whether any is.
+/// Returns whether all elements along some axes are true, or whether any is.
 fn truths(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     match call.tensor(0)?.dtype() {
         DType::I1 => reduce(call, reduction, op),
@@ -160,9 +161,9 @@ fn truths(call: &DeviceCall<'_>, reduction: Reduction, op: &str) -> Queued {
     }
 }
 
-/// A tensor reduced over these axes; `keeps`: of which extents of 1 are left. Truth values, of which the extremes say whether
-/// all are true and whether any is, have no others. The sum in a mean of integers wraps only where 64 bits do not hold it. The
-/// mean of no complex numbers is zero.
+/// Reduces a tensor over these axes; `keeps` says whether they remain with an extent of 1. For
+/// truth values, the maximum is "any" and the minimum is "all", and there are no other reductions.
+/// The sum in a mean of integers wraps only beyond 64 bits. The mean of no complex numbers is zero.
 pub(super) fn reduced(
     call: &DeviceCall<'_>,
     reduction: Reduction,
@@ -199,7 +200,7 @@ pub(super) fn reduced(
             cast(call, &reduce(reduction, &cast(call, x, wide, false)?)?, dtype, false)
         }
         (Reduction::Maximum | Reduction::Minimum, _) => match least_of_narrow(dtype) {
-            // Extremes of nothing are a type's least and greatest number.
+            // The extremes of no elements are the type's least and greatest numbers.
             Some(least) if count(x) == 0 => {
                 let shape = TensorShape::new(&reduced_shape(x.shape(), axes, keeps))?;
                 let extreme = if reduction == Reduction::Maximum { least } else { -1.0 - least };
@@ -210,7 +211,8 @@ pub(super) fn reduced(
     }
 }
 
-/// The product of complex numbers of double precision along axes: the last of those that run along them.
+/// Returns the product of complex numbers in double precision along axes: the last of their running
+/// products.
 fn complex_product(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -235,7 +237,7 @@ fn complex_product(
     moved(call, &running, &Moves::new(&[rows, columns], last), shape.dims())
 }
 
-/// As [`reduced`], of types that kernels have.
+/// Reduces like [`reduced`], for types that kernels support directly.
 fn reduced_as_it_is(
     call: &DeviceCall<'_>,
     reduction: Reduction,
@@ -261,7 +263,7 @@ fn reduced_as_it_is(
     Ok(y)
 }
 
-/// Half the sum of all squares.
+/// Returns half the sum of all squares.
 fn l2_loss(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
     check_floats(x.dtype(), "tf.L2Loss")?;
@@ -270,7 +272,7 @@ fn l2_loss(call: &DeviceCall<'_>) -> Queued {
     Ok(scaled(call, &sum, 0.5)?.into())
 }
 
-/// Queues a reduction over neighbouring axes.
+/// Queues a reduction over adjacent axes.
 pub(super) fn reduce_neighbours(
     call: &DeviceCall<'_>,
     reduction: Reduction,
@@ -307,7 +309,8 @@ fn expand_dims(call: &DeviceCall<'_>) -> Queued {
     Ok(x.reshape(&expanded_shape(x.shape(), call.host(1)?)?)?.into())
 }
 
-/// The shape of attributes and argument of a folded op: these run on devices alone.
+/// Returns the metadata of a folded op from its attributes and argument. Such ops run on devices
+/// only.
 fn folded(
     call: MetadataCall<'_>,
     attribute: &str,
@@ -322,7 +325,7 @@ fn folded(
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Transpose").device_with(transpose, SECOND_ON_HOST);
-    // An order, which `tf.Transpose` takes from the host.
+    // `tf.Transpose` takes the order from the host.
     ops.extend("tf.InvertPermutation")
         .device_with(|call| computed_on_host(call, invert_permutation), HostArguments::at(&[0]))
         .results_on_host();

@@ -1,7 +1,8 @@
-//! Functions of one element and of two, casts, comparisons and choices.
+//! Functions of one and of two elements, casts, comparisons and selections.
 //!
-//! Integers divided by zero are zero, quotient and rest, and powers of integers with negative exponents lose their fraction: nobody
-//! looks at divisors and exponents first, as the host does, which refuses these.
+//! For integers, the quotient and the remainder of a division by zero are zero, and powers with
+//! negative exponents are truncated. The host rejects such operands instead; a device cannot check
+//! them first.
 
 use tfrt_host::DType;
 use tfrt_launch::{Binary, Bitwise, Broadcast, Class, Comparison, Reduction, Unary, no_kernel};
@@ -30,7 +31,7 @@ pub(super) fn unary(call: &DeviceCall<'_>, function: Unary) -> Queued {
     Ok(y.into())
 }
 
-/// A function to integers, which all integers are already.
+/// Rounds to integral values, which integers already are.
 fn rounding(call: &DeviceCall<'_>, function: Unary) -> Queued {
     match call.tensor(0)? {
         x if is_integer(x.dtype()) => Ok(x.clone().into()),
@@ -38,7 +39,7 @@ fn rounding(call: &DeviceCall<'_>, function: Unary) -> Queued {
     }
 }
 
-/// `function` of two tensors with broadcasting.
+/// Applies `function` to two tensors with broadcasting.
 pub(super) fn binary(call: &DeviceCall<'_>, function: Binary) -> Queued {
     let [a, b] = call.tensors()?;
     let y = call.reuse(&[0, 1], 0)?;
@@ -74,18 +75,19 @@ pub(super) fn combine(
     Ok(kernels.binary(stream, function, y.dtype(), y.buffer(), a.buffer(), b.buffer(), &shape)?)
 }
 
-/// Queues `y = x`, as numbers of the type of `y`.
+/// Queues `y = x`, converted to the type of `y`.
 pub(super) fn store(call: &DeviceCall<'_>, y: &DeviceTensor, x: &DeviceTensor) -> DeviceOpResult<()> {
     let x = expression::cast(call, x, y.dtype(), false)?;
     let bytes = y.metadata().size_bytes()? as u64;
     Ok(call.queue.stream().copy((y.buffer(), 0), (x.buffer(), 0), bytes, true)?)
 }
 
-/// A comparison of two tensors; `exchanged`: of the second with the first.
+/// Compares two tensors; `exchanged` compares the second with the first.
 fn compare(call: &DeviceCall<'_>, comparison: Comparison, exchanged: bool) -> Queued {
     let [a, b] = call.tensors()?;
     if broadcast_shape(a.shape(), b.shape()).is_err() {
-        // The program asked for one answer where shapes do not go together, see `incompatible_shape_error`.
+        // For incompatible shapes, the program may request a single result, see
+        // `incompatible_shape_error`.
         let unequal = comparison == Comparison::NotEqual;
         return Ok(constant(call, call.result(0)?, f64::from(u8::from(unequal)))?.into());
     }
@@ -100,7 +102,7 @@ fn compare(call: &DeviceCall<'_>, comparison: Comparison, exchanged: bool) -> Qu
     Ok(y.into())
 }
 
-/// Complex numbers are equal where both of their parts are.
+/// Compares complex numbers, which are equal if both of their parts are.
 fn compare_parts(call: &DeviceCall<'_>, comparison: Comparison, operands: [&DeviceTensor; 2]) -> Queued {
     let over_parts = match comparison {
         Comparison::Equal => Reduction::Minimum,
@@ -114,13 +116,13 @@ fn compare_parts(call: &DeviceCall<'_>, comparison: Comparison, operands: [&Devi
     Ok(reduced(call, over_parts, &each, &[operands[0].shape().rank()], false)?.into())
 }
 
-/// Both arguments in the result's shape.
+/// Returns both arguments, broadcast to the result's shape.
 fn broadcast_operands(call: &DeviceCall<'_>, y: &DeviceTensor) -> DeviceOpResult<[DeviceTensor; 2]> {
     let [a, b] = call.tensors()?;
     Ok([broadcast(call, a, y.shape())?, broadcast(call, b, y.shape())?])
 }
 
-/// Whether both are true, or whether `either` is.
+/// Returns whether both are true, or whether `either` is.
 fn logical(call: &DeviceCall<'_>, either: bool) -> Queued {
     let y = call.allocate(0)?;
     let [a, b] = broadcast_operands(call, &y)?;
@@ -161,7 +163,7 @@ fn cast(call: &DeviceCall<'_>) -> Queued {
     Ok(expression::cast(call, x, to, truncate)?.into())
 }
 
-/// The same memory as elements of another type.
+/// Reinterprets the memory as elements of another type.
 fn bitcast(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
     Ok(x.reinterpret(call.result(0)?)?.into())
@@ -178,7 +180,7 @@ fn bitwise(call: &DeviceCall<'_>, function: Bitwise, op: &str) -> Queued {
     Ok(y.into())
 }
 
-/// All bits of integers, the opposite of each: what is left of a number of ones, from which nothing is borrowed.
+/// Inverts all bits of integers by subtracting them from all ones, which never borrows.
 fn invert(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
     if !is_integer(x.dtype()) {
@@ -188,7 +190,7 @@ fn invert(call: &DeviceCall<'_>) -> Queued {
     Ok(zip(call, Binary::Sub, &ones, x)?.into())
 }
 
-/// The sum of all arguments.
+/// Returns the sum of all arguments.
 fn add_n(call: &DeviceCall<'_>) -> Queued {
     let mut sum = call.tensor(0)?.clone();
     for index in 1..call.arguments.len() {

@@ -1,4 +1,5 @@
-//! Computations on a device as expressions of tensors: each function queues one step, and gives a tensor for the next one.
+//! Expressions of device tensors: each function queues one step and returns a tensor for the next
+//! one.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_launch::{Binary, Move, Reduction, Unary, no_kernel};
@@ -43,7 +44,8 @@ pub(super) fn map(call: &DeviceCall<'_>, function: Unary, x: &DeviceTensor) -> D
     Ok(y)
 }
 
-/// The conjugate of each complex number, in double precision; other tensors as they are.
+/// Returns the conjugate of complex numbers, in double precision; other tensors are returned
+/// unchanged.
 pub(super) fn conjugate(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     if !is_complex(x.dtype()) {
         return Ok(x.clone());
@@ -54,7 +56,7 @@ pub(super) fn conjugate(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResu
     Ok(y)
 }
 
-/// A tensor that is `value` everywhere.
+/// Returns a tensor that is filled with `value`.
 pub(super) fn constant(
     call: &DeviceCall<'_>,
     metadata: &TensorMetadata,
@@ -69,7 +71,7 @@ pub(super) fn constant(
     Ok(y)
 }
 
-/// A tensor of no dimensions.
+/// Returns a scalar tensor.
 pub(super) fn scalar(call: &DeviceCall<'_>, dtype: DType, value: f64) -> DeviceOpResult<DeviceTensor> {
     constant(call, &TensorMetadata::new(dtype, TensorShape::scalar()), value)
 }
@@ -84,7 +86,7 @@ pub(super) fn one_minus(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResu
     zip(call, Binary::Sub, &scalar(call, x.dtype(), 1.0)?, x)
 }
 
-/// The reduction of a matrix to one row.
+/// Reduces a matrix to one row.
 pub(super) fn over_rows(
     call: &DeviceCall<'_>,
     reduction: Reduction,
@@ -93,7 +95,8 @@ pub(super) fn over_rows(
     reduced(call, reduction, x, &[0], false)
 }
 
-/// The type by which a conversion goes that no kernel makes in one step; nothing if there is one that does.
+/// Returns the intermediate type for a conversion that no kernel makes in one step, or `None` if a
+/// kernel exists.
 fn cast_route(from: DType, to: DType) -> Option<DType> {
     use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64};
     match (from, to) {
@@ -103,7 +106,8 @@ fn cast_route(from: DType, to: DType) -> Option<DType> {
         (I32, I64 | I8 | UI8 | I16 | I1) | (I64 | I8 | UI8 | I16 | UI16 | I1, I32) => None,
         (F16, BF16) | (BF16, F16) | (I64, I1) | (I1, I64) | (UI32, I64) => None,
         (F16 | BF16, _) | (_, F16 | BF16) => Some(F32),
-        // What is not narrowed keeps its value in a wider type; the rest is as good as the signed type of the same bits.
+        // A value that is not narrowed is preserved in a wider type. Otherwise the signed type with
+        // the same bits is as good.
         (UI32, F32 | F64 | UI64) | (F32 | F64, UI32) | (_, UI64) => Some(I64),
         (UI64, _) => Some(I64),
         (I32, UI16) => Some(I16),
@@ -111,18 +115,20 @@ fn cast_route(from: DType, to: DType) -> Option<DType> {
     }
 }
 
-/// Whether these are types of integers of as many bits, so that a conversion keeps them all.
+/// Returns whether both are integer types with the same number of bits, so that a conversion
+/// preserves all of them.
 fn are_same_bits(from: DType, to: DType) -> bool {
     is_integer(from) && is_integer(to) && from.size() == to.size()
 }
 
-/// Whether these are integers.
+/// Returns whether the type is an integer type.
 pub(super) fn is_integer(dtype: DType) -> bool {
     use DType::{I8, I16, I32, I64, UI8, UI16, UI32, UI64};
     matches!(dtype, I8 | I16 | I32 | I64 | UI8 | UI16 | UI32 | UI64)
 }
 
-/// `x` as another type. `truncate`: without the digits that the type lacks, where that is another result.
+/// Converts `x` to another type. `truncate` truncates instead of rounding where that makes a
+/// difference.
 pub(super) fn cast(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -158,9 +164,9 @@ pub(super) fn cast(
     Ok(y)
 }
 
-/// The type in which kernels compute with a type's integers that have none of their own: one that has as many bits, or more, so
-/// that sums and products agree in the bits of both. Complex numbers are computed in double precision. Of other types it is the
-/// type itself.
+/// Returns the type in which kernels compute with a type's integers, if they do not support the
+/// type itself. It has at least as many bits, so that the bits of sums and products agree. Complex
+/// numbers are computed in double precision. Other types are returned unchanged.
 pub(super) fn computed_as(dtype: DType) -> DType {
     use DType::{I8, I16, I32, I64, UI8, UI16, UI32, UI64};
     match dtype {
@@ -171,12 +177,13 @@ pub(super) fn computed_as(dtype: DType) -> DType {
     }
 }
 
-/// `x` in the type that [`computed_as`] says, whose elements are ordered as those of `x`; see [`from_ordered`].
+/// Converts `x` to the type of [`computed_as`], with elements in the same order as those of `x`;
+/// see [`from_ordered`].
 pub(super) fn ordered(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     cast(call, &exchanged_halves(call, x)?, computed_as(x.dtype()), false)
 }
 
-/// Some of the elements that [`ordered`] gave for a tensor of type `dtype`, in that type.
+/// Converts elements that [`ordered`] returned for a tensor of type `dtype` back to that type.
 pub(super) fn from_ordered(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -185,7 +192,8 @@ pub(super) fn from_ordered(
     exchanged_halves(call, &cast(call, x, dtype, false)?)
 }
 
-/// The least number of a type that [`ordered`] gives a wider one, whose own least number it cannot hold.
+/// Returns the least number of a type for which [`ordered`] returns a wider one, whose own least
+/// number does not fit it.
 pub(super) fn least_of_narrow(dtype: DType) -> Option<f64> {
     match dtype {
         DType::I8 => Some(i8::MIN.into()),
@@ -194,8 +202,8 @@ pub(super) fn least_of_narrow(dtype: DType) -> Option<f64> {
     }
 }
 
-/// The lower half of all `u64` and the upper one in each other's place, which is how the same bits are ordered as `i64`. Other
-/// types stay.
+/// Exchanges the lower and the upper half of `u64`, whose bits are then ordered as those of `i64`.
+/// Other types are returned unchanged.
 fn exchanged_halves(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     match x.dtype() {
         DType::UI64 => zip(call, Binary::Add, x, &scalar(call, DType::UI64, 2f64.powi(63))?),
@@ -203,7 +211,7 @@ fn exchanged_halves(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<D
     }
 }
 
-/// The type of a complex number's two parts.
+/// Returns the type of a complex number's parts.
 fn part_type(dtype: DType) -> Option<DType> {
     match dtype {
         DType::Complex64 => Some(DType::F32),
@@ -212,32 +220,33 @@ fn part_type(dtype: DType) -> Option<DType> {
     }
 }
 
-/// The real and the imaginary part of each complex number, along a dimension of their own; other tensors as they are.
+/// Views complex numbers as their real and imaginary parts, along an additional dimension. Other
+/// tensors are returned unchanged.
 pub(super) fn parts(x: &DeviceTensor) -> Result<DeviceTensor, Diagnostic> {
     let Some(real) = part_type(x.dtype()) else { return Ok(x.clone()) };
     x.reinterpret(&TensorMetadata::new(real, TensorShape::new(&[x.shape().dims(), &[2]].concat())?))
 }
 
-/// Where the real parts of complex numbers of a shape are among all parts.
+/// Returns the positions of the real parts among all parts, for complex numbers of a shape.
 fn real_parts(shape: &TensorShape) -> Moves {
     let mut axes: Vec<_> = shape.dims().iter().map(|&dim| Axis::whole(dim)).collect();
     axes.push(Axis::whole(1));
     Moves::new(&[shape.dims(), &[2]].concat(), axes)
 }
 
-/// The real part of each complex number.
+/// Returns the real part of each complex number.
 fn real_part(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     moved(call, &parts(x)?, &real_parts(x.shape()), x.shape().dims())
 }
 
-/// Complex numbers, of type `dtype`, that are real: of the parts of that type which `real` has.
+/// Returns complex numbers of type `dtype` from their real parts, which have the type of its parts.
 fn complex(call: &DeviceCall<'_>, real: &DeviceTensor, dtype: DType) -> DeviceOpResult<DeviceTensor> {
     let metadata = TensorMetadata::new(dtype, real.shape().clone());
     let all = TensorShape::new(&[real.shape().dims(), &[2]].concat())?;
     Ok(given_back(call, real, &real_parts(real.shape()), &all)?.reinterpret(&metadata)?)
 }
 
-/// The elements of `x` that `moves` chooses, in shape `dims`.
+/// Returns the elements of `x` that `moves` selects, in shape `dims`.
 pub(super) fn moved(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -257,7 +266,8 @@ pub(super) fn moved(
     Ok(y)
 }
 
-/// A tensor of this shape: the elements of `x` where `moves` would choose them from, and zeros elsewhere.
+/// Returns a tensor of this shape, with the elements of `x` at the places where `moves` would
+/// select them, and zeros elsewhere.
 pub(super) fn given_back(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -269,7 +279,8 @@ pub(super) fn given_back(
     Ok(y)
 }
 
-/// Queues that the elements of `x` come to `y` where `moves` would choose them from; others of `y` stay.
+/// Queues a scatter of the elements of `x` into `y`, at the places where `moves` would select them.
+/// Other elements of `y` are unchanged.
 pub(super) fn put(
     call: &DeviceCall<'_>,
     y: &DeviceTensor,
@@ -285,7 +296,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// `x`, repeated to a shape that it can be broadcast to.
+/// Broadcasts `x` to a shape.
 pub(super) fn broadcast(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -310,7 +321,8 @@ mod tests {
         for from in all {
             for to in all {
                 let (mut at, mut steps) = (from, 0);
-                // As `cast` goes: each step's source has a kernel, or the same bits as the step's result.
+                // In steps like `cast`: each step's source has a kernel, or the same bits as the
+                // step's result.
                 while at != to {
                     let mut next = to;
                     while !are_same_bits(at, next)

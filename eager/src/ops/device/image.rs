@@ -1,5 +1,5 @@
-//! Images in other sizes, with gradients, one axis after the other: rows and columns of pixels are gathered from where the host
-//! says. Local response normalization.
+//! Resizing of images, with gradients, one axis after another: rows and columns of pixels are
+//! gathered from positions that the host computes. Local response normalization.
 
 use std::ops::Range;
 
@@ -27,11 +27,11 @@ use crate::{
     },
 };
 
-/// The height and the width among the axes of images.
+/// The axes of height and width in images.
 const HEIGHT: usize = 1;
 const WIDTH: usize = 2;
 
-/// Images with these rows or columns along an axis.
+/// Returns images with the selected rows or columns along an axis.
 fn chosen(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -46,7 +46,7 @@ fn chosen(
     picked(call, x, (product(&dims[..axis]), product(&dims[axis + 1..])), places, &dims)
 }
 
-/// `x` times a weight for each place along an axis.
+/// Returns `x` times a weight for each place along an axis.
 fn weighted(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -59,7 +59,7 @@ fn weighted(
     zip(call, Binary::Mul, x, &call.upload(&weights.into())?)
 }
 
-/// Each result along an axis lies between two of `extent`.
+/// Interpolates each result along an axis between two of `extent`.
 fn mixed(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -102,8 +102,8 @@ fn resize_nearest(call: &DeviceCall<'_>) -> Queued {
     Ok(chosen(call, &x, WIDTH, &places(1, width)?)?.into())
 }
 
-/// What was taken of each of `extent` places along an axis, behind which another one has the parts: as many for each place as the
-/// busiest one has, those that are none as zeros.
+/// Returns what was taken from each of `extent` places along an axis, as parts along an additional
+/// axis: as many for each place as the busiest one has, padded with zeros.
 fn taken<P: Place>(
     call: &DeviceCall<'_>,
     gradient: &DeviceTensor,
@@ -139,7 +139,7 @@ fn taken<P: Place>(
     Ok(taken.reshape(&TensorShape::new(&[before, &[extent, most], &after[1..]].concat())?)?)
 }
 
-/// The sums of what was taken of each of `extent` places along an axis.
+/// Returns the sums of what was taken from each of `extent` places along an axis.
 fn given<P: Place>(
     call: &DeviceCall<'_>,
     gradient: &DeviceTensor,
@@ -149,16 +149,17 @@ fn given<P: Place>(
 ) -> DeviceOpResult<DeviceTensor> {
     let mut dims = gradient.shape().dims().to_vec();
     dims[axis] = extent;
-    // Before any list, as there may be no memory for the result.
+    // Allocated before any list, because there may be no memory for the result.
     let sum = call.allocate_as(&TensorMetadata::new(gradient.dtype(), TensorShape::new(&dims)?))?;
     let taken = taken(call, gradient, (axis, extent), takers, weigh)?;
     reduce_neighbours(call, Reduction::Sum, &sum, &taken, axis + 1..axis + 2)?;
     Ok(sum)
 }
 
-/// The gradient in double precision: the parts, which are of single precision, are kept until they are summed.
+/// Computes the gradient in double precision: the parts, in single precision, are kept until they
+/// are summed.
 fn wide_gradient(call: &DeviceCall<'_>, gradient: &DeviceTensor) -> Queued {
-    // Before any list, as there may be no memory for the result.
+    // Allocated before any list, because there may be no memory for the result.
     let sum = call.allocate(0)?;
     let &[batch, height, width, channels] = sum.shape().dims() else {
         return Err(invalid("images have four dimensions").into());
@@ -209,7 +210,8 @@ fn nearest_gradient(call: &DeviceCall<'_>) -> Queued {
     Ok(cast(call, &sum, gradient.dtype(), false)?.into())
 }
 
-/// A response as kernels take it, and the elements and channels of images.
+/// Returns the parameters of a response for kernels, and the numbers of pixels and channels of the
+/// images.
 fn response_of(call: &DeviceCall<'_>, x: &DeviceTensor) -> Result<(LocalResponse, [u64; 2]), Diagnostic> {
     let Response { radius, bias, alpha, beta } = Response::of(call.attrs)?;
     let [_, _, _, depth] = four(x.shape(), "in")?;

@@ -1,6 +1,7 @@
-//! Convolution through the device's DNN library, that of integers, pooling and batch normalization by our CUDA kernels.
+//! Convolution through the device's DNN library; integer convolution, pooling and batch
+//! normalization by our CUDA kernels.
 //!
-//! All of it computes on NHWC images; those of other layouts are brought there and back.
+//! Everything is computed on NHWC images. Images in other layouts are converted before and after.
 
 use super::super::types;
 use crate::{AttrSpec, attr};
@@ -33,7 +34,7 @@ use crate::{
     },
 };
 
-/// The images of an argument as NHWC.
+/// Returns the images of an argument as NHWC.
 pub(super) fn to_nhwc(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     match Layout::of(call.attrs)? {
         Layout::Nhwc => Ok(x.clone()),
@@ -41,7 +42,7 @@ pub(super) fn to_nhwc(call: &DeviceCall<'_>, x: &DeviceTensor) -> DeviceOpResult
     }
 }
 
-/// NHWC images in the layout that the program wants.
+/// Converts NHWC images to the layout of the program.
 pub(super) fn from_nhwc(call: &DeviceCall<'_>, y: DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     match Layout::of(call.attrs)? {
         Layout::Nhwc => Ok(y),
@@ -49,7 +50,7 @@ pub(super) fn from_nhwc(call: &DeviceCall<'_>, y: DeviceTensor) -> DeviceOpResul
     }
 }
 
-/// Rows and columns of padding before and after: top, bottom, left, right.
+/// Returns the rows and columns of padding: top, bottom, left, right.
 fn paddings(
     padding: Padding,
     input: Extent2,
@@ -72,7 +73,7 @@ fn paddings(
     }
 }
 
-/// Rows and columns from a filter's first element to its last.
+/// Returns the rows and columns from a filter's first element to its last.
 fn covered(shape: &Conv2dShape) -> Extent2 {
     let covered = |window: usize, dilation: usize| (window - 1) * dilation + 1;
     Extent2::new(
@@ -81,7 +82,7 @@ fn covered(shape: &Conv2dShape) -> Extent2 {
     )
 }
 
-/// NHWC images, described in the order N, C, H, W.
+/// Describes NHWC images in the order N, C, H, W.
 pub(super) fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> {
     let &[n, h, w, c] = extents(tensor).as_slice() else {
         return Err(invalid("images have four dimensions"));
@@ -90,7 +91,7 @@ pub(super) fn images(tensor: &DeviceTensor) -> Result<TensorLayout, Diagnostic> 
     Ok(TensorLayout { dtype: tensor.dtype(), dims: vec![n, c, h, w], strides })
 }
 
-/// Images, filter and result of a convolution, each with its layout.
+/// Returns the images, filter and result of a convolution, each with its layout.
 pub(super) fn operands<'a>(
     layouts: &'a [TensorLayout; 3],
     tensors: [&'a DeviceTensor; 3],
@@ -100,12 +101,13 @@ pub(super) fn operands<'a>(
     [DnnTensor::new(x, of_x), DnnTensor::new(filter, of_filter), DnnTensor::new(y, of_y)]
 }
 
-/// A convolution as the DNN library computes it.
+/// The way in which the DNN library computes a convolution.
 pub(super) struct Plan {
     pub(super) geometry: Convolution,
-    /// What images get first where the library, which pads both sides alike, cannot: top, bottom, left, right.
+    /// The border to add first, if the padding is asymmetric, which the library does not support:
+    /// top, bottom, left, right.
     pub(super) border: Option<[usize; 4]>,
-    /// Images, rows, columns and channels of the result.
+    /// The extents of the result: images, rows, columns and channels.
     pub(super) output: TensorShape,
 }
 
@@ -136,7 +138,7 @@ impl Plan {
         })
     }
 
-    /// Images with the border that the plan wants.
+    /// Returns images with the border of the plan.
     pub(super) fn with_border(&self, call: &DeviceCall<'_>, x: DeviceTensor) -> DeviceOpResult<DeviceTensor> {
         match self.border {
             Some([top, bottom, left, right]) => {
@@ -147,8 +149,8 @@ impl Plan {
     }
 }
 
-/// Rows, columns, inputs and outputs of a filter as the library reads them: that of a depthwise convolution, which is one in as
-/// many groups as there are channels, has one input.
+/// Returns the rows, columns, inputs and outputs of a filter for the library. A depthwise filter is
+/// a grouped one with one input and as many groups as channels.
 pub(super) fn filter_extents(shape: &Conv2dShape) -> [usize; 4] {
     [shape.filter.height, shape.filter.width, shape.in_channels / shape.groups, shape.out_channels]
 }
@@ -162,7 +164,7 @@ fn conv2d(call: &DeviceCall<'_>, what: (&str, Kind)) -> Queued {
     Ok(from_nhwc(call, y)?.into())
 }
 
-/// Queues `conv(x, filter)` of integers, for which the library has nothing; the result is NHWC.
+/// Queues `conv(x, filter)` of integers, which the library does not support. The result is NHWC.
 fn convolve_integers(
     call: &DeviceCall<'_>,
     kind: Kind,
@@ -177,7 +179,7 @@ fn convolve_integers(
     Ok(y)
 }
 
-/// Queues `conv(x, filter) + bias`, and no less than zero if `relu` is set; the result is NHWC.
+/// Queues `conv(x, filter) + bias`, clamped to at least zero if `relu` is set. The result is NHWC.
 pub(super) fn convolve(
     call: &DeviceCall<'_>,
     (op, kind): (&str, Kind),
@@ -192,7 +194,7 @@ pub(super) fn convolve(
         return Ok(y);
     }
     if x.shape().num_elements()? == 0 || filter.shape().num_elements()? == 0 {
-        // A sum of nothing.
+        // The sum has no terms.
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
         kernels.fill(stream, y.dtype(), y.buffer(), count(&y), 0.0)?;
         if let Some(bias) = bias {
@@ -204,7 +206,8 @@ pub(super) fn convolve(
         return Ok(y);
     }
     let x = plan.with_border(call, to_nhwc(call, x)?)?;
-    // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: extents are named in the order K, C, R, S.
+    // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: the extents are named
+    // in the order K, C, R, S.
     let filter =
         permuted(call, &filter.reshape(&TensorShape::new(&filter_extents(&shape))?)?, &[3, 0, 1, 2])?;
     let layouts = [images(&x)?, images(&filter)?, images(&y)?];
@@ -220,12 +223,12 @@ pub(super) fn convolve(
     Ok(y)
 }
 
-/// A number for each channel, described in the order N, C, H, W.
+/// Describes one number for each channel in the order N, C, H, W.
 fn channels(dtype: DType, count: u64) -> TensorLayout {
     TensorLayout { dtype, dims: vec![1, count, 1, 1], strides: vec![count, 1, count, count] }
 }
 
-/// A number as kernels take it.
+/// Converts a number to the type that kernels take.
 fn narrow(n: usize) -> Result<u32, Diagnostic> {
     u32::try_from(n).map_err(|_| invalid("an image is too large for a device"))
 }
@@ -234,7 +237,7 @@ fn position(extent: Extent2) -> Result<WindowPosition, Diagnostic> {
     Ok(WindowPosition { y: narrow(extent.height)?, x: narrow(extent.width)? })
 }
 
-/// The windows of a pooling, as kernels take them.
+/// Returns the windows of a pooling for kernels.
 pub(super) fn pooling_window(shape: &PoolShape) -> Result<PoolingWindow, Diagnostic> {
     let output = shape.output().map_err(|error| invalid(error.to_string()))?;
     let [top, _, left, _] = paddings(shape.padding, shape.input, output, shape.window, shape.strides);
@@ -250,7 +253,7 @@ pub(super) fn pooling_window(shape: &PoolShape) -> Result<PoolingWindow, Diagnos
     })
 }
 
-/// The windows under which a convolution sums, as kernels take them, and what it makes of channels.
+/// Returns the windows of a convolution for kernels, and the channels of its filter.
 pub(super) fn convolution_window(shape: &Conv2dShape) -> Result<(PoolingWindow, FilterChannels), Diagnostic> {
     let output = shape.output().map_err(|error| invalid(error.to_string()))?;
     let [top, _, left, _] = paddings(shape.padding, shape.input, output, covered(shape), shape.strides);
@@ -267,7 +270,7 @@ pub(super) fn convolution_window(shape: &Conv2dShape) -> Result<(PoolingWindow, 
     Ok((window, FilterChannels { outputs: narrow(shape.out_channels)?, groups: narrow(shape.groups)? }))
 }
 
-/// A tensor for what windows give of images: NHWC.
+/// Allocates a tensor for the results of windows over images: NHWC.
 pub(super) fn pooled(
     call: &DeviceCall<'_>,
     window: &PoolingWindow,
@@ -276,7 +279,7 @@ pub(super) fn pooled(
     images_under(call, window, (dtype, window.channels as usize))
 }
 
-/// A tensor for as many pixels as there are windows, of so many channels: NHWC.
+/// Allocates a tensor with as many pixels as there are windows, and this many channels: NHWC.
 fn images_under(
     call: &DeviceCall<'_>,
     window: &PoolingWindow,
@@ -290,7 +293,7 @@ fn max_pool(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
     let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
     if let (0, Some(least)) = (count(x), least_of_narrow(x.dtype())) {
-        // Windows of no pixels.
+        // Windows without pixels.
         return Ok(constant(call, call.result(0)?, least)?.into());
     }
     let known = to_nhwc(call, &ordered(call, x)?)?;
@@ -309,8 +312,8 @@ fn average_pool(call: &DeviceCall<'_>) -> Queued {
     Ok(from_nhwc(call, y)?.into())
 }
 
-/// `activation((x - mean) · scale / √(variance + epsilon) + offset + side)` of NHWC images; the vectors are mean, variance,
-/// scale and offset.
+/// Computes `activation((x - mean) · scale / √(variance + epsilon) + offset + side)` of NHWC
+/// images. The vectors are mean, variance, scale and offset.
 pub(super) fn normalized(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -341,7 +344,8 @@ pub(super) fn normalized(
     Ok(y)
 }
 
-/// Normalized images, and statistics: what the op gives of them, and what it keeps for the gradient.
+/// Returns normalized images and statistics: the op's results, including those kept for the
+/// gradient.
 pub(super) fn normalization_results(
     call: &DeviceCall<'_>,
     y: DeviceTensor,
@@ -354,7 +358,7 @@ pub(super) fn normalization_results(
             2 => variance.reshape(&metadata.shape)?,
             3 => kept_mean.reshape(&metadata.shape)?,
             4 => kept_variance.reshape(&metadata.shape)?,
-            // What is reserved beyond that is empty or not used.
+            // Further reserved results are empty or unused.
             _ => constant(call, metadata, 0.0)?,
         };
         tensors.push(AsyncValue::new(tensor));
@@ -362,7 +366,7 @@ pub(super) fn normalization_results(
     Ok(OpResult { tensors, done: None })
 }
 
-/// Batch normalization with known statistics, and what follows it.
+/// Applies batch normalization with known statistics, and the activation after it.
 pub(super) fn batch_norm(
     call: &DeviceCall<'_>,
     side: Option<&DeviceTensor>,
@@ -376,7 +380,7 @@ pub(super) fn batch_norm(
     normalization_results(call, y, [mean, variance, mean, variance])
 }
 
-/// The metadata of batch normalization with known statistics and what follows it.
+/// Returns the metadata of batch normalization with known statistics and what follows it.
 fn extended_metadata(call: MetadataCall<'_>) -> Described {
     let (five, side) = match call.arguments {
         [_, _, _, _, _] => (call.arguments, None),

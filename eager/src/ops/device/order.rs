@@ -1,4 +1,5 @@
-//! Along one dimension: where extremes are, the greatest elements, running sums and products.
+//! Ops along one dimension: positions of extremes, the greatest elements, running sums and
+//! products.
 
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
@@ -16,7 +17,7 @@ use crate::{
     ops::support::{axis_of, integer, integer_or, invalid},
 };
 
-/// The axis that argument 1 names, and a tensor's extents before, along and behind it.
+/// Returns the axis that argument 1 names, and a tensor's extents before, along and after it.
 fn line(call: &DeviceCall<'_>, x: &DeviceTensor, what: &str) -> Result<(usize, ReductionShape), Diagnostic> {
     let axis = axis_of(integer(call.host(1)?, what)?, x.shape().rank(), what)?;
     Ok((axis, ReductionShape::new(&extents(x), axis..axis + 1)?))
@@ -45,7 +46,7 @@ fn extreme(call: &DeviceCall<'_>, least: bool) -> Queued {
     Ok(cast(call, &places, to, false)?.into())
 }
 
-/// The greatest of each row, always in order, which is more than `sorted = false` asks for.
+/// Returns the greatest elements of each row. They are always sorted, also for `sorted = false`.
 fn top_k(call: &DeviceCall<'_>) -> Queued {
     let (x, k) = (call.tensor(0)?, integer_or(call.host(1)?, "k", DType::I16)?);
     let Some((&columns, outer)) = x.shape().dims().split_last() else {

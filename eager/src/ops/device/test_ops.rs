@@ -1,4 +1,4 @@
-//! What the ops of `test_ops` are on a device, and ops that tests use there alone.
+//! Device implementations of the ops in `test_ops`, and further ops for tests on devices.
 
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Promise, work_queue::Task};
@@ -15,10 +15,11 @@ use crate::{DeviceArgument, DeviceCall, DeviceOpResult, DeviceTensor, MetadataCa
 
 static ME: Accessor = Accessor::new("tfrt_test op");
 
-/// Most elements that are printed.
+/// The greatest number of elements that are printed.
 const MAX_PRINTED: usize = 32;
 
-/// An op's work on a device as it goes on: its result is there when everything queued before it is done.
+/// Returns a result that is available once everything queued before is done, to make the progress
+/// of a device visible.
 fn synchronize(call: &DeviceCall<'_>) -> Queued {
     let tensor = call.tensors::<1>()?[0].clone();
     let (promise, value) = Promise::new();
@@ -52,7 +53,7 @@ pub(in crate::ops) fn add(call: &DeviceCall<'_>) -> Queued {
     binary(call, Binary::Add)
 }
 
-/// The last of one or two tensors.
+/// Returns the last of one or two tensors.
 fn last_of_one_or_two(call: &DeviceCall<'_>) -> Queued {
     match call.arguments {
         [DeviceArgument::Device(tensor)] | [_, DeviceArgument::Device(tensor)] => {
@@ -62,7 +63,7 @@ fn last_of_one_or_two(call: &DeviceCall<'_>) -> Queued {
     }
 }
 
-/// The second of several tensors, or the only one.
+/// Returns the second of several tensors, or the only one.
 fn second_of_many(call: &DeviceCall<'_>) -> Queued {
     Ok(call.tensor(usize::from(call.arguments.len() > 1))?.clone().into())
 }
@@ -84,7 +85,7 @@ fn two_results_with_error(_: &DeviceCall<'_>) -> Queued {
     Err(Diagnostic::from("error from ReturnMultipleResultsWithError op").into())
 }
 
-/// Prints tensors: those in host memory with all digits, of others where they are.
+/// Prints tensors: those in host memory with all digits, and for others their location.
 pub(in crate::ops) fn print(call: &DeviceCall<'_>) -> Queued {
     for argument in call.arguments {
         let text = match argument {
@@ -97,7 +98,7 @@ pub(in crate::ops) fn print(call: &DeviceCall<'_>) -> Queued {
     Ok(Chain.into())
 }
 
-/// A tensor as text, its elements with as many digits as tell them from others.
+/// Formats a tensor, its elements with as many digits as distinguish them from others.
 fn precise(tensor: &DenseHostTensor) -> Result<String, Diagnostic> {
     let (dtype, shape) = (tensor.dtype(), tensor.shape());
     let elements = match dtype {
@@ -128,7 +129,7 @@ fn texts<T: Element>(
     Ok(tensor.read::<T>(&ME)?.iter().take(MAX_PRINTED).map(|&value| text(value)).collect())
 }
 
-/// A number as C's `%g` prints it with so many digits.
+/// Formats a number like C's `%g` with this many digits.
 fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() {

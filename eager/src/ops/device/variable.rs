@@ -1,8 +1,9 @@
-//! Variables in device memory, and steps of training there. Nothing comes to the host: the numbers that an optimizer takes are
-//! read where they are.
+//! Variables in device memory, and training steps there. Nothing is copied to the host: the numbers
+//! that an optimizer needs are read on the device.
 //!
-//! A value is changed in place where nobody else has it, which work queued later on the same stream sees; whoever has read it
-//! keeps it as it was. What is in host memory, or on another device, comes to the device of the op that changes it.
+//! A value is changed in place if it has no other user; work that is queued later on the same
+//! stream sees the change. A reader that holds the old value keeps it unchanged. Values in host
+//! memory or on another device are copied to the device of the op that changes them.
 
 use tfrt_host::{Chain, Diagnostic};
 use tfrt_launch::{AdamBuffers, AdamNumbers, Binary, Unary};
@@ -22,10 +23,10 @@ use crate::{
     registry::wrong_count,
 };
 
-/// A variable's value, taken to be changed on the queue.
+/// A variable's value, taken in order to change it on the queue.
 struct Change {
     taken: Taken,
-    /// What is changed in the value's place, where others have that.
+    /// A new tensor that receives the changed value, if the old one has other users.
     replacement: Option<DeviceTensor>,
 }
 
@@ -42,7 +43,7 @@ impl Change {
         Ok(Self { taken, replacement })
     }
 
-    /// What is to be changed.
+    /// Returns the tensor to change.
     fn tensor(&self) -> Result<&DeviceTensor, Diagnostic> {
         match (&self.replacement, self.taken.value()?) {
             (Some(tensor), _) | (None, Value::Device(tensor)) => Ok(tensor),
@@ -54,7 +55,7 @@ impl Change {
         self.taken.check(other.metadata(), what)
     }
 
-    /// The change is queued.
+    /// Keeps the change, which has been queued.
     fn keep(mut self) {
         if let Some(tensor) = self.replacement.take() {
             self.taken.set(Value::Device(tensor));
@@ -66,7 +67,7 @@ fn done() -> Queued {
     Ok(Chain.into())
 }
 
-/// The handle that is the only argument.
+/// Returns the handle that is the only argument.
 fn only<'c>(call: &'c DeviceCall<'_>) -> Result<&'c HostTensor, Diagnostic> {
     match call.arguments {
         [DeviceArgument::Host(handle)] => Ok(handle),
@@ -91,7 +92,7 @@ fn assign(call: &DeviceCall<'_>) -> Queued {
     done()
 }
 
-/// `variable ± tensor`.
+/// Computes `variable ± tensor`.
 fn assign_with(call: &DeviceCall<'_>, function: Binary) -> Queued {
     let (change, delta) = (Change::begin(call, 0)?, call.tensor(1)?);
     change.check(delta, "value")?;
@@ -101,7 +102,7 @@ fn assign_with(call: &DeviceCall<'_>, function: Binary) -> Queued {
     done()
 }
 
-/// A number that an op of training takes, of the type of what it changes.
+/// Returns a numeric argument of a training op, which must have the type of the variable.
 fn number<'c>(
     call: &'c DeviceCall<'_>,
     at: usize,
@@ -147,7 +148,7 @@ fn momentum(call: &DeviceCall<'_>) -> Queued {
             false => new.clone(),
         };
         let step = zip(call, Binary::Mul, &step, rate)?;
-        // What is in place comes last: a call that lacks memory is made again.
+        // The change in place comes last, because a call that runs out of memory is repeated.
         store(call, sum, &new)?;
         combine(call, Binary::Sub, own, own, &step)?;
         change.keep();
@@ -179,7 +180,7 @@ fn keras_momentum(call: &DeviceCall<'_>) -> Queued {
     if nesterov {
         moved = after(&moved)?;
     }
-    // What is in place comes last: a call that lacks memory is made again.
+    // The change in place comes last, because a call that runs out of memory is repeated.
     combine(call, Binary::Mul, sum, sum, momentum)?;
     combine(call, Binary::Sub, sum, sum, &step)?;
     combine(call, Binary::Add, own, own, &moved)?;
@@ -205,7 +206,7 @@ fn rms_prop(call: &DeviceCall<'_>) -> Queued {
     let mean = zip(call, Binary::Add, square, &change)?;
     let root = map(call, Unary::Sqrt, &zip(call, Binary::Add, &mean, epsilon)?)?;
     let step = zip(call, Binary::Div, &zip(call, Binary::Mul, gradient, rate)?, &root)?;
-    // What is in place comes last: a call that lacks memory is made again.
+    // The change in place comes last, because a call that runs out of memory is repeated.
     combine(call, Binary::Add, square, square, &change)?;
     combine(call, Binary::Mul, sum, sum, momentum)?;
     combine(call, Binary::Add, sum, sum, &step)?;
@@ -214,7 +215,7 @@ fn rms_prop(call: &DeviceCall<'_>) -> Queued {
     done()
 }
 
-/// A step of Adam with complex numbers, for which there is no kernel that makes it at once.
+/// Computes a step of Adam with complex numbers, for which there is no fused kernel.
 fn complex_adam(
     call: &DeviceCall<'_>,
     [own, mean, square]: [&DeviceTensor; 3],
@@ -230,7 +231,7 @@ fn complex_adam(
     let [power1, power2] = [number(3, "beta1_power")?, number(4, "beta2_power")?];
     let rate = times(number(5, "lr")?, &map(call, Unary::Sqrt, &one_minus(call, power2)?)?)?;
     let rate = over(&rate, &one_minus(call, power1)?)?;
-    // The mean with so much of the way to what is new.
+    // Moves the mean by this part of the way towards the new value.
     let towards = |mean: &DeviceTensor, new: &DeviceTensor, part: &DeviceTensor| {
         plus(mean, &times(&zip(call, Binary::Sub, new, mean)?, part)?)
     };
@@ -242,7 +243,7 @@ fn complex_adam(
     };
     let root = plus(&map(call, Unary::Sqrt, &second)?, number(8, "epsilon")?)?;
     let step = over(&times(&step, &rate)?, &root)?;
-    // What is in place comes last: a call that lacks memory is made again.
+    // The change in place comes last, because a call that runs out of memory is repeated.
     store(call, mean, &first)?;
     store(call, square, &second)?;
     combine(call, Binary::Sub, own, own, &step)

@@ -14,10 +14,10 @@ use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx op on grids");
 
-/// Batch, channels and spatial extents of images, and the extents of a grid.
+/// The batch, channels and spatial extents of images, and the extents of a grid.
 type Extents<'a> = (usize, usize, &'a [usize], &'a [usize]);
 
-/// The extents of a call.
+/// Returns the extents of a call.
 fn extents<'a>(x: &'a TensorShape, grid: &'a TensorShape) -> Result<Extents<'a>, Diagnostic> {
     if let ([batch, channels, spatial @ ..], [grids, at @ .., numbers]) = (x.dims(), grid.dims())
         && batch == grids
@@ -30,7 +30,7 @@ fn extents<'a>(x: &'a TensorShape, grid: &'a TensorShape) -> Result<Extents<'a>,
     Err(invalid(format!("a grid of shape {grid} does not fit images of shape {x}")))
 }
 
-/// The most spatial dimensions.
+/// The greatest number of spatial dimensions.
 const MAX_RANK: usize = 6;
 
 fn metadata(call: MetadataCall<'_>) -> Described {
@@ -53,7 +53,7 @@ enum Padding {
     Reflection,
 }
 
-/// How coordinates are read.
+/// The interpretation of coordinates.
 #[derive(Clone, Copy)]
 struct Sampling {
     mode: Mode,
@@ -80,13 +80,13 @@ impl Sampling {
         })
     }
 
-    /// The coordinates of the image's border.
+    /// Returns the coordinates of the image's border.
     fn border(self, extent: usize) -> [f64; 2] {
         let extent = extent as f64;
         if self.aligns_corners { [0.0, extent - 1.0] } else { [-0.5, extent - 0.5] }
     }
 
-    /// The elements along a dimension that a number of the grid stands for, with their weights.
+    /// Returns the elements along a dimension for a number of the grid, with their weights.
     fn taps(self, number: f64, extent: usize) -> Taps {
         let length = extent as f64;
         let x = match self.aligns_corners {
@@ -97,7 +97,7 @@ impl Sampling {
         let x = if self.mode == Mode::Nearest { x.round_ties_even() } else { x };
         let x = match self.padding {
             _ if (low..=high).contains(&x) => x,
-            // Cubic interpolation goes on outside of the image, among elements that are mapped one by one.
+            // Cubic interpolation continues outside the image; its elements are mapped one by one.
             _ if self.mode == Mode::Cubic => x,
             Padding::Zeros => x,
             Padding::Border => x.clamp(0.0, length - 1.0),
@@ -120,7 +120,8 @@ impl Sampling {
         taps
     }
 
-    /// The element at a whole coordinate; none outside of an image of zeros.
+    /// Returns the element at an integral coordinate, or `None` outside an image that is padded
+    /// with zeros.
     fn place(self, x: f64, extent: usize) -> Option<usize> {
         let last = extent as f64 - 1.0;
         let x = match self.padding {
@@ -135,7 +136,7 @@ impl Sampling {
     }
 }
 
-/// A coordinate reflected at two borders until it lies between them.
+/// Reflects a coordinate at two borders until it lies between them.
 fn reflected(x: f64, low: f64, high: f64) -> f64 {
     let range = high - low;
     let distance = if x < low {
@@ -154,7 +155,7 @@ fn reflected(x: f64, low: f64, high: f64) -> f64 {
     if (x < low) == is_even { low + rest } else { high - rest }
 }
 
-/// The weights of cubic convolution.
+/// Returns the weights of cubic convolution.
 fn cubic(t: f64) -> [f64; 4] {
     const A: f64 = -0.75;
     let near = |x: f64| ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0;
@@ -179,7 +180,7 @@ impl Taps {
     }
 }
 
-/// The weighted sum of the elements at all combinations of taps.
+/// Returns the weighted sum of the elements at all combinations of taps.
 fn sampled<T: Float>(plane: &[T], taps: &[Taps], strides: &[usize]) -> f64 {
     let (Some((taps, rest)), Some((stride, strides))) = (taps.split_first(), strides.split_first()) else {
         return plane.first().map_or(0.0, |x| x.to_f64());
@@ -239,7 +240,7 @@ fn affine_grid<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     compute(call, &ME, out, (batch * points, rank, 8 * rank), move |range, out: &mut [T]| {
         for (index, out) in range.zip(out.chunks_exact_mut(rank)) {
             let (image, mut rest) = (index / points, index % points);
-            // The coordinates of the last dimension come first, and a one last.
+            // The coordinates of the last dimension come first, and a one comes last.
             let mut at = [1.0; 4];
             for (at, &extent) in at.iter_mut().zip(spatial.iter().rev()) {
                 let (place, extent) = ((rest % extent) as f64, extent as f64);

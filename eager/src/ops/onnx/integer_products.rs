@@ -13,19 +13,19 @@ use crate::{CpuCall, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("onnx product of integers");
 
-/// The extents of a product of matrices.
+/// The extents of a matrix product.
 struct Matrices {
     dims: Vec<usize>,
-    /// For each product the numbers of its matrices.
+    /// For each product, the indices of its matrices.
     pairs: Vec<[usize; 2]>,
-    /// Rows, the extent that is summed over, columns.
+    /// The rows, the extent that is summed over, and the columns.
     extents: [usize; 3],
 }
 
-/// Two shapes of matrices, and whether a dimension was added to each because it was a vector.
+/// Two shapes of matrices, and whether each got an additional dimension because it was a vector.
 type MatrixShapes = (Vec<usize>, Vec<usize>, [bool; 2]);
 
-/// The shapes of both operands as those of matrices.
+/// Returns the shapes of both operands as those of matrices.
 fn matrices(a: &TensorShape, b: &TensorShape) -> Result<MatrixShapes, Diagnostic> {
     if a.rank() == 0 || b.rank() == 0 {
         return Err(invalid("the op takes no scalars"));
@@ -41,7 +41,7 @@ fn matrices(a: &TensorShape, b: &TensorShape) -> Result<MatrixShapes, Diagnostic
     Ok((left, right, added))
 }
 
-/// The shape of a product.
+/// Returns the shape of a product.
 fn product_dims(a: &TensorShape, b: &TensorShape) -> Result<Vec<usize>, Diagnostic> {
     let (left, right, added) = matrices(a, b)?;
     let ((batch_a, a_dims), (batch_b, b_dims)) =
@@ -64,7 +64,7 @@ impl Matrices {
             (left.split_at(left.len() - 2), right.split_at(right.len() - 2));
         let batch = broadcast_shapes(batch_a, batch_b).map_err(shape_error)?;
         let extents = [a_dims[0], a_dims[1], b_dims[1]];
-        // Without elements there may be any number of products.
+        // Without elements, the number of products may be arbitrarily large.
         let count = if extents[0] == 0 || extents[2] == 0 { 0 } else { product(&batch) };
         let mut pairs = room_for(count)?;
         let place = |index: usize, own: &[usize]| {
@@ -80,7 +80,7 @@ impl Matrices {
         Ok(Self { dims, pairs, extents })
     }
 
-    /// All products.
+    /// Computes all products.
     fn multiply(&self, call: &CpuCall<'_>, a: &[i32], b: &[i32]) -> Result<Vec<i32>, Diagnostic> {
         let [m, k, n] = self.extents;
         let count = self.pairs.len().checked_mul(m).and_then(|count| count.checked_mul(n));
@@ -95,14 +95,14 @@ impl Matrices {
     }
 }
 
-/// Numbers of rows or columns of matrices: one for all, or one for each.
+/// Zero points for the rows or columns of matrices: one for all, or one for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Rows,
     Columns,
 }
 
-/// Which number belongs to an element of matrices of so many rows and columns.
+/// Returns the index of the zero point for an element of matrices with this many rows and columns.
 fn of_side(
     side: Side,
     count: usize,
@@ -122,7 +122,7 @@ fn of_side(
     }
 }
 
-/// The integers of a tensor of matrices without their zero points.
+/// Returns the integers of a tensor of matrices with their zero points subtracted.
 fn centered(
     tensor: &DenseHostTensor,
     zeros: Option<&DenseHostTensor>,
@@ -155,8 +155,8 @@ fn matmul(call: &CpuCall<'_>) -> Computed {
         .into())
 }
 
-/// The eight inputs that ops have whose result is quantized: two tensors with their scales and zero points, and those of
-/// the result.
+/// Returns the eight inputs of ops with a quantized result: two tensors with their scales and zero
+/// points, and those of the result.
 fn quantized_inputs<'a>(call: &CpuCall<'a>) -> Result<[&'a DenseHostTensor; 8], Diagnostic> {
     let given = call.arguments.get(..8).ok_or_else(|| invalid("the op takes at least 8 arguments"))?;
     let inputs: Vec<&DenseHostTensor> =
@@ -195,7 +195,7 @@ fn linear_matmul(call: &CpuCall<'_>) -> Computed {
     Ok(quantized_tensor(call, y_zero.dtype(), &matrices.dims, numbers.into_iter())?.into())
 }
 
-/// The integers of a filter without the zero points of its outputs.
+/// Returns the integers of a filter with the zero points of its outputs subtracted.
 fn centered_filter(w: &DenseHostTensor, zeros: Option<&DenseHostTensor>) -> Result<Vec<i32>, Diagnostic> {
     let outputs = w.shape().dims().first().copied().unwrap_or(0);
     let each = w.num_elements().checked_div(outputs).unwrap_or(0);

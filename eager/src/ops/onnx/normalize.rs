@@ -1,4 +1,4 @@
-//! Normalization of rows, planes, groups of planes, channels, and of channels by their neighbours.
+//! Normalization of rows, planes, groups of planes and channels, and of channels by adjacent ones.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
@@ -18,10 +18,10 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx normalization");
 
-/// Partial sums, so that the additions of a sum need not wait for each other.
+/// The number of partial sums, so that the additions of a sum do not wait for each other.
 const LANES: usize = 8;
 
-/// The sum of a function of all elements.
+/// Returns the sum of a function of all elements.
 fn sum<T: Float>(x: &[T], f: impl Fn(f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
     let chunks = x.chunks_exact(LANES);
@@ -32,7 +32,7 @@ fn sum<T: Float>(x: &[T], f: impl Fn(f64) -> f64) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-/// Mean and population variance.
+/// Returns the mean and the population variance.
 fn moments<T: Float>(x: &[T]) -> (f64, f64) {
     let count = x.len() as f64;
     let mean = sum(x, |x| x) / count;
@@ -43,18 +43,19 @@ fn epsilon(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
     Ok(float_attr(attrs, "epsilon")?.unwrap_or(f64::from(1e-5f32)))
 }
 
-/// Which element of a broadcast tensor goes with each element of another.
+/// The element of a broadcast tensor for each element of another.
 enum Places {
-    /// The one element.
+    /// The only element.
     One,
-    /// The same place in each row.
+    /// The same position in each row.
     Column,
-    /// By the number of the element.
+    /// A table by the index of the element.
     Table(Vec<usize>),
 }
 
 impl Places {
-    /// For a tensor of shape `from` that is broadcast to `dims`, whose rows begin at dimension `axis`.
+    /// Creates the mapping for a tensor of shape `from` that is broadcast to `dims`, whose rows
+    /// begin at dimension `axis`.
     fn new(from: &[usize], dims: &[usize], axis: usize) -> Result<Self, Diagnostic> {
         if from.len() > dims.len() {
             return Err(invalid(format!("a tensor of shape {from:?} cannot be broadcast to {dims:?}")));
@@ -94,7 +95,7 @@ impl Places {
     }
 }
 
-/// The dimension at which the normalized rows begin.
+/// Returns the dimension at which the normalized rows begin.
 fn row_axis(attrs: &OpAttrs, shape: &TensorShape) -> Result<usize, Diagnostic> {
     axis_of(int_or(attrs, "axis", -1)?, shape.rank(), "axis")
 }
@@ -194,7 +195,7 @@ fn rms<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// Batch, channels and elements of a plane.
+/// Returns the batch, the channels and the number of elements of a plane.
 fn planes(shape: &TensorShape) -> Result<[usize; 3], Diagnostic> {
     match shape.dims() {
         [batch, channels, plane @ ..] => Ok([*batch, *channels, product(plane)]),
@@ -212,7 +213,7 @@ fn grouped_metadata(call: MetadataCall<'_>) -> Described {
     one(x.clone())
 }
 
-/// Normalizes groups of so many channels.
+/// Normalizes groups of `group` channels.
 fn grouped<T: Element + Float>(call: &CpuCall<'_>, group: usize) -> Computed {
     let ([x, scale, bias], out, epsilon) = (call.dense()?, call.allocate_unset(0)?, epsilon(call.attrs)?);
     let [batch, channels, plane] = planes(x.shape())?;
@@ -258,7 +259,7 @@ fn batch_metadata(call: MetadataCall<'_>) -> Described {
     Ok(pick([x.clone(), mean.clone(), variance.clone()], wanted))
 }
 
-/// A vector of whatever floating-point type.
+/// Returns a vector of any floating-point type.
 fn vector(tensor: &DenseHostTensor) -> Result<Vec<f64>, Diagnostic> {
     with_float!(tensor.dtype(), "onnx.BatchNormalization", |T| {
         Ok(tensor.read::<T>(&ME)?.iter().map(|x| x.to_f64()).collect())
@@ -277,7 +278,7 @@ fn vector_like(
     })
 }
 
-/// Means and variances to be computed.
+/// Returns means and variances to be computed.
 fn zero_statistics(channels: usize) -> Result<Vec<(f64, f64)>, Diagnostic> {
     let mut statistics = room_for(channels)?;
     statistics.resize(channels, (0.0, 0.0));

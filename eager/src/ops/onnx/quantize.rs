@@ -1,5 +1,5 @@
-//! `onnx.QuantizeLinear`, `onnx.DequantizeLinear` and `onnx.DynamicQuantizeLinear`, with one scale, one for each place along a
-//! dimension, or one for each block.
+//! `onnx.QuantizeLinear`, `onnx.DequantizeLinear` and `onnx.DynamicQuantizeLinear`, with one scale,
+//! one for each position along a dimension, or one for each block.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
@@ -16,16 +16,16 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx quantization");
 
-/// Which scale goes with each element.
+/// The assignment of scales to elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Blocks {
-    /// Elements of the dimension, and of those behind it.
+    /// The extent of the dimension, and the number of elements in those after it.
     extent: usize,
     inner: usize,
-    /// Scales along the dimension, and elements along it for each of them.
+    /// The number of scales along the dimension, and the number of positions for each of them.
     count: usize,
     block: usize,
-    /// Whether the dimensions before and behind have scales of their own.
+    /// Whether the dimensions before and after have separate scales.
     is_blocked: bool,
 }
 
@@ -51,7 +51,7 @@ impl Blocks {
         Ok(Self { extent, inner, count: expected[axis], block: size, is_blocked: true })
     }
 
-    /// The place of an element's scale.
+    /// Returns the index of an element's scale.
     fn of(&self, element: usize) -> usize {
         let place = element / self.inner % self.extent / self.block;
         if !self.is_blocked {
@@ -65,9 +65,9 @@ impl Blocks {
 trait Quantized: Element {
     const LEAST: f64;
     const GREATEST: f64;
-    /// The same number.
+    /// Returns the number as an integer.
     fn integer(self) -> i32;
-    /// From a whole number in the range.
+    /// Converts an integral number within the range.
     fn from_whole(number: f64) -> Self;
 }
 
@@ -84,7 +84,7 @@ macro_rules! quantized {
 
 quantized!(i8, u8, i16, u16, i32);
 
-/// A number in a type's range.
+/// Clamps a number to a type's range.
 pub(super) fn saturated(number: f64, dtype: DType) -> f64 {
     let (least, greatest) = match dtype {
         DType::I8 => (i8::LEAST, i8::GREATEST),
@@ -96,7 +96,7 @@ pub(super) fn saturated(number: f64, dtype: DType) -> f64 {
     if number.is_nan() { 0.0 } else { number.clamp(least, greatest) }
 }
 
-/// The integers of a tensor of quantized numbers.
+/// Returns the integers of a tensor of quantized numbers.
 pub(super) fn integers_of(tensor: &DenseHostTensor) -> Result<Vec<i32>, Diagnostic> {
     let mut integers = room_for(tensor.num_elements())?;
     with_type!(tensor.dtype(), "onnx quantization", |T| {
@@ -106,7 +106,7 @@ pub(super) fn integers_of(tensor: &DenseHostTensor) -> Result<Vec<i32>, Diagnost
     Ok(integers)
 }
 
-/// The numbers of a tensor of floating-point numbers.
+/// Returns the numbers of a floating-point tensor.
 pub(super) fn floats_of(tensor: &DenseHostTensor) -> Result<Vec<f64>, Diagnostic> {
     let mut floats = room_for(tensor.num_elements())?;
     with_type!(tensor.dtype(), "onnx quantization", |T| {
@@ -116,7 +116,7 @@ pub(super) fn floats_of(tensor: &DenseHostTensor) -> Result<Vec<f64>, Diagnostic
     Ok(floats)
 }
 
-/// A tensor of quantized numbers.
+/// Returns a tensor of quantized numbers.
 pub(super) fn quantized_tensor(
     call: &CpuCall<'_>,
     dtype: DType,
@@ -133,7 +133,7 @@ pub(super) fn quantized_tensor(
     Ok(out)
 }
 
-/// Zero points of a tensor of scales.
+/// Checks the zero points of a tensor of scales.
 fn check_zeros(scale: &TensorMetadata, zeros: Option<&TensorMetadata>) -> Result<(), Diagnostic> {
     let Some(zeros) = zeros else { return Ok(()) };
     if scale.shape.num_elements()? == 1 && zeros.shape.num_elements()? == 1 {

@@ -1,5 +1,5 @@
-//! The discrete Fourier transform of one signal: by halves for powers of two, and as a convolution of such a length for
-//! others.
+//! The discrete Fourier transform of one signal: by halving for powers of two, and as a convolution
+//! with such a length for others.
 
 use std::f64::consts::PI;
 
@@ -7,14 +7,14 @@ use tfrt_host::Diagnostic;
 
 use crate::ops::support::{invalid, room_for};
 
-/// Real and imaginary part.
+/// The real and the imaginary part.
 pub(super) type Complex = [f64; 2];
 
 fn times([a, b]: Complex, [c, d]: Complex) -> Complex {
     [a * c - b * d, a * d + b * c]
 }
 
-/// `e` to the power of `i` times an angle.
+/// Returns `e` to the power of `i` times an angle.
 fn turn(angle: f64) -> Complex {
     let (sin, cos) = angle.sin_cos();
     [cos, sin]
@@ -24,21 +24,21 @@ fn turn(angle: f64) -> Complex {
 pub(super) struct Transform {
     length: usize,
     is_inverse: bool,
-    /// Factors of the transform of the power of two.
+    /// The factors of the transform with a power of two.
     factors: Vec<Complex>,
     chirp: Option<Chirp>,
 }
 
-/// What the transform of another length needs.
+/// The factors for other lengths.
 struct Chirp {
-    /// What samples and frequencies are multiplied by.
+    /// The factors that samples and frequencies are multiplied by.
     factors: Vec<Complex>,
-    /// The transform of what is convolved with.
+    /// The transform of the convolution's kernel.
     kernel: Vec<Complex>,
 }
 
 impl Transform {
-    /// Plans transforms of signals of so many samples.
+    /// Plans transforms of signals with `length` samples.
     ///
     /// # Errors
     /// InvalidArgument or OutOfMemory if it is too long.
@@ -50,7 +50,7 @@ impl Transform {
         let padded = length.checked_mul(2).and_then(usize::checked_next_power_of_two).ok_or_else(too_long)?;
         let all = factors(padded)?;
         let mut chirp = room_for(length)?;
-        // The square of a place matters up to a multiple of twice the length only.
+        // The square of a position only matters modulo twice the length.
         let angle = |i: usize| (i as u128 * i as u128 % (2 * length as u128)) as f64 * PI / length as f64;
         chirp.extend((0..length).map(|i| turn(-angle(i))));
         let mut kernel = room_for(padded)?;
@@ -63,7 +63,7 @@ impl Transform {
         Ok(Self { length, is_inverse, factors: all, chirp: Some(Chirp { factors: chirp, kernel }) })
     }
 
-    /// Transforms a signal of the length that was planned for. The inverse divides by the length.
+    /// Transforms a signal of the planned length. The inverse divides by the length.
     pub(super) fn run(&self, signal: &mut Vec<Complex>) {
         if self.is_inverse {
             signal.iter_mut().for_each(|x| x[1] = -x[1]);
@@ -83,7 +83,7 @@ impl Transform {
         signal.iter_mut().zip(&chirp.factors).for_each(|(x, &factor)| *x = times(*x, factor));
         signal.resize(padded, [0.0; 2]);
         by_halves(signal, &self.factors);
-        // The inverse of a transform is the transform of conjugates.
+        // The inverse transform is the transform of conjugates.
         for (x, &kernel) in signal.iter_mut().zip(&chirp.kernel) {
             let [re, im] = times(*x, kernel);
             *x = [re, -im];
@@ -97,7 +97,7 @@ impl Transform {
     }
 }
 
-/// The factors of a transform of a power of two.
+/// Returns the factors of a transform with a power of two.
 fn factors(length: usize) -> Result<Vec<Complex>, Diagnostic> {
     let mut factors = room_for(length / 2)?;
     factors.extend((0..length / 2).map(|i| turn(-2.0 * PI * i as f64 / length as f64)));

@@ -1,10 +1,10 @@
-//! One step of one sequence.
+//! One step of one sequence of a recurrent op.
 
 use tfrt_math::Float;
 
 use super::activation::Activation;
 
-/// Which op it is.
+/// The recurrent op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Rnn,
@@ -13,7 +13,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// How many gates there are: for a GRU update, reset and hidden, for an LSTM input, output, forget and cell.
+    /// Returns the number of gates: for a GRU update, reset and hidden; for an LSTM input, output,
+    /// forget and cell.
     pub(super) fn gates(self) -> usize {
         match self {
             Self::Rnn => 1,
@@ -22,7 +23,7 @@ impl Kind {
         }
     }
 
-    /// The activations of a direction unless others are given.
+    /// Returns the default activations of a direction.
     pub(super) fn activations(self) -> &'static [&'static str] {
         match self {
             Self::Rnn => &["Tanh"],
@@ -32,7 +33,7 @@ impl Kind {
     }
 }
 
-/// What is the same for all steps of a direction.
+/// The values that all steps of a direction share.
 pub(super) struct Cell<'a, W> {
     pub(super) kind: Kind,
     pub(super) hidden: usize,
@@ -41,24 +42,25 @@ pub(super) struct Cell<'a, W> {
     /// Whether the forget gate is one minus the input gate.
     pub(super) coupled: bool,
     pub(super) linear_before_reset: bool,
-    /// Biases of the inputs' part of all gates, and then of the hidden state's part.
+    /// The biases of the inputs' part of all gates, followed by those of the hidden state's part.
     pub(super) bias: Option<&'a [W]>,
-    /// Weights of the cell state in the input, output and forget gates.
+    /// The weights of the cell state in the input, output and forget gates.
     pub(super) peepholes: Option<&'a [W]>,
 }
 
-/// What is known at a step.
+/// The inputs of a step.
 pub(super) struct Step<'a, W> {
     /// The inputs' part of all gates.
     pub(super) gates: &'a [W],
     /// The hidden state's part.
     pub(super) products: &'a [W],
-    /// For a GRU the hidden gate's product of the state that was reset, if that comes before the product.
+    /// For a GRU, the hidden gate's product of the reset state, if the reset comes before the
+    /// product.
     pub(super) candidate: Option<&'a [W]>,
 }
 
 impl<W: Float> Cell<'_, W> {
-    /// An activation of what is clipped before.
+    /// Clips a number and applies an activation.
     fn activate(&self, index: usize, x: W) -> W {
         let x = match self.clip {
             Some(clip) => {
@@ -70,13 +72,13 @@ impl<W: Float> Cell<'_, W> {
         self.activations[index].apply(x)
     }
 
-    /// The biases of a gate's element: of the inputs' part and of the hidden state's.
+    /// Returns the biases of a gate's element: for the inputs' part and for the hidden state's.
     fn biases(&self, gate: usize, i: usize) -> [W; 2] {
         let place = gate * self.hidden + i;
         self.bias.as_ref().map_or([W::ZERO; 2], |bias| [bias[place], bias[bias.len() / 2 + place]])
     }
 
-    /// A gate before its activation, without peepholes.
+    /// Returns a gate before its activation, without peepholes.
     fn gate(&self, gate: usize, i: usize, gates: &[W], products: &[W]) -> W {
         let place = gate * self.hidden + i;
         let [input, hidden] = self.biases(gate, i);
@@ -87,7 +89,7 @@ impl<W: Float> Cell<'_, W> {
         self.peepholes.as_ref().map_or(W::ZERO, |weights| weights[gate * self.hidden + i].times(cell))
     }
 
-    /// The state of a GRU after its reset gate.
+    /// Computes the state of a GRU after its reset gate.
     pub(super) fn reset(&self, gates: &[W], products: &[W], state: &[W], out: &mut [W]) {
         for (i, (out, &state)) in out.iter_mut().zip(state).enumerate() {
             *out = self.activate(0, self.gate(1, i, gates, products)).times(state);
