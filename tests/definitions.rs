@@ -70,7 +70,7 @@ fn chain_forms_differ_in_chains_alone() {
     }
 }
 
-/// An op with a grammar of its own and its kernel call the attributes that name functions the same.
+/// An op with a custom grammar and its kernel use the same names for attributes that name functions.
 #[test]
 fn grammars_and_kernels_agree_on_functions() {
     let kernels = kernels();
@@ -88,7 +88,7 @@ fn grammars_and_kernels_agree_on_functions() {
     assert!(compared > 0, "there are ops that name functions");
 }
 
-/// Positions in what is declared are those of arguments and results that there are.
+/// Declarations refer to arguments and results that exist.
 #[test]
 fn declared_positions_exist() {
     let kernels = kernels();

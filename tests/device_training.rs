@@ -1,5 +1,5 @@
 //! Training a small network through eager ops, on a device and on the host: both see the same losses. The device is the CPU
-//! device, and in a process of its own a GPU of the driver that stands in for CUDA's, whose DNN library does not convolve: there
+//! device, and in a separate process a GPU of the driver that stands in for CUDA's, whose DNN library does not convolve: there
 //! the network has no convolutions.
 #![cfg(feature = "full")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -69,7 +69,7 @@ impl Network {
     fn new(eager: Eager, convolves: bool) -> Result<Self> {
         let mut network =
             Self { eager, convolves, parameters: Vec::new(), chain: AsyncValueRef::available(Chain) };
-        // Channels after each convolution, and what is left of an image in the end.
+        // The channels after each convolution, and the final size of an image.
         let (first, second, left) = if convolves { (4, 5, 5) } else { (2, 2, 8) };
         let shapes: [&[usize]; 6] =
             [&[3, 3, 2, 4], &[first], &[first], &[2, 3, 4, 5], &[second], &[left, CLASSES]];

@@ -1,6 +1,6 @@
 //! The commands in README.md and docs/programs.md do what the text says.
 //!
-//! A line `` `name.mlir`: `` names the `mlir` block behind it. Commands of `console` blocks run in a folder
+//! A line `` `name.mlir`: `` names the `mlir` block after it. Commands of `console` blocks run in a folder
 //! with these files, and must print what follows them. `TFRT_BLESS=1` writes what they print into the text.
 
 use std::{
@@ -59,7 +59,7 @@ impl Guide {
     }
 
     fn console(&mut self, block: &[&str]) {
-        // Models are slow in builds for tests, and have tests of their own.
+        // Models are slow in builds for tests, and have separate tests.
         let is_run = |command: &str| command.starts_with("$ tfrt ") && !command.contains(" models/");
         let mut lines = block.iter().peekable();
         while let Some(command) = lines.next() {

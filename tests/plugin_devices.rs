@@ -134,7 +134,7 @@ fn programs_run_on_them() {
         let on_cpu = tfrt(&["run", program, "-f", function, "--device", "cpu"]);
         for device in ["SAMPLE", "SAMPLE:0", "SAMPLE:1"] {
             let here = run(program, function, &["--device", device]);
-            // What is wrong on purpose is told in the same words.
+            // Deliberate errors have the same messages.
             assert_eq!(
                 here.status.code(),
                 on_cpu.status.code(),

@@ -48,7 +48,7 @@ struct Network {
     eager: Eager,
     layers: Vec<Layer>,
     parameters: Vec<Vec<Parameter>>,
-    /// Orders what is done with the variables.
+    /// Orders the uses of the variables.
     chain: AsyncValueRef<Chain>,
 }
 
@@ -244,7 +244,7 @@ impl Network {
         let arguments = [&first.output, &pooled, &gradient];
         gradient = self.one("tf.MaxPoolGrad", &arguments, &pooling()?)?;
         self.backward(&first, &gradient)?;
-        // Shapes of what is read next are known when the variables are what they will be.
+        // The shapes of later reads are known once the variables have their final values.
         let host = self.eager.request().host().clone();
         host.await_values(&[self.chain.as_untyped().clone()])?;
         let losses = losses.to_vec::<f32>()?;

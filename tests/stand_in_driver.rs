@@ -92,7 +92,7 @@ func @main() -> (i64, !tfrt.chain) {
 }
 "#;
 
-/// A kernel that fails and that nobody waits for is told of, whether its context is gone by then or not.
+/// The failure of a kernel that nothing waits for is reported, even if its context is gone by then.
 #[test]
 fn faults_that_nobody_waits_for_are_told_of() {
     let libraries = libraries();
@@ -216,7 +216,8 @@ fn kernels_are_ranges_in_a_profiler() {
     assert!(count(" begins ") >= 4 && count(" begins ") == count(" ends "), "{written}");
 }
 
-/// Without a driver, and with one that finds no device, every command works, and whoever wants a GPU hears what was found.
+/// Without a driver, or with one that finds no device, every command works, and a request for a GPU
+/// fails with what was found.
 #[test]
 fn without_a_device_commands_work_and_say_what_was_found() {
     let (with_driver, without) = (libraries(), tempfile::tempdir().expect("a folder"));

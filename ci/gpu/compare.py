@@ -235,7 +235,7 @@ class Comparison:
             value = self.scores_off(file, min(batch, COMPARED))
             if value is not None:
                 found["off" if kind == "scores" else "graph_off"] = value
-                # Also what is not a number.
+                # NaN, too.
                 if not value <= TOLERANCES[precision]:
                     found["error"] = f"{kind} are off by {value:.2e} of the largest score"
                     self.note(f"{system['name']}, {precision}, batch {batch}: {found['error']}")

@@ -13,43 +13,43 @@ use flate2::read::MultiGzDecoder;
 
 use crate::digits::{CLASSES, DigitSet, SIDE};
 
-/// The most elements that are read from one file. MNIST has 47 million.
+/// The greatest number of elements of a file. MNIST has 47 million.
 pub const MAX_ELEMENTS: usize = 1 << 30;
-/// The most dimensions.
+/// The greatest number of dimensions.
 pub const MAX_RANK: usize = 8;
 
 /// The code of unsigned bytes.
 const UNSIGNED_BYTE: u8 = 8;
-/// What a gzip file begins with.
+/// The first bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 
 /// An array of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdxArray {
-    /// Extents, outermost first.
+    /// The extents, outermost first.
     pub shape: Vec<usize>,
-    /// As many elements as the shape says, in row-major order.
+    /// The elements in row-major order, as many as the shape says.
     pub data: Vec<u8>,
 }
 
-/// What is wrong with a file, and where.
+/// An error in a file, and its position.
 #[derive(Debug)]
 pub struct IdxError {
-    /// The file, as it was named.
+    /// The name of the file.
     pub file: PathBuf,
-    /// How far into the (uncompressed) contents, in bytes.
+    /// The offset in the uncompressed contents, in bytes.
     pub offset: u64,
-    /// What is wrong.
+    /// The error.
     pub problem: Problem,
 }
 
-/// What may be wrong with an IDX file.
+/// The kinds of errors in IDX files.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
     /// The file cannot be opened, read or decompressed.
     Io(io::Error),
-    /// The file ends before it should; so many bytes were still to come.
+    /// The file ends before its contents do; this many bytes are missing.
     Truncated(u64),
     /// The first two bytes are not zero.
     Magic([u8; 2]),
@@ -96,13 +96,13 @@ impl std::error::Error for IdxError {
     }
 }
 
-/// Reads a file, decompressing it if it begins as gzip does.
+/// Reads a file, and decompresses it if it is a gzip file.
 pub fn read(path: &Path) -> Result<IdxArray, IdxError> {
     let fail = |error| IdxError { file: path.to_owned(), offset: 0, problem: Problem::Io(error) };
     parse(path, io::BufReader::new(File::open(path).map_err(fail)?))
 }
 
-/// Reads an array from anything; `name` is what errors call it.
+/// Reads an array from any reader. `name` is its name in errors.
 pub fn parse(name: &Path, mut input: impl Read) -> Result<IdxArray, IdxError> {
     let mut start = Vec::new();
     let begun = input.by_ref().take(2).read_to_end(&mut start);
@@ -126,7 +126,8 @@ impl<R: Read> Parser<'_, R> {
         IdxError { file: self.name.to_owned(), offset: self.offset, problem }
     }
 
-    /// The next `count` bytes. Memory grows with what is there, not with what the header claims.
+    /// Reads the next `count` bytes. Memory grows with the actual contents, not with what the
+    /// header claims.
     fn bytes(&mut self, count: usize) -> Result<Vec<u8>, IdxError> {
         let mut bytes = Vec::new();
         let outcome = self.input.by_ref().take(count as u64).read_to_end(&mut bytes);
@@ -140,7 +141,7 @@ impl<R: Read> Parser<'_, R> {
 
     fn array(mut self) -> Result<IdxArray, IdxError> {
         let magic = self.bytes(4)?;
-        // Errors in the header point at its first byte.
+        // Errors in the header refer to its first byte.
         let at_start = |problem| IdxError { file: self.name.to_owned(), offset: 0, problem };
         let rank = match magic[..] {
             [0, 0, UNSIGNED_BYTE, rank] if usize::from(rank) <= MAX_RANK => usize::from(rank),
@@ -161,7 +162,8 @@ impl<R: Read> Parser<'_, R> {
     }
 }
 
-/// Writes an array; the data must be as long as the shape says, and the shape fit the format.
+/// Writes an array. The data must have the length that the shape says, and the shape must fit the
+/// format.
 pub fn write(mut output: impl Write, array: &IdxArray) -> io::Result<()> {
     let invalid = |text| io::Error::new(io::ErrorKind::InvalidInput, text);
     let count = array.shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
@@ -178,16 +180,16 @@ pub fn write(mut output: impl Write, array: &IdxArray) -> io::Result<()> {
     output.flush()
 }
 
-/// Which part of MNIST.
+/// A part of MNIST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// 60,000 images to learn from.
+    /// The 60,000 training images.
     Train,
-    /// 10,000 images to be tested on.
+    /// The 10,000 test images.
     Test,
 }
 
-/// Reads a part of MNIST from a folder with the files as they are distributed, with or without `.gz`.
+/// Reads a part of MNIST from a folder with the original files, with or without `.gz`.
 pub fn read_mnist(folder: &Path, split: Split) -> Result<DigitSet, IdxError> {
     let prefix = match split {
         Split::Train => "train",
@@ -269,7 +271,7 @@ mod tests {
                 .starts_with("f, byte 12: an array of [4294967295,")
         );
         assert_eq!(message(&[&good[..], &[0]].concat()), "f, byte 22: bytes follow the last element");
-        // A header may claim a gigabyte; what is not there is neither read nor allocated.
+        // A header may claim a gigabyte. Missing contents are neither read nor allocated.
         assert!(message(&[0, 0, 8, 1, 0x3F, 0, 0, 0, 1]).ends_with("bytes too early"));
         assert!(
             read(Path::new("/nonexistent/f"))

@@ -1,6 +1,6 @@
-//! Random numbers whose sequence is part of data sets and weights, and therefore our own.
+//! Random numbers whose sequence is part of data sets and weights, and therefore must never change.
 
-/// How far the generator goes for each number: 2⁶⁴ divided by the golden ratio.
+/// The increment of the generator for each number: 2⁶⁴ divided by the golden ratio.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The SplitMix64 generator (Steele, Lea and Flood, 2014).
@@ -8,7 +8,7 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A generator for one stream of a seed.
+    /// Creates a generator for one stream of a seed.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut mixed = Self(seed);
         Self(mixed.next() ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03))
@@ -21,17 +21,18 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Passes over so many numbers.
+    /// Skips this many numbers.
     pub(crate) fn skip(&mut self, count: usize) {
         self.0 = self.0.wrapping_add(STEP.wrapping_mul(count as u64));
     }
 
-    /// A number in 0..1.
+    /// Returns a number in 0..1.
     pub(crate) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u32 << 24) as f32
     }
 
-    /// A number in -1..1, bell-shaped: the mean of three, with a standard deviation of a third.
+    /// Returns a number in -1..1 with a bell-shaped distribution: the mean of three numbers, with a
+    /// standard deviation of a third.
     pub(crate) fn bell(&mut self) -> f32 {
         let bits = self.next();
         // Three fields of 21 bits from one draw.
@@ -39,7 +40,7 @@ impl Random {
         (field(0) + field(21) + field(42)) / 3.0
     }
 
-    /// A whole number below `bound`, which must be small against 2³².
+    /// Returns an integer below `bound`, which must be small compared with 2³².
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (((self.next() >> 32) * bound as u64) >> 32) as usize
     }

@@ -22,7 +22,8 @@ use tfrt_tensor::DenseHostTensor;
 
 use crate::support::{Census, QUEUES, builder, load};
 
-/// Digits to learn from and to be tested on. Drawing them takes far longer than what is tested here, so all runs share them.
+/// Digits for training and testing. Drawing them takes far longer than the tests, so all runs share
+/// them.
 static DIGITS: LazyLock<[DigitSet; 2]> =
     LazyLock::new(|| [digits::generate(1, 0..128), digits::generate(1, 1_000_000..1_010_000)]);
 
@@ -79,7 +80,7 @@ fn run(queue: &str, fault: NoopFault) -> bool {
     drop((results, errors));
     if failed && !matches!(fault, NoopFault::Lose(_)) {
         let platform = Devices::of(runtime.host()).platform().expect("noop devices");
-        // What the program let go of may be on its way back.
+        // Memory that the program released may still be returned asynchronously.
         platform.finish_teardown();
         let context = platform.device(0).and_then(|device| device.primary_context()).expect("a context");
         assert_eq!(context.live(), LiveCounts::default(), "{fault:?}");
@@ -129,7 +130,7 @@ fn run_function(text: &str, function: &str, fault: NoopFault) -> bool {
     );
     assert!(runtime.host().work_queue().take_panics().is_empty(), "{fault:?} in {function}");
     drop((results, runtime));
-    // Copies that nobody waited for are let go of by their context's thread.
+    // The context's thread releases copies that nothing waited for.
     let end = Instant::now() + Duration::from_secs(30);
     while census.newly_alive() != (0, 0) {
         assert!(Instant::now() < end, "{fault:?} in {function} leaves {:?}", census.newly_alive());
@@ -167,7 +168,8 @@ fn a_device_that_is_lost_is_an_error_value() {
     }
 }
 
-/// A launch that takes a while: it looks at the clock until so many nanoseconds are over. A program goes on behind it.
+/// A long launch: it reads the clock until this many nanoseconds have passed. A program continues
+/// after it.
 const SLOW: &str = r#"
   %ch0 = tfrt.new.chain
   %ch1 = tfrt_cuda.init %ch0
@@ -200,7 +202,7 @@ const ASKING: &str = r#"
 }
 "#;
 
-/// What waits for the launch on a thread of the blocking pool: what was used behind it is to be given back.
+/// Waits for the launch on a thread of the blocking pool, to return the memory that was used after it.
 const CLEARING: &str = r#"
   %ch12 = tfrt.call @borrow(%allocator, %stream, %bytes, %ch11) : (!tfrt_cuda.allocator, !tfrt_cuda.stream, i64, !tfrt.chain) -> !tfrt.chain
   %freed, %cleared = tfrt_cuda.allocator.clear_cache %allocator, %ch12
@@ -214,7 +216,8 @@ func @borrow(%allocator: !tfrt_cuda.allocator, %stream: !tfrt_cuda.stream, %byte
 }
 "#;
 
-/// Whatever a program waits for on its device, at its deadline it has errors; the device goes on with what it was given.
+/// At its deadline a program gets errors for everything that it waits for on its device, and the
+/// device continues its work.
 #[test]
 fn a_deadline_waits_for_no_device() {
     let types = "!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt_cuda.event, !tfrt_cuda.allocator";
@@ -235,7 +238,7 @@ fn run_late(text: &str, late: usize, queues: &[&str]) {
         let (request, start) = (runtime.request(), Instant::now());
         let cx = ExecutionContext::new(request.clone(), program.file().clone());
         let results = program.file().function("main").expect("main").execute(&cx, []);
-        // However long a busy machine takes to come to the launch, that is not what is measured.
+        // The time that a busy machine takes to reach the launch is not measured.
         runtime.host().await_values(&results[late..=late]).expect("not on a compute thread");
         request.set_deadline(Duration::from_millis(300)).expect("a timer");
         runtime.host().await_values(&results).expect("not on a compute thread");

@@ -1,4 +1,4 @@
-//! What is kept is counted, and what is given up is not.
+//! Retained objects are counted as leaks, and released ones are not.
 
 use crate::support::{Census, QUEUES, builder, leak_check, run};
 

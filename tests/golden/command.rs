@@ -1,7 +1,7 @@
 //! One command of a `RUN` line.
 //!
 //! Beside our tools there are `FileCheck FILE` and `golden FILE`, which look at their input; `cat FILE`; and `not`,
-//! which turns success into failure; and `alone`, which gives a tool a process of its own. `%s` is the golden file, `%t` a scratch file, `$(bef_name %s)` the file's binary
+//! which turns success into failure; and `alone`, which runs a tool in a separate process. `%s` is the golden file, `%t` a scratch file, `$(bef_name %s)` the file's binary
 //! form; `2>&1` joins the streams.
 
 use std::{
@@ -92,7 +92,8 @@ pub(crate) fn is_for_device(line: &str) -> bool {
     })
 }
 
-/// Runs one of our tools in a process of its own, because it leaves the device unusable: this program by the tool's name.
+/// Runs one of our tools in a separate process, because it leaves the device unusable: this program
+/// by the tool's name.
 fn run_alone(name: &str, arguments: &[String], input: &[u8]) -> Result<Finished, String> {
     let text = |error: std::io::Error| error.to_string();
     let mut command = std::process::Command::new(std::env::current_exe().map_err(text)?);

@@ -182,7 +182,7 @@ impl Matcher {
         Ok(start..end)
     }
 
-    /// The end of this line and the line behind it, if that is empty.
+    /// Returns the end of this line and of the next one, if that is empty.
     fn empty_line(&self, directive: &Directive, at: usize) -> Result<Range<usize>, String> {
         let end = self.text[at..].find('\n').map_or(self.text.len(), |offset| at + offset);
         if self.text[end..].starts_with("\n\n") {

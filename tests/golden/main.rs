@@ -37,7 +37,7 @@ use tfrt::Console;
 const FOLDER: &str = "tests/mlir";
 /// Programs to learn from.
 const EXAMPLES: &str = "examples";
-/// Programs with tests of their own.
+/// Programs with separate tests.
 const MODELS: &str = "models";
 
 fn main() -> ExitCode {

@@ -16,7 +16,7 @@ use tfrt_tensor::{Accessor, HostTensor};
 
 static READ: Accessor = Accessor::new("tests.mnist");
 
-/// A file of real images, or a word to whoever runs the tests that there is none.
+/// Returns a file of real images, or prints that there is none.
 #[expect(clippy::print_stderr, reason = "a test that checks nothing should not look like one that passed")]
 fn real_data(file: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/mnist");
@@ -84,7 +84,7 @@ fn training_on_drawn_digits_gets_somewhere() {
     assert!(correct > 8000, "{correct} of 10000");
 }
 
-/// Keeps what is printed.
+/// Collects the output.
 #[derive(Clone, Default)]
 struct Printed(Arc<Mutex<Vec<u8>>>);
 

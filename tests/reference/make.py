@@ -182,7 +182,7 @@ def arithmetic():
                 case(op, **two(op, x, y))
             x, y = pairs(special(dtype, few=True))
             if not is_float(dtype) and op in ("FloorDiv", "FloorMod", "Mod", "TruncateDiv"):
-                # TensorFlow leaves the least number divided by -1 to the processor; zero has a case of its own.
+                # TensorFlow leaves the least number divided by -1 to the processor; zero has a separate case.
                 keep = (y != 0)
                 x, y = x[keep], y[keep]
             if op == "Pow" and not is_float(dtype):
@@ -630,7 +630,7 @@ def diagonals():
         case("MatrixDiagPartV3", input=random(dtype, 3, 4), k=np.array([-1, 1], np.int32), padding_value=random(dtype))
         case("MatrixSetDiagV3", input=random(dtype, 3, 4), diagonal=random(dtype, 2, 3), k=np.array([0, 1], np.int32))
     f, nine = np.float32, np.array(9, np.float32)
-    # Diagonals and what is wrong with them: too many, of other lengths, beyond the matrix, upside down.
+    # Diagonals and errors in them: too many, of other lengths, beyond the matrix, upside down.
     for k in (0, 1, -2, 3, 4, -3, [0], [-1, 1], [-2, 3], [1, 2], [-2, -1], [0, 0], [2, 2], [1, 0], [0, 1, 2], [[0]], [-5, 1], []):
         k = np.array(k, np.int32)
         count = int(np.ptp(k)) + 1 if k.size else 1
@@ -1487,7 +1487,7 @@ def batch_norm():
             given = np.ones(count, np.float32)
             case("FusedBatchNormV3", x=x, scale=one, offset=one, mean=given, variance=one, exponential_avg_factor=factor)
             case("FusedBatchNormV3", x=x, scale=one, offset=one, mean=one, variance=given, exponential_avg_factor=factor)
-    # Images that vary little around a large mean, exactly: what is taken from them last loses digits.
+    # Images that vary little around a large mean, exactly: subtracting the mean last loses digits.
     x = (4096 + rng.integers(0, 64, (1, 2, 4, 2)) / 64).astype(np.float32)
     vectors = [np.array([1, -2], np.float32), np.array([0.5, 3], np.float32), np.full(2, 4096.3, np.float32), np.full(2, 1e-4, np.float32)]
     known_statistics("FusedBatchNormV3", x, *vectors, epsilon=0.001, is_training=False)

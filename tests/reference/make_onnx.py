@@ -85,7 +85,7 @@ def computed(node, names, inputs):
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
         try:
             return run(model, dict(zip(names, inputs)))
-        except Exception as error:  # each of them has errors of its own
+        except Exception as error:  # each of them has its own exception types
             failure = error
     raise failure
 

@@ -114,7 +114,8 @@ fn agrees_with_onnx_runtime(form: Form) {
     let found = scores("mstd:2");
     let off = difference(&found, &expected);
     assert!(off <= 1e-4, "{form:?}: off by {off} of the largest score");
-    // Neither the number of threads nor which of them did what makes a difference. A device has threads of its own.
+    // Neither the number of threads nor the distribution of work makes a difference. A device has
+    // separate threads.
     assert!(form == Form::Device || scores("s") == found, "{form:?}");
 }
 

@@ -1,8 +1,8 @@
 //! Casts between all scalar types: `tfrt.cast.<from>_to_<to>`.
 //!
-//! Integers are cut to the width of the result. Floats are rounded to nearest when they become narrower, and
-//! towards zero when they become integers, where they saturate and what is not a number becomes zero. A
-//! number becomes a boolean by asking whether it differs from zero.
+//! Integers are truncated to the width of the result. Floats are rounded to nearest when they
+//! become narrower. When they become integers, they are rounded toward zero and saturate, and NaN
+//! becomes zero. A number becomes a boolean by comparing it with zero.
 
 use half::{bf16, f16};
 use tfrt_host::{KernelRegistry, Value};

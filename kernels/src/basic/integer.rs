@@ -7,13 +7,14 @@ use super::{
     scalar::{self, name},
 };
 
-/// An integer type, with the arithmetic of its own width.
+/// An integer type, with arithmetic in its width.
 trait Integer: Bits {
     fn add(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn neg(self) -> Self;
-    /// Quotient and remainder, rounded towards zero; `None` for a divisor of zero.
+    /// Returns the quotient and the remainder, rounded toward zero, or `None` for a divisor of
+    /// zero.
     fn div(self, other: Self) -> Option<(Self, Self)>;
 }
 
@@ -37,7 +38,7 @@ macro_rules! integers {
 
 integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
-/// What a division by zero of any type gives.
+/// Returns the error of a division by zero.
 #[cold]
 pub(super) fn divide_by_zero() -> Diagnostic {
     Diagnostic::invalid_argument("Divide by zero")

@@ -16,7 +16,8 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .doc("Calls a function with the arguments.");
 }
 
-/// Calls `function` with the kernel's arguments from number `first` on; its results are the kernel's.
+/// Calls `function` with the kernel's arguments from index `first` on. The kernel's results are the
+/// function's.
 pub(super) fn call(frame: &mut KernelFrame<'_>, function: FunctionRef<'_>, first: usize) {
     if let Err(error) = check_results(function, frame.result_count()) {
         return frame.fail(error);
@@ -28,7 +29,7 @@ pub(super) fn call(frame: &mut KernelFrame<'_>, function: FunctionRef<'_>, first
     call.run(|index, value| frame.set_result(index, value));
 }
 
-/// Whether `function` has as many results as are wanted.
+/// Checks that `function` has `wanted` results.
 pub(super) fn check_results(function: FunctionRef<'_>, wanted: usize) -> Result<(), Diagnostic> {
     let has = function.result_types().len();
     if has == wanted {
@@ -38,7 +39,7 @@ pub(super) fn check_results(function: FunctionRef<'_>, wanted: usize) -> Result<
     Err(Diagnostic::invalid_argument(format!("function '{name}' has {has} results, {wanted} are expected")))
 }
 
-/// Makes every result of the kernel this value, an error.
+/// Sets every result of the kernel to this error.
 #[cold]
 pub(super) fn propagate(frame: &mut KernelFrame<'_>, error: &AsyncValue) {
     for index in 0..frame.result_count() {
@@ -46,7 +47,7 @@ pub(super) fn propagate(frame: &mut KernelFrame<'_>, error: &AsyncValue) {
     }
 }
 
-/// The pending results of a kernel that goes on later.
+/// The pending results of a kernel that finishes later.
 pub(super) struct Results(Vec<IndirectPromise>);
 
 impl Results {
@@ -60,7 +61,7 @@ impl Results {
         Self(promises.collect())
     }
 
-    /// Calls `function`; its results become these.
+    /// Calls `function`, whose results become the pending ones.
     pub(super) fn call(self, function: FunctionRef<'_>, cx: &ExecutionContext, arguments: Vec<AsyncValue>) {
         if let Some(reason) = cx.request().cancellation() {
             return self.fail(&AsyncValue::from_error(reason.clone()));
@@ -70,18 +71,18 @@ impl Results {
         }
         let mut call = function.call(cx);
         arguments.into_iter().for_each(|argument| call.argument(argument));
-        // Forwarded after the call, so that whoever waits for a result does not run inside of it.
+        // Forwarded after the call, so that waiters of a result do not run inside it.
         let mut values = Vec::with_capacity(self.0.len());
         call.run(|_, value| values.push(value));
         self.set(values);
     }
 
-    /// Gives the results their values.
+    /// Sets the results.
     pub(super) fn set(self, values: Vec<AsyncValue>) {
         self.0.into_iter().zip(values).for_each(|(promise, value)| promise.forward_to(value));
     }
 
-    /// Makes every result this value, an error.
+    /// Sets every result to this error.
     pub(super) fn fail(self, error: &AsyncValue) {
         self.0.into_iter().for_each(|promise| promise.forward_to(error.clone()));
     }

@@ -1,13 +1,14 @@
-//! `tfrt.repeat.i32` and `tfrt.while`: a body runs again and again, each time with the results of the last.
+//! `tfrt.repeat.i32` and `tfrt.while`: call a body repeatedly, each time with the results of the
+//! last call.
 //!
-//! An iteration starts when the one before has been *called*, not when its results are there: bodies are
-//! pipelined as far as their data allows. Three bounds keep a loop in its place, however long it is:
-//! - with [`MAX_IN_FLIGHT`] iterations whose results are still pending, the loop suspends until those of the
-//!   last are there;
-//! - after [`MAX_ITERATIONS`] iterations at a stretch it goes to the end of the work queue, so that what
-//!   bodies started without waiting for it gets its turn;
-//! - a suspended loop goes on in the waiter that wakes it only [`MAX_RESUMES`] deep, and through the work queue
-//!   beyond.
+//! An iteration starts when the previous one has been *called*, not when its results are available,
+//! so bodies are pipelined as far as their data allows. Three limits bound a loop of any length:
+//! - with [`MAX_IN_FLIGHT`] iterations whose results are pending, the loop suspends until those of
+//!   the last one are available;
+//! - after [`MAX_ITERATIONS`] iterations without a pause, it goes to the end of the work queue, so
+//!   that work that bodies started gets its turn;
+//! - a suspended loop resumes inside the waiter that wakes it only to a depth of [`MAX_RESUMES`],
+//!   and through the work queue beyond.
 
 use std::cell::Cell;
 
@@ -21,11 +22,11 @@ use super::{
     signature,
 };
 
-/// Iterations under way at once.
+/// The greatest number of iterations in flight.
 const MAX_IN_FLIGHT: u32 = 32;
-/// Iterations without going back to the work queue.
+/// The greatest number of iterations before the loop returns to the work queue.
 const MAX_ITERATIONS: u32 = 8192;
-/// Loops that go on inside of each other on one stack.
+/// The greatest depth of loops that resume inside each other on one stack.
 const MAX_RESUMES: u32 = 8;
 
 thread_local!(static RESUMES: Cell<u32> = const { Cell::new(0) });
@@ -41,23 +42,23 @@ pub(super) fn register(registry: &mut KernelRegistry) {
               its next arguments, and in the end the loop's results.");
 }
 
-/// What decides whether the body runs once more.
+/// The test that decides whether the body runs again.
 enum Test {
-    /// The number of iterations, perhaps pending.
+    /// The number of iterations, which may be pending.
     Count(AsyncValue),
-    /// The number of iterations to go.
+    /// The number of remaining iterations.
     Remaining(u32),
-    /// A condition, perhaps pending, which each iteration renews.
+    /// A condition, which may be pending, and which each iteration replaces.
     Condition(AsyncValue),
 }
 
 impl Test {
-    /// How many results the body has beyond the loop's.
+    /// Returns the number of results of the body besides the loop's.
     fn extra_results(&self) -> usize {
         usize::from(matches!(self, Self::Condition(_)))
     }
 
-    /// Whether to go on, or why that is not known.
+    /// Returns whether to continue, or why that is not known.
     fn decide(&mut self, cx: &ExecutionContext) -> Result<bool, Pause> {
         if let Self::Count(value) = self {
             let count = available::<i32>(value, cx)?;
@@ -89,15 +90,15 @@ fn available<T: tfrt_host::Value + Copy>(value: &AsyncValue, cx: &ExecutionConte
     }
 }
 
-/// Why a loop stops to iterate.
+/// The reason why a loop stops iterating.
 enum Pause {
-    /// It is over; the carried values are its results.
+    /// It has finished, and the carried values are its results.
     Done,
-    /// This error is all its results.
+    /// It has failed with this error.
     Failed(AsyncValue),
-    /// It goes on when this value is there.
+    /// It continues when this value is available.
     Pending(AsyncValue),
-    /// It goes on when the work queue comes round to it.
+    /// It continues when the work queue gets to it.
     Turn,
 }
 
@@ -107,11 +108,11 @@ struct Loop {
     test: Test,
     /// The next arguments of the body.
     values: Vec<AsyncValue>,
-    /// Iterations called since all values were last seen available.
+    /// The number of iterations called since all values were last available.
     in_flight: u32,
 }
 
-/// Runs the loop as far as it goes at once; if that is not to the end, the rest runs later.
+/// Runs the loop as far as possible immediately, and the rest later.
 fn start(frame: &mut KernelFrame<'_>, test: impl FnOnce(AsyncValue) -> Test) {
     let Some(body) = frame.function(0).filter(|_| frame.argument_count() > 0) else {
         return frame
@@ -148,7 +149,7 @@ fn start(frame: &mut KernelFrame<'_>, test: impl FnOnce(AsyncValue) -> Test) {
 }
 
 impl Loop {
-    /// Iterates until there is a reason not to.
+    /// Iterates until there is a reason to stop.
     fn advance(&mut self) -> Pause {
         for _ in 0..MAX_ITERATIONS {
             if self.in_flight >= MAX_IN_FLIGHT {
@@ -186,7 +187,7 @@ impl Loop {
         self.in_flight = if self.pending().is_some() { self.in_flight + 1 } else { 0 };
     }
 
-    /// Arranges for what comes next.
+    /// Arranges for the loop to continue or finish.
     fn pause(self, pause: Pause, results: Results) {
         match pause {
             Pause::Done => results.set(self.values),
@@ -197,8 +198,8 @@ impl Loop {
     }
 
     fn resume(mut self, results: Results) {
-        // A value may have become available while the loop was about to wait for it: then this runs within `pause`, and
-        // there may be many such coincidences in a row.
+        // A value may become available just before the loop waits for it. Then this runs inside
+        // `pause`, and that may happen many times in a row.
         let depth = RESUMES.get();
         if depth >= MAX_RESUMES {
             return self.requeue(results);
@@ -217,7 +218,7 @@ impl Loop {
     }
 }
 
-/// Counts one level of [`RESUMES`] while it is alive, also through a panic.
+/// Counts one level of [`RESUMES`] while it is alive, even if there is a panic.
 struct Depth(u32);
 
 impl Depth {

@@ -1,4 +1,5 @@
-//! Two-dimensional convolution (images `NHWC`, filters `HWIO`), what is customarily fused with it, and its gradients.
+//! Two-dimensional convolution (images `NHWC`, filters `HWIO`), the operations that are usually
+//! fused with it, and its gradients.
 
 use tfrt_compute::{run, run_then, shape_error, workers};
 use tfrt_host::{Arg, AsyncValueRef, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Promise};
@@ -21,7 +22,8 @@ static GRADIENT_INPUT: Accessor = Accessor::new("eigen.conv2d.grad.input");
 
 type Done = Result<AsyncValueRef<Chain>, Diagnostic>;
 
-/// The shape of the convolution of images by filters of these extents, and the extents of its result.
+/// Returns the shape of the convolution of images by filters with these extents, and the extents of
+/// its result.
 pub(super) fn convolution(
     images: [usize; 4],
     filter: [usize; 4],
@@ -45,7 +47,7 @@ fn named_padding(padding: &str) -> Result<Padding, Diagnostic> {
         .ok_or_else(|| Diagnostic::invalid_argument(format!("Unknown padding type {padding}")))
 }
 
-/// What lies on either side of a convolution.
+/// The shapes and plan of a convolution.
 struct Convolution<'t> {
     input: &'t DenseHostTensor,
     filter: &'t DenseHostTensor,
@@ -116,7 +118,7 @@ struct Statistics<'t> {
 }
 
 impl Statistics<'_> {
-    /// What each channel is normalized with.
+    /// Returns the normalization of each channel.
     fn fold(&self, channels: usize) -> Result<Channels, Diagnostic> {
         let operands = [
             ("scale shape", self.scale),
@@ -137,8 +139,8 @@ impl Statistics<'_> {
     }
 }
 
-/// The convolution, and then its result normalized in place: factors that went into the filter instead would round
-/// differently where a channel's mean nearly cancels it.
+/// Convolves, and then normalizes the result in place. Folding the factors into the filter instead
+/// would round differently if a channel's mean nearly cancels it.
 fn conv2d_batch_norm(
     operands: &Convolution,
     statistics: &Statistics,

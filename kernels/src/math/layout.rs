@@ -48,7 +48,7 @@ fn flatten(
     run(cx, Unary::new(|x: f32| x, input.num_elements()), operands, |x| x, |out| out, Chain)
 }
 
-/// The same elements as a matrix.
+/// Returns the elements as a matrix.
 fn as_matrix(tensor: Arg<DenseHostTensor>) -> Result<DenseHostTensor, Diagnostic> {
     let Some((&rows, others)) = tensor.shape().dims().split_first() else {
         return Err(Diagnostic::invalid_argument("a number has no rows"));
@@ -57,7 +57,7 @@ fn as_matrix(tensor: Arg<DenseHostTensor>) -> Result<DenseHostTensor, Diagnostic
     DenseHostTensor::clone(&tensor).reshape([rows, columns])
 }
 
-/// Extends images (`NHWC`) by so many rows on either side and so many columns on either side.
+/// Pads images (`NHWC`) by rows and columns on either side.
 fn pad<I: Copy + TryInto<usize>>(
     input: &DenseHostTensor,
     output: &DenseHostTensor,
@@ -84,7 +84,7 @@ fn pad<I: Copy + TryInto<usize>>(
     run(cx, Ok(plan), operands, |x| x, |out| out, Chain)
 }
 
-/// The part of `input` that begins at `begin` and is as large as `output`.
+/// Returns the part of `input` that begins at `begin` and has the extents of `output`.
 fn slice<T: Element>(
     input: Arg<DenseHostTensor>,
     begin: Arg<DenseHostTensor>,

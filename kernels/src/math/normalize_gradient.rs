@@ -1,11 +1,12 @@
 //! The gradients of batch normalization of images (`NHWC`) over channels.
 //!
-//! With the mean `μ` and variance `σ²` of a channel, `r = 1 / sqrt(σ² + ε)` and means over the batch's pixels:
-//! `dscale = Σ dy·(x - μ)·r`, `doffset = Σ dy`, and
-//! `dx = scale·r·((dy - mean(dy)) - (x - μ)·r²·mean(dy·(x - μ)))`.
+//! With the mean `μ` and variance `σ²` of a channel, `r = 1 / sqrt(σ² + ε)` and means over the
+//! batch's pixels: `dscale = Σ dy·(x - μ)·r`, `doffset = Σ dy`, and `dx = scale·r·((dy - mean(dy))
+//! - (x - μ)·r²·mean(dy·(x - μ)))`.
 //!
-//! Where a channel has few pixels, the terms of `dx` nearly cancel and what is left is rounding. Existing programs compare
-//! that too, so that elements are computed in f32, term by term as above; sums are accumulated in f64.
+//! If a channel has few pixels, the terms of `dx` nearly cancel and the rest is rounding error.
+//! Existing programs compare even that, so elements are computed in f32, term by term as above;
+//! sums are accumulated in f64.
 
 use std::ops::Range;
 
@@ -25,7 +26,7 @@ type ThreeChains = (AsyncValueRef<Chain>, AsyncValueRef<Chain>, AsyncValueRef<Ch
 type Read = Elements<f32, HostBuffer>;
 type Write = ElementsMut<f32, HostBuffer>;
 
-/// Rows (pixels) of so many channels, cut into blocks.
+/// Rows (pixels) of channels, cut into blocks.
 #[derive(Clone, Copy)]
 struct Rows {
     rows: usize,
@@ -41,7 +42,7 @@ impl Rows {
         if self.channels == 0 { 0 } else { self.rows.div_ceil(self.per_block()) }
     }
 
-    /// The elements of a block.
+    /// Returns the elements of a block.
     fn elements(self, block: usize) -> Range<usize> {
         let first = block * self.per_block();
         first * self.channels..(first + self.per_block()).min(self.rows) * self.channels
@@ -114,7 +115,7 @@ impl BlockOp for InputGradient {
     }
 }
 
-/// What both stages read.
+/// The inputs of both stages.
 struct Operands {
     x: Read,
     dy: Read,
@@ -124,14 +125,15 @@ struct Operands {
     epsilon: f32,
 }
 
-/// What is written.
+/// The outputs.
 struct Gradients {
     dx: Write,
     dscale: Write,
     doffset: Write,
 }
 
-/// Adds the blocks' sums up: the gradients of scale and offset, and what the second stage needs.
+/// Adds up the sums of the blocks. Computes the gradients of scale and offset, and returns the
+/// coefficients of the second stage.
 fn combine(rows: Rows, input: &Operands, sums: &[[f64; 2]], gradients: &mut Gradients) -> Coefficients {
     let count = rows.rows as f64;
     let coefficients = (0..rows.channels).map(|c| {
@@ -146,7 +148,7 @@ fn combine(rows: Rows, input: &Operands, sums: &[[f64; 2]], gradients: &mut Grad
     coefficients.collect()
 }
 
-/// The stage between the two parallel ones, and the start of the second.
+/// Runs the stage between the two parallel ones, and starts the second.
 fn second_stage(
     cx: &ExecutionContext,
     rows: Rows,

@@ -6,7 +6,7 @@ use tfrt_tensor::{Accessor, CooHostTensor, HostTensor};
 
 static READ: Accessor = Accessor::new("btf.read_tensor");
 
-/// What the kernel's name says of the tensor.
+/// The properties of the tensor that the kernel's name specifies.
 #[derive(Clone, Copy)]
 struct Expected {
     dtype: DType,
@@ -14,7 +14,7 @@ struct Expected {
     layout: Layout,
 }
 
-/// The tensor has memory of its own: programs write into what they read.
+/// Reads a tensor into new memory, because programs write to tensors that they have read.
 fn read(path: &str, index: i32, expected: Expected, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
     let file = BtfFile::open(path)?;
     let index = usize::try_from(index).map_err(|_| {

@@ -1,4 +1,4 @@
-//! Making dense and scalar tensors.
+//! Creation of dense and scalar tensors.
 
 use tfrt_host::{Arg, Attr, AttributeType, Chain, DType, Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_tensor::{
@@ -7,11 +7,12 @@ use tfrt_tensor::{
 
 use super::DENSE_DTYPES;
 
-/// Ranks that have a kernel of their own.
+/// The ranks with a separate kernel.
 const RANKS: std::ops::RangeInclusive<usize> = 0..=4;
 
-/// The elements are zero, as memory of the process's past must not show; programs may not rely on it. There are
-/// programs whose shape has another rank than the kernel's name says: the shape is what counts.
+/// Creates a tensor with zero elements, so that it never reveals old contents of the process's
+/// memory. Programs must not rely on the zeros. The rank of the shape is used, even if the kernel's
+/// name has another one, as in some existing programs.
 fn create_uninitialized(
     dtype: DType,
     shape: &[i64],
@@ -21,7 +22,7 @@ fn create_uninitialized(
     DenseHostTensor::allocate(TensorMetadata::new(dtype, shape), cx.host().allocator())
 }
 
-/// One value fills the whole tensor.
+/// Creates a tensor filled with one value.
 fn create_dense<T>(
     shape: Attr<[i64]>,
     values: Attr<[T]>,

@@ -1,9 +1,10 @@
-//! `tfrt_test.benchmark` and `tfrt_test.sync_benchmark`: run a function over and over, and say how long it took.
+//! `tfrt_test.benchmark` and `tfrt_test.sync_benchmark`: run a function repeatedly, and report its
+//! times.
 //!
-//! Runs follow one another; a run ends when its result is there. As long as results are there at once the runs
-//! stay on one thread, with a pause for others every [`MAX_RUNS`] of them, so that a run's time holds neither
-//! a queue's nor a wake-up's. Nothing waits: a result that is still pending brings on the next run when it
-//! arrives.
+//! Runs follow one another; a run ends when its result is available. While results are available
+//! immediately, the runs stay on one thread and yield after every [`MAX_RUNS`] of them, so that
+//! their times include neither queueing nor wake-ups. Nothing blocks: if a result is pending, the
+//! next run starts when it becomes available.
 
 use std::{
     fmt::Write,
@@ -18,7 +19,7 @@ use tfrt_host::{
 
 use tfrt_host::text::format_exponent;
 
-/// Runs without going back to the work queue.
+/// The number of runs before the benchmark returns to the work queue.
 const MAX_RUNS: usize = 1024;
 
 pub(super) fn register(registry: &mut KernelRegistry) {
@@ -150,13 +151,13 @@ impl Runner {
     }
 }
 
-/// Time spent by all threads of the process.
+/// Returns the CPU time of all threads of the process.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Times of runs.
+/// The times of runs.
 struct Measurement {
     name: String,
     warm_up_runs: usize,

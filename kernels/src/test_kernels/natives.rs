@@ -13,16 +13,16 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry.add_native("native_async_add", |cx, arguments, _| {
         vec![when_there(cx, arguments, |cx, a, b| cx.spawn(move || Ok(a.wrapping_add(b))).into_untyped())]
     });
-    // The error is a value like any other: nobody is told of it.
+    // The error is an ordinary value and is not reported.
     registry.add_native("native_error", |_, _, _| {
         vec![AsyncValue::from_error(Diagnostic::from("something bad happened"))]
     });
 }
 
-/// What to do with two integers.
+/// A function of two integers.
 type Binary = fn(&ExecutionContext, i32, i32) -> AsyncValue;
 
-/// Applies `function` to two arguments, now or when they are there.
+/// Applies `function` to two arguments when they are available.
 fn when_there(cx: &ExecutionContext, arguments: &[AsyncValue], function: Binary) -> AsyncValue {
     let Some(pending) = arguments.iter().find(|value| value.status() == Status::Pending) else {
         return match integers(arguments) {
@@ -32,12 +32,12 @@ fn when_there(cx: &ExecutionContext, arguments: &[AsyncValue], function: Binary)
     };
     let (promise, result) = IndirectPromise::new();
     let (cx, arguments) = (cx.clone(), arguments.to_vec());
-    // One level for each argument, of which there are two.
+    // One level for each of the two arguments.
     pending.clone().and_then(move || promise.forward_to(when_there(&cx, &arguments, function)));
     result
 }
 
-/// The integers that two available values are, or an error.
+/// Returns the integers in two available values, or an error.
 fn integers(arguments: &[AsyncValue]) -> Result<[i32; 2], AsyncValue> {
     let [a, b] = arguments else {
         let message = format!("the native function takes two arguments, got {}", arguments.len());

@@ -1,5 +1,5 @@
-//! Values with a life of their own: they tell when they are made and destroyed, are counted, or are changed
-//! in place.
+//! Values with observable lifetimes: they print when they are created and destroyed, are counted,
+//! or are changed in place.
 
 use std::{
     alloc::Layout,
@@ -16,7 +16,7 @@ use tfrt_host::{
     value_type,
 };
 
-/// Prints, as long as the host is there. Values do not keep it alive.
+/// Prints to the host's output while the host exists. Values do not keep it alive.
 struct Voice(Weak<HostContext>);
 
 impl Voice {
@@ -31,7 +31,7 @@ impl Voice {
     }
 }
 
-/// An integer that prints when it is made and destroyed.
+/// An integer that prints when it is created and destroyed.
 struct TrackedValue {
     value: i32,
     voice: Voice,
@@ -41,7 +41,7 @@ value_type!(TrackedValue, "!vt.value");
 impl TrackedValue {
     fn new(value: i32, cx: &ExecutionContext) -> Self {
         let voice = Voice::of(cx);
-        // A value is made and then moved to where the runtime keeps it.
+        // A value is created and then moved to the runtime's storage.
         voice.say(format_args!("constructed vt.value({value})\nmove constructed vt.value({value})\n"));
         Self { value, voice }
     }
@@ -53,7 +53,7 @@ impl Drop for TrackedValue {
     }
 }
 
-/// A resource that is given up by a kernel, or else with its value.
+/// A resource that is released by a kernel, or else with its value.
 struct TestResource(Voice);
 
 impl Drop for TestResource {
@@ -166,7 +166,7 @@ fn register_resources(registry: &mut KernelRegistry) {
         .doc("The name of something of which each host has one, numbered by how many were made before.");
     registry
         .add("tfrt_test.memory_leak_one_int32", |cx: &ExecutionContext| {
-            // Forgotten, which is the point.
+            // Deliberately leaked.
             cx.host()
                 .allocator()
                 .allocate(Layout::new::<i32>())
@@ -177,7 +177,7 @@ fn register_resources(registry: &mut KernelRegistry) {
         .doc("Allocates four bytes and never gives them back.");
 }
 
-/// How many of a host's shared contexts were made.
+/// The number of a host's shared contexts that were created.
 #[derive(Default)]
 struct Made(AtomicU32);
 

@@ -1,12 +1,13 @@
-//! Greyscale images of digits, drawn and distorted by code: a stand-in for MNIST of the same form and about the same
-//! difficulty, for machines that do not have it.
+//! Greyscale images of digits, drawn and distorted by code: a substitute for MNIST with the same
+//! format and about the same difficulty, for machines without it.
 //!
-//! A digit is a skeleton of strokes, one of several for its class. Its control points are jittered, joined by smooth
-//! curves, sheared, turned, scaled, bent by a smooth field of displacements and drawn with a pen whose width varies; then
-//! come contrast and noise.
+//! A digit is a skeleton of strokes, one of several for its class. Its control points are jittered,
+//! joined by smooth curves, sheared, rotated, scaled, bent by a smooth field of displacements and
+//! drawn with a pen of varying width. Contrast and noise are added last.
 //!
-//! An image is a function of the seed and its number alone: not of the number of threads, nor of the platform, since only
-//! additions, multiplications, divisions and square roots of IEEE 754 go into it, and random numbers of our own.
+//! An image depends only on the seed and its number, and not on the number of threads or the
+//! platform: it is computed by additions, multiplications, divisions and square roots of IEEE 754,
+//! and with this crate's random numbers.
 
 mod glyphs;
 mod pen;
@@ -16,57 +17,58 @@ use std::ops::Range;
 use crate::random::Random;
 use pen::Canvas;
 
-/// Rows and columns of an image.
+/// The number of rows and columns of an image.
 pub const SIDE: usize = 28;
-/// Bytes of an image.
+/// The number of bytes of an image.
 pub const PIXELS: usize = SIDE * SIDE;
-/// Number of classes.
+/// The number of classes.
 pub const CLASSES: usize = 10;
 
 /// Images with their labels.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DigitSet {
-    /// [`PIXELS`] bytes for each image, row by row, 0 for paper and 255 for ink.
+    /// [`PIXELS`] bytes for each image, row by row, with 0 for paper and 255 for ink.
     pub images: Vec<u8>,
     /// The digit in each image.
     pub labels: Vec<u8>,
 }
 
 impl DigitSet {
-    /// Number of images.
+    /// Returns the number of images.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// One image, if there is one of this number.
+    /// Returns one image, or `None` if there is none with this number.
     pub fn image(&self, number: usize) -> Option<&[u8]> {
         self.images.chunks_exact(PIXELS).nth(number)
     }
 
-    /// All images as numbers from 0 to 1.
+    /// Returns all images as numbers from 0 to 1.
     pub fn images_f32(&self) -> Vec<f32> {
         self.numbers().collect()
     }
 
-    /// As [`Self::images_f32`], one after the other.
+    /// Iterates over the numbers of [`Self::images_f32`].
     pub(crate) fn numbers(&self) -> impl Iterator<Item = f32> {
         self.images.iter().map(|&x| f32::from(x) / 255.0)
     }
 }
 
-/// Draws the images of these numbers. Each run of ten images from a multiple of ten on has every class once, in random
-/// order. Different ranges of one seed make a training set and a test set.
+/// Draws the images with these numbers. Each run of ten images from a multiple of ten on contains
+/// every class once, in random order. Different ranges of one seed make a training set and a test
+/// set.
 pub fn generate(seed: u64, numbers: Range<usize>) -> DigitSet {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     generate_on(threads, seed, numbers)
 }
 
-/// [`generate`] on so many threads.
+/// Draws images like [`generate`], on this many threads.
 pub fn generate_on(threads: usize, seed: u64, numbers: Range<usize>) -> DigitSet {
     let count = numbers.len();
     let labels: Vec<u8> = numbers.clone().map(|number| label(seed, number)).collect();
@@ -85,7 +87,7 @@ pub fn generate_on(threads: usize, seed: u64, numbers: Range<usize>) -> DigitSet
     DigitSet { images, labels }
 }
 
-/// The class of an image: the ten classes shuffled, anew for each run of ten.
+/// Returns the class of an image: the ten classes are shuffled for each run of ten.
 fn label(seed: u64, number: usize) -> u8 {
     let mut random = Random::new(seed, (number / CLASSES) as u64 * 2);
     let mut classes: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -95,7 +97,8 @@ fn label(seed: u64, number: usize) -> u8 {
     classes[number % CLASSES]
 }
 
-/// A smooth field of displacements over the unit square: random at the corners of a grid, blended between.
+/// A smooth field of displacements over the unit square: random at the corners of a grid,
+/// interpolated between.
 struct Bend {
     corners: [[(f32, f32); Bend::SIDE]; Bend::SIDE],
 }
@@ -128,9 +131,9 @@ impl Bend {
     }
 }
 
-/// From the unit square of the skeletons to pixels.
+/// The mapping from the unit square of the skeletons to pixels.
 struct Placement {
-    /// Rows of the matrix.
+    /// The rows of the matrix.
     matrix: [[f32; 2]; 2],
     centre: (f32, f32),
 }
@@ -141,7 +144,7 @@ impl Placement {
         let shear = random.bell() * 0.75 - 0.05;
         let size = 19.5 * (1.0 + random.bell() * 0.28);
         let narrow = 0.95 + random.bell() * 0.38;
-        // Scale, then shear to the side, then turn.
+        // Scales, then shears, then rotates.
         let (a, b) = (size * narrow, -size * shear);
         let matrix = [[cos * a, cos * b - sin * size], [sin * a, sin * b + cos * size]];
         let middle = SIDE as f32 / 2.0;
@@ -155,7 +158,7 @@ impl Placement {
     }
 }
 
-/// Sine and cosine of a small angle in radians, from their series.
+/// Returns the sine and cosine of a small angle in radians, from their series.
 fn small_angle(a: f32) -> (f32, f32) {
     let s = a * a;
     (a * (1.0 - s / 6.0 * (1.0 - s / 20.0)), 1.0 - s / 2.0 * (1.0 - s / 12.0 * (1.0 - s / 30.0)))
@@ -163,7 +166,7 @@ fn small_angle(a: f32) -> (f32, f32) {
 
 /// Draws one image.
 fn draw(seed: u64, number: usize, image: &mut [u8]) {
-    // Odd streams are images, even ones labels.
+    // Odd streams are images, even ones are labels.
     let mut random = Random::new(seed, number as u64 * 2 + 1);
     let variants = glyphs::variants(label(seed, number));
     let glyph = variants[random.below(variants.len())];
@@ -194,7 +197,8 @@ struct Stroke {
     end: f32,
 }
 
-/// Shrinks and moves strokes that would leave the sheet, of which a margin of so many pixels is for the pen.
+/// Shrinks and moves strokes that would leave the sheet, with a margin of this many pixels for the
+/// pen.
 fn fit(strokes: &mut [Stroke], margin: f32) {
     fit_axis(strokes, margin, |point| &mut point.0);
     fit_axis(strokes, margin, |point| &mut point.1);
@@ -215,12 +219,12 @@ fn fit_axis(strokes: &mut [Stroke], margin: f32, axis: fn(&mut (f32, f32)) -> &m
     }
 }
 
-/// Contrast and noise.
+/// Applies contrast and noise.
 fn finish(canvas: &Canvas, random: &mut Random, image: &mut [u8]) {
     let ink = 255.0 * (1.0 - 0.35 * random.unit() * random.unit());
     let noise = 22.0 * random.unit() * random.unit();
     for (byte, &cover) in image.iter_mut().zip(canvas.cover()) {
-        // Paper is mostly clean: noise below it is cut off, as a scanner does.
+        // Paper is mostly clean: noise below its level is cut off, as in a scanner.
         let grain = random.bell() * noise * (0.3 + 0.7 * cover);
         *byte = (cover * ink + grain).clamp(0.0, 255.0) as u8;
     }
@@ -251,7 +255,7 @@ mod tests {
         assert_eq!((whole.image(40), generate(7, 5..5).is_empty()), (None, true));
     }
 
-    /// An FNV-1a hash: whoever changes the drawing changes the data set, and should know.
+    /// Pins the data set by an FNV-1a hash, so that it does not change by accident.
     #[test]
     fn the_data_set_is_pinned() {
         let set = generate(42, 0..100);
@@ -277,7 +281,7 @@ mod tests {
         assert_eq!(images.len(), 2000);
     }
 
-    /// Classes are told apart by their means well above chance, but not nearly perfectly.
+    /// The nearest class mean is right well above chance, but not nearly always.
     #[test]
     fn nearest_mean_is_right_often_but_not_always() {
         let (train, test) = (generate(5, 0..4000), generate(5, 4000..5000));

@@ -1,7 +1,8 @@
-//! Kernels `tfrt_mnist.*` of the MNIST programs (the data set, batches of it, first parameters, trained parameters, progress
-//! and reports), `tfrt_image.*` for images, and `tfrt_resnet50.*` of the ResNet-50 programs.
+//! Kernels `tfrt_mnist.*` of the MNIST programs (the data set, batches of it, initial parameters,
+//! trained parameters, progress and reports), `tfrt_image.*` for images, and `tfrt_resnet50.*` of
+//! the ResNet-50 programs.
 //!
-//! They compute nothing that a network computes: that is for the kernels of tensor mathematics.
+//! They compute no part of a network: the kernels of tensor mathematics do that.
 
 mod batch;
 mod data;
@@ -18,22 +19,24 @@ pub use self::model::{MODEL_WEIGHTS, ModelSignature, ModelWeights};
 use tfrt_host::{Diagnostic, ExecutionContext, KernelRegistry};
 use tfrt_tensor::{DenseHostTensor, Element, TensorMetadata, TensorShape};
 
-/// Name of the resource that tells kernels where data files are: a [`PathBuf`](std::path::PathBuf).
+/// The name of the resource with the folder of data files: a [`PathBuf`](std::path::PathBuf).
 pub const DATA_DIR: &str = "data_dir";
-/// Name of the resource with the weights of a network: a [`SafeTensorsFile`](tfrt_tensor::files::safetensors::SafeTensorsFile).
+/// The name of the resource with the weights of a network: a
+/// [`SafeTensorsFile`](tfrt_tensor::files::safetensors::SafeTensorsFile).
 pub const WEIGHTS: &str = "weights";
-/// Name of the resource with what classes are called, one after the other: a `Vec<String>`.
+/// The name of the resource with the names of classes: a `Vec<String>`.
 pub const LABELS: &str = "labels";
-/// Name of the resource that shows progress: a [`Progress`]. Without it nothing is shown.
+/// The name of the resource that shows progress: a [`Progress`]. Without it no progress is shown.
 pub const PROGRESS: &str = "progress";
 
 type Show = dyn Fn(u64, u64, &str) + Send + Sync;
 
-/// Shows how far a program has come.
+/// Shows the progress of a program.
 pub struct Progress(Box<Show>);
 
 impl Progress {
-    /// `show` is told how much is done, of how much, and what it is. It is called from compute threads, and often.
+    /// Creates a progress display. `show` gets the amount done, the total and what is counted. It
+    /// is called often, from compute threads.
     pub fn new(show: impl Fn(u64, u64, &str) + Send + Sync + 'static) -> Self {
         Self(Box::new(show))
     }
@@ -45,7 +48,7 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// A tensor in memory of the host's, all of which `fill` writes.
+/// Creates a tensor in host memory whose elements `fill` sets.
 fn filled<T: Element>(
     shape: impl Into<TensorShape>,
     cx: &ExecutionContext,

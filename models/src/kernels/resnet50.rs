@@ -1,4 +1,4 @@
-//! Weights for the ResNet-50 programs, and what they say of an image.
+//! Weights for the ResNet-50 programs, and the classification of an image.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ fn invalid(message: impl Into<String>) -> Diagnostic {
     Diagnostic::invalid_argument(message)
 }
 
-/// The file that the request names, if it names one.
+/// Returns the file that the request names, if any.
 fn weights_file(cx: &ExecutionContext) -> Result<Option<Arc<SafeTensorsFile>>, Diagnostic> {
     match cx.resources().get::<SafeTensorsFile>(WEIGHTS) {
         Ok(file) => Ok(Some(file)),
@@ -28,13 +28,13 @@ fn weights_file(cx: &ExecutionContext) -> Result<Option<Arc<SafeTensorsFile>>, D
     }
 }
 
-/// A layer of the network, and where its numbers come from.
+/// A layer of the network, and the source of its weights.
 struct Source {
     layers: usize,
     at: usize,
     layer: Layer,
     seed: u64,
-    /// Without one they are random.
+    /// The file; without one the weights are random.
     file: Option<Arc<SafeTensorsFile>>,
 }
 
@@ -52,7 +52,7 @@ impl Source {
         Ok(Self { layers: count, at, layer: layers.swap_remove(at), seed: seed.cast_unsigned(), file })
     }
 
-    /// The filter, `HWIO`.
+    /// Returns the filter, `HWIO`.
     fn filter(&self, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
         let extents = self.layer.filter_extents();
         match &self.file {
@@ -64,7 +64,7 @@ impl Source {
         }
     }
 
-    /// One number for each output channel to add.
+    /// Returns the bias, one number for each output channel.
     fn bias(&self, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
         let extents = [self.layer.out_channels];
         match &self.file {
@@ -77,7 +77,7 @@ impl Source {
     }
 }
 
-/// That a file was written for this network.
+/// Checks that a file was written for this network.
 fn check_file(file: &SafeTensorsFile, variant: Variant) -> Result<(), Diagnostic> {
     let name = file.name();
     if file.text(MODEL.0) != Some(MODEL.1) {
@@ -95,7 +95,7 @@ fn check_file(file: &SafeTensorsFile, variant: Variant) -> Result<(), Diagnostic
     }
 }
 
-/// A tensor of a layer from a file.
+/// Returns a tensor of a layer from a file.
 fn part_of(
     file: &SafeTensorsFile,
     layer: &Layer,
@@ -112,7 +112,7 @@ fn part_of(
     Ok(tensor)
 }
 
-/// A filter in the order that a program wants.
+/// Returns a filter in the order that a program needs.
 fn arranged(
     layer: &Layer,
     filter: DenseHostTensor,
@@ -135,7 +135,7 @@ fn arranged(
     }
 }
 
-/// A tensor of f32 as one of f16, each number rounded to the nearest.
+/// Converts a tensor of f32 to f16, rounding each number to nearest.
 fn halved(tensor: &DenseHostTensor, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
     let numbers = tensor.read::<f32>(&WEIGHTS_OF)?;
     filled(tensor.shape().clone(), cx, |halves| {
@@ -167,7 +167,7 @@ fn bias(
     Source::new(layer.0, seed.0, variant.0, cx)?.bias(cx)
 }
 
-/// Shows that one more of so many layers is there. They come in any order.
+/// Shows that one more of `total` layers is loaded. They are loaded in any order.
 fn show_loaded(total: u64, cx: &ExecutionContext) -> Result<(), Diagnostic> {
     let loaded = cx.resources().get_or_create("tfrt_resnet50.loaded", AtomicU64::default)?;
     // A program may be prepared more than once.
@@ -175,7 +175,8 @@ fn show_loaded(total: u64, cx: &ExecutionContext) -> Result<(), Diagnostic> {
     show_progress((count.min(total), total), "loading weights", cx)
 }
 
-/// A tensor that is as large as a program was written for, along each axis for which that is not negative.
+/// Checks that a tensor has the extents that a program was written for, along each axis whose
+/// extent is not negative.
 fn check_images(images: Arg<DenseHostTensor>, shape: Attr<[i64]>) -> Result<DenseHostTensor, Diagnostic> {
     let dims = images.shape().dims();
     let fits = |(&due, &found): (&i64, &usize)| due < 0 || usize::try_from(due) == Ok(found);
@@ -188,7 +189,8 @@ fn check_images(images: Arg<DenseHostTensor>, shape: Attr<[i64]>) -> Result<Dens
     Err(invalid(format!("the program takes images of F32 [{due}], not {found}")))
 }
 
-/// The likeliest `count` classes of a row of scores and their probabilities, by the softmax.
+/// Returns the `count` most probable classes of a row of scores, with their probabilities by the
+/// softmax.
 fn likeliest(scores: &[f32], count: usize) -> Result<Vec<(usize, f64)>, Diagnostic> {
     if let Some(class) = scores.iter().position(|score| !score.is_finite()) {
         return Err(invalid(format!("the score of class {class} is {}", scores[class])));
@@ -197,7 +199,7 @@ fn likeliest(scores: &[f32], count: usize) -> Result<Vec<(usize, f64)>, Diagnost
     let power = |score: f32| f64::from(score - greatest).exp();
     let all: f64 = scores.iter().copied().map(power).sum();
     let mut classes: Vec<usize> = (0..scores.len()).collect();
-    // Of equals the first.
+    // Among equal scores, the first class comes first.
     classes.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     Ok(classes.into_iter().take(count).map(|class| (class, power(scores[class]) / all)).collect())
 }

@@ -1,5 +1,5 @@
-//! Other people's weights as ours: their names and orders become ours, and batch normalization with known statistics becomes
-//! part of filters and biases.
+//! Conversion of weights from torchvision and Keras: names and orders are translated, and batch
+//! normalization with known statistics is folded into filters and biases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,24 @@ use super::{Layer, Then, Variant, Weights, layers_of};
 
 static CONVERT: Accessor = Accessor::new("ResNet-50 weights");
 
-/// What our weights files say of themselves.
+/// The entry of the metadata that identifies our weights files.
 pub const MODEL: (&str, &str) = ("model", "resnet50");
-/// The key under which they say whose network it is.
+/// The key of the metadata with the variant of the network.
 pub const VARIANT: &str = "variant";
 
-/// Tensors by their names, as a file has them.
+/// The tensors of a file, by name.
 pub type NamedTensors = BTreeMap<String, DenseHostTensor>;
 
-/// Weights that programs read.
+/// Weights in the form that programs read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Converted {
-    /// Whose network it is.
+    /// The variant of the network.
     pub variant: Variant,
-    /// The numbers of each layer, in the order of [`layers_of`].
+    /// The weights of each layer, in the order of [`layers_of`].
     pub layers: Vec<Weights>,
 }
 
-/// What batch normalization adds to variances.
+/// Returns the number that batch normalization adds to variances.
 fn epsilon(variant: Variant) -> f64 {
     match variant {
         Variant::Torchvision => 1e-5,
@@ -40,7 +40,7 @@ fn epsilon(variant: Variant) -> f64 {
 struct Names {
     filter: String,
     bias: Option<String>,
-    /// Scale, offset, mean, variance.
+    /// The scale, offset, mean and variance.
     normalization: Option<[String; 4]>,
 }
 
@@ -83,9 +83,10 @@ impl Names {
     }
 }
 
-/// What the names of a layer's tensors begin with: `conv1`, `conv2_block1_0` for the shortcut, `conv2_block1_1` …
+/// Returns the prefix of the names of a layer's tensors: `conv1`, `conv2_block1_0` for the
+/// shortcut, `conv2_block1_1` …
 fn keras_name(layer: &Layer) -> String {
-    // `layerS.B.convC` or `layerS.B.downsample.0`, stages counted from 1, blocks from 0.
+    // `layerS.B.convC` or `layerS.B.downsample.0`, with stages counted from 1 and blocks from 0.
     let mut parts = layer.name.strip_prefix("layer").unwrap_or_default().split('.');
     let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok());
     let (Some(stage), Some(block)) = (number(), number()) else { return layer.name.clone() };
@@ -93,7 +94,7 @@ fn keras_name(layer: &Layer) -> String {
     format!("conv{}_block{}_{convolution}", stage + 1, block + 1)
 }
 
-/// The extents that a filter has in a variant's files.
+/// Returns the extents of a filter in a variant's files.
 fn filter_extents(layer: &Layer, variant: Variant) -> Vec<usize> {
     let [rows, columns, inputs, outputs] = layer.filter_extents();
     match (variant, layer.then) {
@@ -104,7 +105,7 @@ fn filter_extents(layer: &Layer, variant: Variant) -> Vec<usize> {
     }
 }
 
-/// A filter of those extents as `HWIO`.
+/// Converts a filter with those extents to `HWIO`.
 fn to_hwio(layer: &Layer, variant: Variant, values: Vec<f32>) -> Vec<f32> {
     if variant == Variant::Keras {
         return values;
@@ -120,17 +121,17 @@ fn to_hwio(layer: &Layer, variant: Variant, values: Vec<f32>) -> Vec<f32> {
     filter
 }
 
-/// The name of a tensor without what some writers put before or behind it.
+/// Returns the name of a tensor without prefixes and suffixes that some writers add.
 fn plain(name: &str) -> &str {
     let name = name.strip_prefix("module.").unwrap_or(name);
     name.strip_suffix(":0").unwrap_or(name)
 }
 
-/// Our weights from torchvision's or Keras's, whichever the names are.
+/// Converts weights of torchvision or Keras, which are distinguished by their names.
 ///
 /// # Errors
-/// All tensors that are missing, left over, of another shape, not of floats or not finite in f32, all variances that are none,
-/// and all names that two tensors share.
+/// Lists all tensors that are missing, left over, of another shape, not floating-point, or not
+/// finite in f32; all invalid variances; and all names that two tensors share.
 pub fn convert(tensors: &NamedTensors) -> Result<Converted, Vec<String>> {
     let (found, problems) = by_plain_name(tensors);
     let known = |variant: &Variant| {
@@ -153,7 +154,7 @@ pub fn convert(tensors: &NamedTensors) -> Result<Converted, Vec<String>> {
     }
 }
 
-/// Tensors by the names that count, and what is wrong with these.
+/// Returns the tensors by their plain names, and the errors in the names.
 fn by_plain_name(tensors: &NamedTensors) -> (BTreeMap<&str, &DenseHostTensor>, Vec<String>) {
     let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
     for (name, tensor) in tensors {
@@ -164,7 +165,7 @@ fn by_plain_name(tensors: &NamedTensors) -> (BTreeMap<&str, &DenseHostTensor>, V
     (found, problems)
 }
 
-/// Takes tensors, and notes what is wrong with them.
+/// Takes tensors, and collects errors.
 struct Reader<'a> {
     found: BTreeMap<&'a str, &'a DenseHostTensor>,
     problems: Vec<String>,
@@ -172,7 +173,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A tensor's elements, or nothing if something is wrong with it.
+    /// Returns a tensor's elements, or `None` after an error.
     fn take(&mut self, name: &str, extents: &[usize]) -> Option<Vec<f32>> {
         self.used.insert(name.to_owned());
         let values = match self.found.get(name) {
@@ -218,7 +219,7 @@ impl Reader<'_> {
 
     fn look_for_others(&mut self) {
         for name in self.found.keys() {
-            // How often torchvision has averaged, which says nothing of the averages.
+            // The number of batches that torchvision has averaged, which is not needed.
             if !self.used.contains(*name) && !name.ends_with(".num_batches_tracked") {
                 self.problems.push(format!("'{name}' is no part of the network"));
             }
@@ -226,7 +227,8 @@ impl Reader<'_> {
     }
 }
 
-/// `((x · filter + bias) - mean) · scale / √(variance + epsilon) + offset` as a filter and a bias.
+/// Returns `((x · filter + bias) - mean) · scale / √(variance + epsilon) + offset` as a filter and
+/// a bias.
 fn fold(weights: Weights, [scale, offset, mean, variance]: [&[f32]; 4], epsilon: f64) -> Weights {
     let Weights { mut filter, mut bias } = weights;
     let factors: Vec<f64> =
@@ -242,7 +244,7 @@ fn fold(weights: Weights, [scale, offset, mean, variance]: [&[f32]; 4], epsilon:
     Weights { filter, bias }
 }
 
-/// The elements of a tensor of floats.
+/// Returns the elements of a floating-point tensor.
 fn floats(tensor: &DenseHostTensor) -> Result<Vec<f32>, Diagnostic> {
     Ok(match tensor.dtype() {
         DType::F32 => tensor.read::<f32>(&CONVERT)?.to_vec(),
@@ -254,15 +256,16 @@ fn floats(tensor: &DenseHostTensor) -> Result<Vec<f32>, Diagnostic> {
 }
 
 impl Converted {
-    /// How many numbers there are.
+    /// Returns the number of weights.
     pub fn parameters(&self) -> usize {
         self.layers.iter().map(|weights| weights.filter.len() + weights.bias.len()).sum()
     }
 
-    /// The bytes of a safetensors file for the programs: for each layer `NAME.filter` (`HWIO`) and `NAME.bias`.
+    /// Encodes a safetensors file for the programs: for each layer `NAME.filter` (`HWIO`) and
+    /// `NAME.bias`.
     ///
     /// # Errors
-    /// InvalidArgument if the numbers are not those of the network's layers.
+    /// InvalidArgument if the weights do not fit the network's layers.
     pub fn encode(&self) -> Result<Vec<u8>, Diagnostic> {
         let mut tensors = Vec::new();
         for (layer, weights) in layers_of(self.variant).iter().zip(&self.layers) {

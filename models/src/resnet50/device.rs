@@ -1,8 +1,9 @@
-//! The network on a device: convolutions, poolings and the matrix product through the device's libraries, the last bias, and
-//! images in half precision, by our own CUDA kernels.
+//! The network on a device. The device's libraries compute convolutions, poolings and the matrix
+//! product. Our CUDA kernels add the last bias, and convert images to half precision.
 //!
-//! All of it is queued on one stream. Weights, descriptors and library handles are made once; the results of layers are
-//! allocated when they are due and freed with their last use, so that the allocator hands the same memory out again.
+//! All of it is queued on one stream. Weights, descriptors and library handles are created once.
+//! The results of layers are allocated when they are needed and freed after their last use, so that
+//! the allocator reuses the memory.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +12,16 @@ use super::{CLASSES, Layer, REDUCTION, Step, Then, Value};
 
 const BUFFER: &str = "!tfrt_cuda.buffer";
 const TENSOR_DESCRIPTOR: &str = "!tfrt_cuda.dnn_tensor_descriptor";
-/// The chain that says that all work of setting up is queued.
+/// The chain that becomes available when all setup work is queued.
 const READY: &str = "%ready";
-/// Bytes of an f32.
+/// The size of an f32, in bytes.
 const SINGLE: usize = 4;
-/// Threads of a block of our own kernels, and blocks at most: they take elements until there are none.
+/// The number of threads of a block of our kernels, and the greatest number of blocks. Blocks take
+/// elements until there are none left.
 const THREADS: usize = 256;
 const MAX_BLOCKS: usize = 1024;
 
-/// What every program of this form opens first, and hands on.
+/// The handles that every program of this form opens first, with their types.
 const OPENED: [(&str, &str); 8] = [
     ("%context", "!tfrt_cuda.context"),
     ("%allocator", "!tfrt_cuda.allocator"),
@@ -31,7 +33,7 @@ const OPENED: [(&str, &str); 8] = [
     ("%add_bias", "!tfrt_cuda.function"),
 ];
 
-/// The lines that open them.
+/// The lines that open the handles.
 const OPEN: &str = "  %start = tfrt.new.chain
   %o1 = tfrt_cuda.init %start
   %first = tfrt.constant.i32 0
@@ -59,10 +61,10 @@ const OPEN: &str = "  %start = tfrt.new.chain
   %average = tfrt.constant.ui32 1
 ";
 
-/// Images, rows, columns and channels of a value.
+/// The images, rows, columns and channels of a value.
 type Extents = [usize; 4];
 
-/// A function's text, and the number of its latest chain.
+/// The text of a function, and the number of its latest chain.
 #[derive(Default)]
 struct Body {
     text: String,
@@ -76,7 +78,7 @@ impl Body {
         self.text.push('\n');
     }
 
-    /// A line `RESULTS, %cN = CALL, %cM` that takes the last chain and gives a new one.
+    /// Adds a line `RESULTS, %cN = CALL, %cM` that takes the latest chain and returns a new one.
     fn chained(&mut self, results: &str, call: impl AsRef<str>) {
         let (before, after) = (self.chain, self.chain + 1);
         let comma = if results.is_empty() { "" } else { ", " };
@@ -84,7 +86,7 @@ impl Body {
         self.chain = after;
     }
 
-    /// A one-dimensional host tensor of these numbers.
+    /// Adds a one-dimensional host tensor of these numbers.
     fn numbers(&mut self, name: &str, numbers: &[usize]) {
         let (before, after) = (self.chain, self.chain + 1);
         self.line(format!("{name} = tfrt_dht.create_uninitialized_tensor.i32.1 [{} : i64]", numbers.len()));
@@ -96,7 +98,7 @@ impl Body {
         self.chain = after;
     }
 
-    /// Launches one of our own kernels on so many elements.
+    /// Launches one of our kernels on this many elements.
     fn launch(&mut self, function: &str, elements: usize, (arguments, types): (&str, &str)) {
         let (before, after) = (self.chain, self.chain + 1);
         let blocks = elements.div_ceil(THREADS).min(MAX_BLOCKS);
@@ -108,15 +110,16 @@ impl Body {
         self.chain = after;
     }
 
-    /// A new buffer of so many bytes.
+    /// Allocates a buffer of this many bytes.
     fn allocate(&mut self, buffer: &str, bytes: usize) {
         self.line(format!("{buffer}_bytes = tfrt.constant.i64 {bytes}"));
         self.chained(buffer, format!("tfrt_cuda.mem.allocate %allocator, %stream, {buffer}_bytes"));
     }
 }
 
-/// What describes images, or a filter (which lies as its outputs' images would), to the libraries: the order of extents is
-/// images, channels, rows, columns, and channels lie side by side.
+/// Returns the descriptor of images or of a filter (which has the layout of images for its
+/// outputs). Extents are in the order images, channels, rows, columns, and channels are adjacent in
+/// memory.
 fn tensor_descriptor([n, h, w, c]: Extents) -> String {
     format!("%t{n}x{h}x{w}x{c}")
 }
@@ -125,7 +128,7 @@ fn convolution_descriptor(layer: &Layer) -> String {
     format!("%conv{}s{}", layer.window, layer.stride)
 }
 
-/// The extents of a layer's filter: outputs, rows, columns, inputs.
+/// Returns the extents of a layer's filter: outputs, rows, columns, inputs.
 fn filter_extents(layer: &Layer) -> Extents {
     let [rows, columns, inputs, outputs] = layer.filter_extents();
     [outputs, rows, columns, inputs]
@@ -140,7 +143,8 @@ struct Builder<'a> {
     upload: Body,
     /// From images on the device to scores on the device.
     compute: Body,
-    /// Where memory for results is allocated, if not in `compute`. Its chains come before those of `compute`.
+    /// The allocations of results, if they are not in `compute`. Their chains precede those of
+    /// `compute`.
     memory: Option<Body>,
     prepared: Vec<Prepared>,
 }
@@ -148,7 +152,8 @@ struct Builder<'a> {
 pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
     let (Builder { prepared, setup, upload, compute, .. }, scores) =
         Builder::new(options, layers, steps, None, 0);
-    // A graph's memory is allocated before it is recorded: first to learn how many chains that takes.
+    // A graph's memory is allocated before it is recorded. The first pass counts the chains of the
+    // allocations.
     let count =
         Builder::new(options, layers, steps, Some(Body::default()), 0).0.memory.unwrap_or_default().chain;
     let (recorded, _) = Builder::new(options, layers, steps, Some(Body::default()), count + 1);
@@ -165,12 +170,12 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
     }
 }
 
-/// The functions between images and scores, which `@infer` calls in turn. A caller that keeps the images on the device calls
-/// them by itself.
+/// The functions between images and scores, which `@infer` calls in turn. A caller that keeps
+/// images on the device calls them directly.
 struct Functions {
     upload: Body,
     compute: Body,
-    /// The same without allocations, which come before it.
+    /// The allocations, and `compute` without them.
     recorded: (Body, Body),
     download: Body,
     /// The buffer of scores in `compute`.
@@ -178,14 +183,14 @@ struct Functions {
 }
 
 impl Functions {
-    /// A call of a function with these arguments behind what setting up made.
+    /// Returns a call of a function with these arguments after the prepared values.
     fn call(prepared: &[Prepared], results: &str, function: &str, arguments: &str, types: &str) -> String {
         let names = list(prepared, |(name, _)| name.clone());
         let known = list(prepared, |(_, ty)| (*ty).to_owned());
         format!("  {results} = tfrt.call @{function}({names}, {arguments}) : ({known}, {types}\n")
     }
 
-    /// The body of `@infer`.
+    /// Returns the body of `@infer`.
     fn infer(&self, prepared: &[Prepared]) -> String {
         let call =
             |results, function, arguments, types| Self::call(prepared, results, function, arguments, types);
@@ -204,7 +209,7 @@ impl Functions {
             )
     }
 
-    /// All functions but `@infer`.
+    /// Returns all functions except `@infer`.
     fn text(&self, prepared: &[Prepared]) -> String {
         let parameters = list(prepared, |(name, ty)| format!("{name}: {ty}"));
         let Self { upload, compute, recorded: (memory, recorded), download, scores } = self;
@@ -241,7 +246,7 @@ impl Functions {
     }
 }
 
-/// Copies so many scores back.
+/// Copies this many scores back to the host.
 fn download(count: usize) -> Body {
     let mut body = Body::default();
     let rows = count / CLASSES;
@@ -251,7 +256,7 @@ fn download(count: usize) -> Body {
     ));
     body.chained("%scores_buffer", "tfrt_dht.get_buffer %to_fill");
     body.chained("", "tfrt_cuda.mem.copy_device_to_host %context, %scores_buffer, %y, %bytes, %stream");
-    // So that there are no scores if something has failed.
+    // If something has failed, there must be no scores.
     body.line(format!(
         "%scores = \"tfrt.alias.value\"(%c{}, %to_fill) : (!tfrt.chain, !t.tensor) -> !t.tensor",
         body.chain
@@ -260,7 +265,8 @@ fn download(count: usize) -> Body {
 }
 
 impl<'a> Builder<'a> {
-    /// The parts, and the name of the scores. Chains of `compute` are numbered from `first_chain`.
+    /// Builds the parts, and returns the name of the scores. Chains of `compute` are numbered from
+    /// `first_chain`.
     fn new(
         options: &'a ProgramOptions,
         layers: &'a [Layer],
@@ -282,7 +288,7 @@ impl<'a> Builder<'a> {
         (builder, scores)
     }
 
-    /// Memory for a result.
+    /// Allocates memory for a result.
     fn room(&mut self, buffer: &str, bytes: usize) {
         self.memory.as_mut().unwrap_or(&mut self.compute).allocate(buffer, bytes);
     }
@@ -300,7 +306,8 @@ impl<'a> Builder<'a> {
             self.compute.line(format!("{name} = tfrt.constant.{constant}"));
         }
         let body = &mut self.upload;
-        // The weights are there as soon as they have memory: the work that fills it must be queued first.
+        // The weights are available as soon as they have memory, but the work that fills it must be
+        // queued first.
         body.line(format!("%c0 = tfrt.merge.chains {READY}"));
         if options.precision == Precision::F16 {
             for (name, constant) in launching {
@@ -335,17 +342,17 @@ impl<'a> Builder<'a> {
         self.tensor(extents);
     }
 
-    /// Bytes of the numbers of a tensor of the program's precision.
+    /// Returns the size in bytes of a tensor in the program's precision.
     fn bytes(&self, extents: Extents) -> usize {
         extents.iter().product::<usize>() * self.options.precision.size()
     }
 
-    /// A name for a value's buffer.
+    /// Returns the name of a value's buffer.
     fn buffer(value: Value) -> String {
         if value == Value::Images { "%x".to_owned() } else { value.to_string() }
     }
 
-    /// The descriptor of a tensor, made once.
+    /// Returns the descriptor of a tensor, created once.
     fn tensor(&mut self, extents: Extents) -> String {
         let name = tensor_descriptor(extents);
         let setup = &mut self.setup;
@@ -365,7 +372,7 @@ impl<'a> Builder<'a> {
         name
     }
 
-    /// The descriptor of a layer's convolution, made once.
+    /// Returns the descriptor of a layer's convolution, created once.
     fn convolution(&mut self, layer: &Layer) -> String {
         let name = convolution_descriptor(layer);
         if self.prepared.iter().all(|(known, _)| *known != name) {
@@ -386,7 +393,7 @@ impl<'a> Builder<'a> {
         name
     }
 
-    /// The lines of a step; what its result is called.
+    /// Adds the lines of a step, and returns the name of its result.
     fn step(&mut self, step: Step) -> String {
         match step {
             Step::Convolution { at, input, residual } => self.convolve(at, input, residual),
@@ -472,7 +479,7 @@ impl<'a> Builder<'a> {
         }
         self.room(&y, n * CLASSES * SINGLE);
         let compute = &mut self.compute;
-        // cuBLAS's numbers of types: 0 f32, 2 f16; the sums and the scores are f32.
+        // The numbers of types in cuBLAS: 0 for f32, 2 for f16. Sums and scores are f32.
         let element = if self.options.precision == Precision::F16 { 2 } else { 0 };
         for (name, number) in [("%element", element), ("%float", 0), ("%any", -1)] {
             compute.line(format!("{name} = tfrt.constant.i32 {number}"));
@@ -504,7 +511,7 @@ impl<'a> Builder<'a> {
             *text += &weights_line(options, (&filter, &bias), layer, layout, options.precision);
             let mut bias_size = size;
             if is_last && options.precision != Precision::F32 {
-                // The kernel that adds it wants it in f32.
+                // The kernel that adds the bias reads it as f32.
                 *text += &bias_line(options, &format!("%wide_b{at}"), layer);
                 bias_size = SINGLE;
             }

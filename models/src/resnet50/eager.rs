@@ -1,6 +1,7 @@
-//! The network by TensorFlow's ops, called through the core runtime: on the device that was asked for, else in host memory.
+//! The network by TensorFlow's ops, called through the core runtime, on the requested device or
+//! else in host memory.
 //!
-//! Batch normalization is part of filters and biases already. A residual is added by an op of its own.
+//! Batch normalization is already part of filters and biases. A separate op adds each residual.
 
 use std::fmt::Write as _;
 
@@ -21,7 +22,7 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
         for (handle, tensor) in [(format!("%filter{at}"), 'f'), (format!("%bias{at}"), 'b')] {
             let on_host = format!("%host_{tensor}{at}");
             setup += &to_handle(&on_host, &format!("%{tensor}{at}"));
-            // Where ops run on a device, it has the weights from now on: each call would copy them otherwise.
+            // If ops run on a device, the weights are copied to it once, and not by each call.
             op(&mut setup, &handle, "tf.Identity", &on_host, "");
             prepared.push((handle, HANDLE));
         }
@@ -77,7 +78,7 @@ fn to_handle(handle: &str, tensor: &str) -> String {
     )
 }
 
-/// The name of a value as an op's argument.
+/// Returns the name of a value as an op's argument.
 fn handle(value: Value) -> String {
     if value == Value::Images { "%x".to_owned() } else { value.to_string() }
 }

@@ -1,7 +1,7 @@
-//! ResNet-50 (He et al., 2015): its layers and the steps in which they are computed, weights from a seed or a file of somebody
-//! else's, and programs that infer with it.
+//! ResNet-50 (He et al., 2015): its layers and the steps that compute them, weights from a seed or
+//! from a file of another framework, and programs for inference.
 //!
-//! Images are `NHWC`, filters `HWIO`. This module runs nothing: it gives text and numbers.
+//! Images are `NHWC`, filters `HWIO`. This module runs nothing: it generates text and numbers.
 
 mod convert;
 mod device;
@@ -18,23 +18,23 @@ pub(crate) use weights::{fill_seeded_bias, fill_seeded_filter, filter_to_ohwi};
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose ResNet-50 it is. The layers have the same shapes in both.
+/// The variant of ResNet-50. The layers have the same shapes in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Variant {
-    /// torchvision's, which is version 1.5: the 3 × 3 convolutions have the strides. Images are red, green, blue, brought to
-    /// mean 0 and deviation 1 with the figures of ImageNet.
+    /// torchvision's, which is version 1.5: the 3 × 3 convolutions have the strides. Images are
+    /// red, green, blue, normalized to mean 0 and deviation 1 with the statistics of ImageNet.
     #[default]
     Torchvision,
-    /// Keras's, which is version 1, as in the paper: the first convolution of a block has the stride. Images are blue, green,
-    /// red, from 0 to 255 less their means.
+    /// Keras's, which is version 1, as in the paper: the first convolution of a block has the
+    /// stride. Images are blue, green, red, from 0 to 255 minus their means.
     Keras,
 }
 
 impl Variant {
-    /// Both.
+    /// All variants.
     pub const ALL: [Self; 2] = [Self::Torchvision, Self::Keras];
 
-    /// What it is called in programs and files.
+    /// Returns the name in programs and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Torchvision => "torchvision",
@@ -60,69 +60,71 @@ impl FromStr for Variant {
     }
 }
 
-/// A convolution with batch normalization, or the last layer, which has neither neighbours nor normalization.
+/// A convolution with batch normalization, or the last layer, which has neither neighbours nor
+/// normalization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
-    /// Its name in torchvision's files, without `.weight`.
+    /// The name in torchvision's files, without `.weight`.
     pub name: String,
-    /// Rows and columns of the filter.
+    /// The number of rows and columns of the filter.
     pub window: usize,
-    /// Channels that come in.
+    /// The number of input channels.
     pub in_channels: usize,
-    /// Channels that go out.
+    /// The number of output channels.
     pub out_channels: usize,
-    /// Pixels from one window to the next.
+    /// The distance between windows, in pixels.
     pub stride: usize,
-    /// What follows.
+    /// The operation after the convolution.
     pub then: Then,
 }
 
 impl Layer {
-    /// The filter's extents: rows, columns, input channels, output channels.
+    /// Returns the filter's extents: rows, columns, input channels, output channels.
     pub fn filter_extents(&self) -> [usize; 4] {
         [self.window, self.window, self.in_channels, self.out_channels]
     }
 
-    /// Rows, or columns, of zeros on each side of the images.
+    /// Returns the number of rows or columns of zeros on each side of the images.
     pub fn padding(&self) -> usize {
         self.window / 2
     }
 
-    /// Whether negative results become zero.
+    /// Returns whether negative results become zero.
     pub fn has_relu(&self) -> bool {
         matches!(self.then, Then::Relu | Then::AddRelu)
     }
 }
 
-/// What follows a convolution.
+/// The operation after a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     /// Negative numbers become zero.
     Relu,
-    /// Nothing: it makes the shortcut of the block fit.
+    /// None: the convolution adapts the shortcut to the block.
     Shortcut,
     /// The shortcut is added, and then negative numbers become zero.
     AddRelu,
-    /// Nothing: these are the classes' scores.
+    /// None: the results are the classes' scores.
     Scores,
 }
 
-/// Classes of ImageNet.
+/// The number of classes of ImageNet.
 pub const CLASSES: usize = 1000;
 
-/// Blocks, and channels inside them, of the four stages.
+/// The number of blocks, and of channels inside them, of the four stages.
 const STAGES: [(usize, usize); 4] = [(3, 64), (4, 128), (6, 256), (3, 512)];
-/// How many times as many channels leave a block as are inside it.
+/// The factor from the channels inside a block to those of its result.
 const EXPANSION: usize = 4;
-/// How many pixels of an image, in each direction, become one on the way to the last pooling.
+/// The factor by which the network reduces rows and columns before the last pooling.
 pub const REDUCTION: usize = 32;
 
-/// The layers with weights of torchvision's network; see [`layers_of`].
+/// Returns the layers with weights of torchvision's network, see [`layers_of`].
 pub fn layers() -> Vec<Layer> {
     layers_of(Variant::Torchvision)
 }
 
-/// The layers with weights of a network, in the order in which they are computed: a block's shortcut comes first.
+/// Returns the layers with weights of a network, in the order of computation: a block's shortcut
+/// comes first.
 pub fn layers_of(variant: Variant) -> Vec<Layer> {
     let layer = |name: String, window, in_channels, out_channels, stride, then| Layer {
         name,
@@ -156,20 +158,20 @@ pub fn layers_of(variant: Variant) -> Vec<Layer> {
     layers
 }
 
-/// A value on the way from images to scores.
+/// An intermediate value between images and scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     /// The images.
     Images,
     /// The first layer's result after the maximum pooling.
     Pooled,
-    /// The result of the layer of this number.
+    /// The result of the layer with this number.
     Layer(usize),
     /// The mean of all pixels, for each channel.
     Mean,
 }
 
-/// As programs write it.
+/// Formats the value's name in programs.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -181,43 +183,45 @@ impl fmt::Display for Value {
     }
 }
 
-/// One step on the way from images to scores.
+/// A step between images and scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The layer of this number: `activation(conv(input) + bias + residual)`, to [`Value::Layer`].
+    /// The layer with this number: `activation(conv(input) + bias + residual)`, to
+    /// [`Value::Layer`].
     Convolution {
         /// The layer's number.
         at: usize,
-        /// What is convolved.
+        /// The input of the convolution.
         input: Value,
-        /// What is added.
+        /// The residual to add.
         residual: Option<Value>,
     },
-    /// The maximum of 3 × 3 pixels, every other one, padded by one, to [`Value::Pooled`].
+    /// The maximum of 3 × 3 pixels, with a stride of two and a padding of one, to
+    /// [`Value::Pooled`].
     MaxPool {
-        /// What is pooled.
+        /// The input of the pooling.
         input: Value,
     },
     /// The mean of all pixels, to [`Value::Mean`].
     Mean {
-        /// What it is the mean of.
+        /// The input of the mean.
         input: Value,
     },
     /// The last layer, a matrix product of the means and its weights, to [`Value::Layer`].
     Scores {
         /// The layer's number.
         at: usize,
-        /// What is multiplied.
+        /// The input of the product.
         input: Value,
     },
 }
 
-/// The steps of a network of these layers (see [`layers_of`]), each after those whose results it takes. The last one gives the
-/// scores.
+/// Returns the steps of a network with these layers (see [`layers_of`]), each after those whose
+/// results it uses. The last one computes the scores.
 pub fn steps(layers: &[Layer]) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut x = Value::Images;
-    // What the block began with, and what is to be added at its end.
+    // The input of the block, and the shortcut that is added at its end.
     let (mut block, mut shortcut) = (x, None);
     for (at, layer) in layers.iter().enumerate() {
         let y = Value::Layer(at);
@@ -262,7 +266,7 @@ mod tests {
             let layers = layers_of(variant);
             assert_eq!(layers.len(), 54);
             let parameters: usize = layers.iter().map(|l| l.filter_extents().iter().product::<usize>()).sum();
-            // 25.6 million with the biases and normalizations.
+            // 25.6 million including the biases and normalizations.
             assert_eq!(parameters, 25_502_912);
             assert_eq!(layers.iter().filter(|l| l.then == Then::AddRelu).count(), 16);
             let strided: Vec<_> = layers.iter().filter(|l| l.stride == 2).map(|l| l.window).collect();
@@ -273,7 +277,7 @@ mod tests {
         assert!("caffe".parse::<Variant>().is_err());
     }
 
-    /// Channels of a value, from the steps that make it.
+    /// Returns the channels of a value, from the steps that compute it.
     fn channels(layers: &[Layer], value: Value) -> usize {
         match value {
             Value::Images => 3,
@@ -305,7 +309,7 @@ mod tests {
             }
         }
         assert_eq!(residuals, 16);
-        // A block without a layer for its shortcut adds what it began with.
+        // A block without a layer for its shortcut adds its input.
         assert!(steps.contains(&Step::Convolution {
             at: 7,
             input: Value::Layer(6),

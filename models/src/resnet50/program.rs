@@ -1,26 +1,26 @@
-//! Programs that infer with ResNet-50, and what all forms of them have in common.
+//! Programs for inference with ResNet-50, and the parts that all forms share.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
 
 use super::{Layer, REDUCTION, Variant, device, eager, host, layers_of, steps};
 
-/// What computes the network.
+/// The implementation of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Kernels of tensor mathematics on host tensors.
     Host,
     /// Ops through the core runtime, in host memory.
     Eager,
-    /// A device's libraries and our CUDA kernels: on a GPU, or on the CPU that stands in for one.
+    /// A device's libraries and our CUDA kernels, on a GPU or on the CPU device.
     Device,
 }
 
 impl Form {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Self; 3] = [Self::Host, Self::Eager, Self::Device];
 
-    /// What it is called on command lines and in file names.
+    /// Returns the name on command lines and in file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -39,7 +39,7 @@ impl FromStr for Form {
     }
 }
 
-/// The type of weights and of what layers give. Images and scores are f32 whatever it is, and so are sums.
+/// The type of weights and of the results of layers. Images, scores and sums are always f32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Precision {
     /// Single precision.
@@ -50,10 +50,10 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Both.
+    /// All precisions.
     pub const ALL: [Self; 2] = [Self::F32, Self::F16];
 
-    /// What it is called in programs.
+    /// Returns the name in programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -61,7 +61,7 @@ impl Precision {
         }
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element, in bytes.
     pub(super) fn size(self) -> usize {
         match self {
             Self::F32 => 4,
@@ -79,77 +79,79 @@ impl FromStr for Precision {
     }
 }
 
-/// Which program.
+/// The options of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramOptions {
-    /// What computes the network.
+    /// The implementation of the network.
     pub form: Form,
-    /// Whose network it is.
+    /// The variant of the network.
     pub variant: Variant,
-    /// The type it computes with; f32 for a host program.
+    /// The type of the computation; f32 for a host program.
     pub precision: Precision,
-    /// Rows and columns of the images.
+    /// The number of rows and columns of the images.
     pub extent: usize,
-    /// How many images a device program takes; programs of other forms take any number.
+    /// The number of images of a device program; other programs accept any number.
     pub batch: usize,
 }
 
 impl ProgramOptions {
-    /// torchvision's network in f32 for one image of 224 × 224 pixels.
+    /// Returns the options for torchvision's network in f32 and one image of 224 × 224 pixels.
     pub fn new(form: Form) -> Self {
         Self { form, variant: Variant::Torchvision, precision: Precision::F32, extent: EXTENT, batch: 1 }
     }
 
-    /// The same, for images of `extent` × `extent` pixels.
+    /// Sets the images to `extent` × `extent` pixels.
     #[must_use]
     pub fn with_extent(self, extent: usize) -> Self {
         Self { extent, ..self }
     }
 
-    /// The same, for `batch` images.
+    /// Sets the number of images.
     #[must_use]
     pub fn with_batch(self, batch: usize) -> Self {
         Self { batch, ..self }
     }
 }
 
-/// The extent of images that the network was made for.
+/// The extent of images that the network was designed for.
 const EXTENT: usize = 224;
-/// Rows and columns of images at most.
+/// The greatest number of rows and columns of images.
 const EXTENT_MAX: usize = 4096;
-/// Numbers in the images of a device program at most: the first layer makes some five times as many, which 32 bits count.
+/// The greatest number of elements of the images of a device program. The first layer has about
+/// five times as many, which must fit 32 bits.
 const NUMBERS_MAX: usize = 1 << 28;
 
-/// A value that setting up makes and inferring takes: its name and its type.
+/// A value that setup creates and inference uses: its name and its type.
 pub(super) type Prepared = (String, &'static str);
 
-/// The parts of a program that differ from form to form.
+/// The parts of a program that differ between forms.
 pub(super) struct Parts {
-    /// What setting up makes.
+    /// The values that setup creates.
     pub(super) prepared: Vec<Prepared>,
-    /// The lines that make it.
+    /// The lines that create them.
     pub(super) setup: String,
-    /// The lines that compute the scores of `%images` from it.
+    /// The lines that compute the scores of `%images` from them.
     pub(super) infer: String,
     /// Further functions.
     pub(super) more: String,
     /// The name of the scores.
     pub(super) scores: String,
-    /// The name of the chain that says when they are there.
+    /// The name of the chain that becomes available with the scores.
     pub(super) done: String,
 }
 
-/// A program of three functions, and for devices more (see `device.rs`):
+/// Returns a program of three functions, and more for devices (see `device.rs`):
 ///
-/// - `@setup` gets the weights ready (those of the file that the request names, else random ones) and whatever else is made
-///   once;
-/// - `@infer` takes what that gave and then images, `N × extent × extent × 3`, and gives the scores of the classes, with a
-///   chain that says when they are there;
-/// - `@main` takes one image of any size (`height × width × 3` bytes), infers, and prints the likeliest classes.
+/// - `@setup` loads the weights (those of the file that the request names, else random ones) and
+///   creates everything that is needed once;
+/// - `@infer` takes these values and then images, `N × extent × extent × 3`, and returns the scores
+///   of the classes, with a chain that becomes available with them;
+/// - `@main` takes one image of any size (`height × width × 3` bytes), infers, and prints the most
+///   probable classes.
 ///
 /// # Errors
-/// If the extent is no multiple of 32 from 32 to 4096, a device program is to take no images or too many, or a host program to
-/// compute in another type than f32.
+/// If the extent is not a multiple of 32 from 32 to 4096, a device program has no images or too
+/// many, or a host program has another precision than f32.
 pub fn program(options: &ProgramOptions) -> Result<String, String> {
     let extent = options.extent;
     if extent == 0 || extent > EXTENT_MAX || !extent.is_multiple_of(REDUCTION) {
@@ -214,17 +216,18 @@ pub(super) fn list<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The line that brings an image to the size and the range of numbers that the network learnt with.
+/// Returns the line that converts an image to the size and the range of numbers that the network
+/// was trained with.
 fn prepare(options: &ProgramOptions) -> String {
     let numbers = |numbers: [f64; 3]| list(&numbers, |number| format!("{:?} : f32", *number as f32));
-    // Of an image whose shorter side has eight sevenths as many pixels, the network sees the middle.
+    // The network sees the middle of an image whose shorter side is eight sevenths of the extent.
     let side = options.extent / 7 * 8 + options.extent % 7;
     let (is_bgr, mean, deviation) = match options.variant {
-        // Of images from 0 to 1, as torchvision's documentation gives them.
+        // For images from 0 to 1, according to torchvision's documentation.
         Variant::Torchvision => {
             (false, [0.485, 0.456, 0.406].map(|m| m * 255.0), [0.229, 0.224, 0.225].map(|d| d * 255.0))
         }
-        // Of `keras.applications.resnet50.preprocess_input`.
+        // According to `keras.applications.resnet50.preprocess_input`.
         Variant::Keras => (true, [103.939, 116.779, 123.68], [1.0; 3]),
     };
     format!(
@@ -236,7 +239,7 @@ fn prepare(options: &ProgramOptions) -> String {
     )
 }
 
-/// The line that gets the weights of a layer in this precision, under these names.
+/// Returns the line that loads the weights of a layer in this precision, under these names.
 pub(super) fn weights_line(
     options: &ProgramOptions,
     (filter, bias): (&str, &str),
@@ -253,7 +256,7 @@ pub(super) fn weights_line(
     )
 }
 
-/// The line that gets a layer's bias in f32, alone.
+/// Returns the line that loads only a layer's bias, in f32.
 pub(super) fn bias_line(options: &ProgramOptions, bias: &str, layer: &Layer) -> String {
     format!(
         "  {bias} = \"tfrt_resnet50.bias.f32\"() {{ layer = \"{}\", seed = 1 : i64, variant = \"{}\" }} : () -> (!t.tensor)\n",

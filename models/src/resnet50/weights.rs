@@ -3,17 +3,17 @@
 use super::{Layer, Then};
 use crate::random::Random;
 
-/// A layer's numbers.
+/// The weights of a layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
     /// The filter, `HWIO`.
     pub filter: Vec<f32>,
-    /// One number for each output channel to add.
+    /// The bias, one number for each output channel.
     pub bias: Vec<f32>,
 }
 
-/// The numbers of layer number `at` from a seed: between bounds that keep the variance from layer to layer, and less for
-/// those that are added to a shortcut.
+/// Returns the weights of layer `at` from a seed: within bounds that preserve the variance from
+/// layer to layer, and smaller for layers whose results are added to a shortcut.
 pub fn seeded_weights(layer: &Layer, at: usize, seed: u64) -> Weights {
     let (mut filter, mut bias) = (vec![0.0; filter_len(layer)], vec![0.0; layer.out_channels]);
     fill_seeded_filter(layer, at, seed, &mut filter);
@@ -21,7 +21,7 @@ pub fn seeded_weights(layer: &Layer, at: usize, seed: u64) -> Weights {
     Weights { filter, bias }
 }
 
-/// The filter of [`seeded_weights`], where there is memory for it already.
+/// Fills existing memory with the filter of [`seeded_weights`].
 pub(crate) fn fill_seeded_filter(layer: &Layer, at: usize, seed: u64, filter: &mut [f32]) {
     let mut random = Random::new(seed, at as u64);
     let depth = layer.window * layer.window * layer.in_channels;
@@ -31,7 +31,8 @@ pub(crate) fn fill_seeded_filter(layer: &Layer, at: usize, seed: u64, filter: &m
     filter.fill_with(|| uniform(&mut random, bound));
 }
 
-/// The bias of [`seeded_weights`], whose numbers come after the filter's.
+/// Fills existing memory with the bias of [`seeded_weights`], whose numbers come after the
+/// filter's.
 pub(crate) fn fill_seeded_bias(layer: &Layer, at: usize, seed: u64, bias: &mut [f32]) {
     let mut random = Random::new(seed, at as u64);
     random.skip(filter_len(layer));
@@ -42,14 +43,15 @@ fn filter_len(layer: &Layer) -> usize {
     layer.filter_extents().iter().product()
 }
 
-/// A number between `-bound` and `bound`.
+/// Returns a number between `-bound` and `bound`.
 fn uniform(random: &mut Random, bound: f32) -> f32 {
     (random.unit() * 2.0 - 1.0) * bound
 }
 
-/// A filter as outputs, rows, columns, inputs, from `HWIO`; both have as many numbers.
+/// Converts a filter from `HWIO` to outputs, rows, columns, inputs. Both slices must have the same
+/// length.
 pub(crate) fn filter_to_ohwi(layer: &Layer, filter: &[f32], turned: &mut [f32]) {
-    /// So many outputs lie in one line of a cache.
+    /// The number of outputs in one cache line.
     const LINE: usize = 16;
     let (outputs, depth) = (layer.out_channels, filter.len() / layer.out_channels);
     for first in (0..outputs).step_by(LINE) {
@@ -61,7 +63,7 @@ pub(crate) fn filter_to_ohwi(layer: &Layer, filter: &[f32], turned: &mut [f32]) 
     }
 }
 
-/// Images of noise between -1 and 1 from a seed.
+/// Returns images of noise between -1 and 1 from a seed.
 pub fn seeded_images(batch: usize, extent: usize, seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed, u64::MAX);
     (0..batch * extent * extent * 3).map(|_| random.unit() * 2.0 - 1.0).collect()
@@ -84,7 +86,7 @@ mod tests {
         let mut turned = [0.0; 6];
         filter_to_ohwi(&layer, &[0.0, 1.0, 2.0, 10.0, 11.0, 12.0], &mut turned);
         assert_eq!(turned, [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
-        // More outputs than are turned at a time.
+        // More outputs than are converted at a time.
         let layer = Layer { out_channels: 37, in_channels: 5, ..layer };
         let filter: Vec<f32> = (0..37 * 5).map(|number| number as f32).collect();
         let mut turned = vec![0.0; filter.len()];
