@@ -74,6 +74,7 @@ mod render;
 mod source;
 mod suggest;
 mod types;
+mod verifier;
 mod verify;
 
 pub use assembly::{Assembly, CustomAssembly, Format};
@@ -102,4 +103,5 @@ pub use registry::{OpRegistry, TypeCheck};
 pub use render::{render, render_one};
 pub use source::{MAX_SOURCE_BYTES, Source, Span};
 pub use types::{DialectSymbol, Dim, FunctionType, MAX_INTEGER_WIDTH, ShapedType, Signedness, Type};
-pub use verify::{Verifier, verify};
+pub use verifier::Verifier;
+pub use verify::verify;

@@ -7,20 +7,16 @@
 //! - A terminator is at the end of its block, and a body of known operations ends in a terminator.
 //! - Symbols are unique in their module. Functions have a type that fits their arguments.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::definition::Groups;
 use crate::func::{FUNC, FUNC_TYPE, SYM_NAME};
-use crate::{
-    Attribute, BlockId, Diagnostic, Diagnostics, Func, Location, Module, OpDefinition, OpId, OpRegistry,
-    Operation, ValueDef, ValueId,
-};
+use crate::verifier::{Verifier, symbol_name};
+use crate::{BlockId, Diagnostics, Location, Module, OpDefinition, OpId, OpRegistry, ValueDef, ValueId};
 
 /// Checks a module against the known operations and returns all errors.
 pub fn verify(module: &Module, registry: &OpRegistry) -> Diagnostics {
-    let mut verifier = Verifier::new(module, registry);
-    verifier.run(&HashSet::new());
-    verifier.diagnostics
+    ModuleCheck::new(module, registry, true, true).run(&HashSet::new())
 }
 
 /// Checks a parsed module, except the operations in `broken`. Undefined values were reported by the
@@ -32,26 +28,18 @@ pub(crate) fn verify_parsed(
     broken: &HashSet<OpId>,
     all_symbols: bool,
 ) -> Diagnostics {
-    let mut verifier = Verifier { all_symbols, all_values: false, ..Verifier::new(module, registry) };
-    verifier.run(broken);
-    verifier.diagnostics
+    ModuleCheck::new(module, registry, all_symbols, false).run(broken)
 }
 
-/// A running check. The checks of operations report to it.
-#[derive(Debug)]
-pub struct Verifier<'m> {
+/// A check of a module, which walks its operations in program order.
+struct ModuleCheck<'m> {
     module: &'m Module,
     registry: &'m OpRegistry,
-    /// Whether a missing symbol is an error.
-    all_symbols: bool,
+    verifier: Verifier<'m>,
     /// Whether an undefined value is an error.
     all_values: bool,
-    diagnostics: Diagnostics,
     /// By value: the isolated region of its definition, while the value is visible.
     visible: Vec<Option<u32>>,
-    /// By module operation and name.
-    symbols: HashMap<OpId, HashMap<&'m str, OpId>>,
-    errors: usize,
 }
 
 /// A block that is being walked.
@@ -65,91 +53,27 @@ struct Frame {
     defined: Vec<ValueId>,
 }
 
-impl<'m> Verifier<'m> {
-    fn new(module: &'m Module, registry: &'m OpRegistry) -> Verifier<'m> {
-        Verifier {
+impl<'m> ModuleCheck<'m> {
+    fn new(
+        module: &'m Module,
+        registry: &'m OpRegistry,
+        all_symbols: bool,
+        all_values: bool,
+    ) -> ModuleCheck<'m> {
+        ModuleCheck {
             module,
             registry,
-            all_symbols: true,
-            all_values: true,
-            diagnostics: Diagnostics::new(),
+            verifier: Verifier::new(module, all_symbols),
+            all_values,
             visible: vec![None; module.value_id_count()],
-            symbols: HashMap::new(),
-            errors: 0,
         }
     }
 
-    /// Returns the module.
-    pub fn module(&self) -> &'m Module {
-        self.module
-    }
-
-    /// Returns an operation.
-    pub fn op(&self, op: OpId) -> &'m Operation {
-        self.module.op(op)
-    }
-
-    /// Reports `'name' op message` at an operation.
-    pub fn error(&mut self, op: OpId, message: impl AsRef<str>) {
-        let data = self.module.op(op);
-        self.report(&data.location, format!("'{}' op {}", data.name, message.as_ref()));
-    }
-
-    /// Reports a message unchanged.
-    pub fn report(&mut self, location: &Location, message: impl Into<String>) {
-        self.errors += 1;
-        self.diagnostics.push(Diagnostic::error(location.clone(), message));
-    }
-
-    fn report_with_note(&mut self, op: OpId, message: &str, at: &Location, note: &str) {
-        let data = self.module.op(op);
-        self.errors += 1;
-        let message = format!("'{}' op {message}", data.name);
-        self.diagnostics.push(Diagnostic::error(data.location.clone(), message).note(at.clone(), note));
-    }
-
-    /// Returns the function that attribute `attr` of `op` names, and reports if there is none.
-    pub fn callee(&mut self, op: OpId, attr: &str) -> Option<Func<'m>> {
-        let Some(name) = self.op(op).attr(attr).and_then(Attribute::as_flat_symbol) else {
-            self.error(op, format!("requires a '{attr}' symbol reference attribute"));
-            return None;
-        };
-        self.function(op, name)
-    }
-
-    /// Returns the function with this name as seen from `op`, and reports if there is none.
-    pub fn function(&mut self, op: OpId, name: &str) -> Option<Func<'m>> {
-        let mut scope = op;
-        while self.op(scope).name != "module" {
-            scope = self.module.parent_op(scope)?;
-        }
-        let found = self.symbols(scope).get(name).copied();
-        let func = found.and_then(|found| self.module.as_function(found));
-        if func.is_none() && self.all_symbols {
-            let hint = crate::suggest::hint(name, self.symbols(scope).keys().copied());
-            self.error(op, format!("'{name}' does not reference a valid function{hint}"));
-        }
-        func
-    }
-
-    fn symbols(&mut self, scope: OpId) -> &HashMap<&'m str, OpId> {
-        let module = self.module;
-        self.symbols.entry(scope).or_insert_with(|| {
-            let mut symbols = HashMap::new();
-            for op in ops_of(module, scope) {
-                if let Some(name) = symbol_name(module.op(op)) {
-                    symbols.entry(name).or_insert(op);
-                }
-            }
-            symbols
-        })
-    }
-
-    fn run(&mut self, broken: &HashSet<OpId>) {
+    fn run(mut self, broken: &HashSet<OpId>) -> Diagnostics {
         let mut next_isolation = 0;
         let mut stack = Vec::new();
         self.enter(self.module.root(), 0, &mut next_isolation, &mut stack);
-        self.check_symbols(self.module.root());
+        self.verifier.check_symbols(self.module.root());
         while let Some(frame) = stack.last_mut() {
             if let Some(done) = frame.open.take() {
                 for &result in &self.module.op(done).results {
@@ -168,13 +92,14 @@ impl<'m> Verifier<'m> {
             frame.next = self.module.next_op(op);
             let is_last = frame.next.is_none();
             frame.open = Some(op);
-            if broken.contains(&op) || self.diagnostics.is_full() {
+            if broken.contains(&op) || self.verifier.is_full() {
                 continue;
             }
             let isolation = frame.isolation;
             self.check_op(op, isolation, is_last);
             self.enter(op, isolation, &mut next_isolation, &mut stack);
         }
+        self.verifier.finish()
     }
 
     /// Starts the walk of the blocks of an operation's regions.
@@ -207,18 +132,18 @@ impl<'m> Verifier<'m> {
     }
 
     fn check_op(&mut self, op: OpId, isolation: u32, is_last: bool) {
-        let before = self.errors;
+        let before = self.verifier.error_count();
         self.check_operands_visible(op, isolation);
         let data = self.module.op(op);
         match &*data.name {
             FUNC => self.check_func(op),
-            "module" => self.check_symbols(op),
+            "module" => self.verifier.check_symbols(op),
             name => {
                 let registry = self.registry;
                 if let Some(definition) = registry.get(name) {
                     self.check_definition(op, definition, is_last);
-                    if let (Some(check), true) = (definition.verify, self.errors == before) {
-                        check(self, op);
+                    if let (Some(check), true) = (definition.verify, self.verifier.error_count() == before) {
+                        check(&mut self.verifier, op);
                     }
                 }
             }
@@ -237,7 +162,7 @@ impl<'m> Verifier<'m> {
                 ValueDef::Argument { block, .. } => module.block_owner(block),
                 ValueDef::Undefined => {
                     if self.all_values {
-                        self.error(op, format!("uses an undefined value as operand #{index}"));
+                        self.verifier.error(op, format!("uses an undefined value as operand #{index}"));
                     }
                     continue;
                 }
@@ -247,7 +172,7 @@ impl<'m> Verifier<'m> {
                 Some(_) => format!("using value defined outside the region as operand #{index}"),
                 None => format!("operand #{index} does not dominate this use"),
             };
-            self.report_with_note(op, &message, at, "operand defined here");
+            self.verifier.report_with_note(op, &message, at, "operand defined here");
         }
     }
 
@@ -259,28 +184,29 @@ impl<'m> Verifier<'m> {
             let alias = || spec.alias.as_ref().and_then(|alias| data.attr(alias));
             match data.attr(&spec.name).or_else(alias) {
                 None if spec.optional => {}
-                None => self.error(op, format!("requires attribute '{}'", spec.name)),
+                None => self.verifier.error(op, format!("requires attribute '{}'", spec.name)),
                 Some(value) if spec.kind.admits(value) => {}
                 Some(value) => {
                     let kind = spec.kind.describe();
-                    self.error(op, format!("attribute '{}' must be {kind}, but is {value}", spec.name));
+                    self.verifier
+                        .error(op, format!("attribute '{}' must be {kind}, but is {value}", spec.name));
                 }
             }
         }
         let (required, count) = (definition.regions, data.regions.len());
         if count < required || (count > required && !definition.more_regions) {
             let at_least = if definition.more_regions { "at least " } else { "" };
-            self.error(op, format!("requires {at_least}{required} regions, but has {count}"));
+            self.verifier.error(op, format!("requires {at_least}{required} regions, but has {count}"));
         }
         if definition.terminator && !is_last {
-            self.error(op, "must be the last operation in the parent block");
+            self.verifier.error(op, "must be the last operation in the parent block");
         }
     }
 
     fn check_values(&mut self, op: OpId, what: &str, groups: Result<Groups<'_>, String>, values: &[ValueId]) {
         let groups = match groups {
             Ok(groups) => groups,
-            Err(message) => return self.error(op, message),
+            Err(message) => return self.verifier.error(op, message),
         };
         let mut index = 0;
         for (spec, group) in groups.pairs(values) {
@@ -288,7 +214,7 @@ impl<'m> Verifier<'m> {
                 let ty = self.module.value_type(value);
                 if !spec.constraint.admits(ty) {
                     let expected = spec.constraint.describe();
-                    self.error(op, format!("{what} #{index} must be {expected}, but got '{ty}'"));
+                    self.verifier.error(op, format!("{what} #{index} must be {expected}, but got '{ty}'"));
                 }
                 index += 1;
             }
@@ -304,11 +230,11 @@ impl<'m> Verifier<'m> {
             return;
         }
         let Some(last) = self.module.last_op(block) else {
-            self.error(owner, "has an empty block, which needs at least a terminator");
+            self.verifier.error(owner, "has an empty block, which needs at least a terminator");
             return;
         };
         if self.registry.get(&self.module.op(last).name).is_some_and(|definition| !definition.terminator) {
-            self.error(
+            self.verifier.error(
                 last,
                 format!("ends the body of '{name}', but is not a terminator such as tfrt.return"),
             );
@@ -319,14 +245,14 @@ impl<'m> Verifier<'m> {
         let module = self.module;
         let data = module.op(op);
         if symbol_name(data).is_none_or(str::is_empty) {
-            self.error(op, format!("requires a '{SYM_NAME}' string attribute"));
+            self.verifier.error(op, format!("requires a '{SYM_NAME}' string attribute"));
         }
         let Some(ty) = module.as_function(op).and_then(|func| func.ty()) else {
-            self.error(op, format!("requires a '{FUNC_TYPE}' attribute with a function type"));
+            self.verifier.error(op, format!("requires a '{FUNC_TYPE}' attribute with a function type"));
             return;
         };
         let [region] = data.regions[..] else {
-            self.error(op, "requires one region");
+            self.verifier.error(op, "requires one region");
             return;
         };
         let Some(entry) = module.entry_block(region) else { return };
@@ -334,43 +260,17 @@ impl<'m> Verifier<'m> {
         if arguments.len() != ty.inputs.len() {
             let message =
                 format!("has {} inputs, but its body has {} arguments", ty.inputs.len(), arguments.len());
-            self.error(op, message);
+            self.verifier.error(op, message);
             return;
         }
         for (index, (&argument, input)) in arguments.iter().zip(&ty.inputs).enumerate() {
             let found = module.value_type(argument);
             if found != input {
-                self.error(
+                self.verifier.error(
                     op,
                     format!("argument {index} of the body has type '{found}', but input {index} '{input}'"),
                 );
             }
         }
     }
-
-    /// Checks that symbols are unique.
-    fn check_symbols(&mut self, scope: OpId) {
-        let module = self.module;
-        for op in ops_of(module, scope) {
-            let Some(name) = symbol_name(module.op(op)) else { continue };
-            let first = self.symbols(scope).get(name).copied();
-            if let Some(first) = first.filter(|&first| first != op) {
-                let at = &module.op(first).location;
-                let message = format!("redefinition of symbol named '{name}'");
-                self.errors += 1;
-                let error = Diagnostic::error(module.op(op).location.clone(), message);
-                self.diagnostics.push(error.note(at.clone(), "see existing symbol definition here"));
-            }
-        }
-    }
-}
-
-fn symbol_name(op: &Operation) -> Option<&str> {
-    op.attr(SYM_NAME).and_then(Attribute::as_str)
-}
-
-/// Returns the operations directly inside a module.
-fn ops_of(module: &Module, scope: OpId) -> impl Iterator<Item = OpId> {
-    let blocks = module.op(scope).regions.iter().flat_map(|&region| &module.region(region).blocks);
-    blocks.flat_map(|&block| module.ops_in(block).map(|(op, _)| op))
 }

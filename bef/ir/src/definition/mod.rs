@@ -12,7 +12,7 @@ pub use groups::{OPERAND_SEGMENT_SIZES, RESULT_SEGMENT_SIZES, segment_sizes};
 use std::sync::Arc;
 
 use crate::assembly::{Assembly, CustomAssembly, Format};
-use crate::verify::Verifier;
+use crate::verifier::Verifier;
 use crate::{Name, OpId};
 
 /// An operand or result of a definition, or a group of them.
