@@ -26,7 +26,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let current = self.current.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         self.peak.fetch_max(current, Ordering::Relaxed);
-        // SAFETY: the caller's promises about the layout are passed on.
+        // SAFETY: the caller upholds the contract for the layout, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 

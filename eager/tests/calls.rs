@@ -27,18 +27,18 @@ thread_local! {
     static LARGEST: Cell<usize> = const { Cell::new(0) };
 }
 
-#[expect(unsafe_code, reason = "a global allocator is unsafe to implement; this one hands every call on")]
-// SAFETY: every call is the system allocator's, with the caller's promises.
+#[expect(unsafe_code, reason = "a global allocator is unsafe to implement; this one passes every call on")]
+// SAFETY: every call is passed to the system's allocator, which implements the trait correctly.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = COUNT.try_with(|count| count.set(count.get() + 1));
         let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same.
         unsafe { System.dealloc(block, layout) }
     }
 }

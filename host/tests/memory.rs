@@ -33,23 +33,23 @@ fn count(size: usize) {
     ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
 }
 
-// SAFETY: all calls are handed to the system's allocator unchanged.
+// SAFETY: all calls are passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         LIVE_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same.
         unsafe { System.dealloc(block, layout) }
     }
 
@@ -57,7 +57,7 @@ unsafe impl GlobalAlloc for Counting {
         // Growing a block may need room for both at once.
         count(size);
         LIVE_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same.
         unsafe { System.realloc(block, layout, size) }
     }
 }

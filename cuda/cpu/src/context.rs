@@ -22,38 +22,38 @@ use super::memory::{Allocation, illegal};
 use super::operation::{Operation, Run};
 use super::stream::Stream;
 
-/// Alignment of pinned memory.
+/// The alignment of pinned memory.
 const PAGE: usize = 4096;
 
-/// A context: a device's life until something goes wrong on it.
+/// A context: the use of a device until an operation on it fails.
 pub(crate) struct CpuContext {
     pub(super) device: Arc<Device>,
 }
 
-/// What a context's streams, events and modules share.
+/// The state that a context shares with its streams, events and modules.
 pub(super) struct Device {
     pub(super) ordinal: u32,
     pub(super) shared: Arc<Shared>,
     failed: AtomicBool,
     failure: Mutex<Option<DeviceError>>,
-    /// Whether the failure was told at the end of a program.
+    /// Whether the failure was reported at the end of a program.
     taken: AtomicBool,
     used: AtomicU64,
     pinned: Mutex<HashMap<usize, Layout>>,
 }
 
 impl Device {
-    /// The failure, if there is one that was not taken.
+    /// Returns the failure, unless there is none or it was reported before.
     pub(super) fn take_failure(&self) -> Option<DeviceError> {
         let failure = self.check().err()?;
         (!self.taken.swap(true, Ordering::Relaxed)).then_some(failure)
     }
 
-    /// Takes note of a result: the first failure ends the context's life.
+    /// Records a result. The first failure makes the context unusable.
     pub(super) fn note(&self, result: Result<()>) {
         if let Err(error) = result {
             match &mut *self.failure.lock() {
-                // The work that is stopped when a program's time is up says what it is and where it was queued.
+                // Work that is stopped at a program's deadline reports what it is and its origin.
                 Some(known)
                     if known.status == Status::LaunchTimeout
                         && error.status == Status::LaunchTimeout
@@ -73,12 +73,13 @@ impl Device {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// Whether the context has failed, for launches that run meanwhile: nobody will see what they compute, and they end.
+    /// Returns whether the context has failed, for running launches: their results will never be
+    /// read, so they end.
     pub(super) fn failed(&self) -> &AtomicBool {
         &self.failed
     }
 
-    /// The failure that ended the context's life.
+    /// Returns the failure of the context as an error, if it has failed.
     pub(super) fn check(&self) -> Result<()> {
         if !self.has_failed() {
             return Ok(());
@@ -91,7 +92,8 @@ impl Drop for Device {
     fn drop(&mut self) {
         self.shared.contexts.leave(self.take_failure());
         for (memory, layout) in self.pinned.get_mut().drain() {
-            // SAFETY: allocated with this layout in `allocate_host` and not freed; the context's last handle is gone.
+            // SAFETY: `allocate_host` allocated the memory with this layout, and it was not freed.
+            // The context's last handle is gone.
             unsafe { std::alloc::dealloc(std::ptr::with_exposed_provenance_mut(memory), layout) };
         }
     }
@@ -136,7 +138,7 @@ impl Context for CpuContext {
 }
 
 impl CpuContext {
-    /// New memory, which the host may have a side of.
+    /// Allocates memory, which may also be accessible to the host.
     fn take_memory(&self, bytes: u64, of_host: bool) -> Result<Arc<Allocation>> {
         self.device.check()?;
         let total = self.device.shared.memory_bytes;
@@ -169,7 +171,7 @@ impl Memory for CpuContext {
     }
 
     fn free(&self, address: u64) -> Result<()> {
-        // Also after a failure: what was allocated must go.
+        // Also done after a failure: the memory must be freed.
         let allocation = self.device.shared.space.free(address)?;
         self.device.used.fetch_sub(allocation.bytes, Ordering::Relaxed);
         if let Some(observer) = &self.device.shared.observer {
@@ -195,7 +197,8 @@ impl Memory for CpuContext {
     unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
         let layout = self.device.pinned.lock().remove(&memory.addr());
         let layout = layout.ok_or_else(|| DeviceError::invalid_value("not pinned memory of this context"))?;
-        // SAFETY: allocated with this layout, and the caller promises that nothing uses it.
+        // SAFETY: the memory was allocated with this layout, and the caller promises that nothing
+        // uses it.
         unsafe { std::alloc::dealloc(memory, layout) };
         Ok(())
     }
@@ -219,7 +222,8 @@ impl Memory for CpuContext {
     }
 }
 
-/// There is none: an allocation of the CPU device is one piece of the host's memory, so that operations see slices.
+/// The CPU device has no pages: an allocation is one piece of host memory, so that operations can
+/// access slices.
 impl Paging for CpuContext {}
 
 impl Transfers for CpuContext {
@@ -233,8 +237,8 @@ impl Transfers for CpuContext {
         let src = HostPtr(src.cast_mut());
         let accesses = vec![Access::write(dst, bytes as u64)];
         let body = move |run: &mut Run<'_>| {
-            // SAFETY: the source is readable until the stream has passed this, by the caller's promise; nobody writes it
-            // but perhaps other copies.
+            // SAFETY: the caller promises that the source is readable until the stream has passed
+            // this operation, and that nothing writes it except other copies.
             unsafe { run.shared.space.memory.write_from(dst, src.get(), bytes) }.map_err(illegal)
         };
         stream.core.submit(Operation::of_manner(Manner::Raw, "copy from host to device", accesses, body))
@@ -250,8 +254,8 @@ impl Transfers for CpuContext {
         let dst = HostPtr(dst);
         let accesses = vec![Access::read(src, bytes as u64)];
         let body = move |run: &mut Run<'_>| {
-            // SAFETY: the destination is writable until the stream has passed this, by the caller's promise; nobody uses
-            // it but perhaps other copies.
+            // SAFETY: the caller promises that the destination is writable until the stream has
+            // passed this operation, and that nothing uses it except other copies.
             unsafe { run.shared.space.memory.read_to(src, dst.get(), bytes) }.map_err(illegal)
         };
         stream.core.submit(Operation::of_manner(Manner::Raw, "copy from device to host", accesses, body))
@@ -283,8 +287,8 @@ impl Transfers for CpuContext {
             let memory = &run.shared.space.memory;
             for row in 0..height {
                 let (to, from) = (row * dst_pitch, row * src_pitch);
-                // SAFETY: rows of the host's lie within what the caller promised, which only copies use until the stream
-                // has passed this.
+                // SAFETY: the rows on the host are within what the caller promised. Only copies use
+                // them until the stream has passed this operation.
                 unsafe {
                     match (dst, src) {
                         (Ok(dst), Ok(src)) => memory.copy(dst + to as u64, src + from as u64, width as u64),
@@ -316,8 +320,8 @@ impl Transfers for CpuContext {
     }
 }
 
-/// The bytes of one side of a two-dimensional copy: row by row for an observer, because the gaps between them are not
-/// accessed; else in one range, which is all that slices must stay clear of.
+/// Returns the bytes of one side of a two-dimensional copy: row by row for an observer, because the
+/// gaps between rows are not accessed; otherwise as one range, which suffices to keep slices apart.
 fn rows(
     address: u64,
     pitch: usize,

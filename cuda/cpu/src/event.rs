@@ -1,8 +1,8 @@
 //! Events of the CPU devices.
 //!
-//! Each record of an event has a number. The event is reached when its latest record is; a stream that waits remembers the
-//! number it waits for, so that a later record does not hold it up. Nor does one let it go: records on different streams are
-//! reached in any order.
+//! Each record of an event has a number. The event is reached when its latest record is. A stream
+//! that waits remembers the number of its record, so that a later record neither delays nor
+//! releases it: records on different streams are reached in any order.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,17 +36,17 @@ pub(super) struct EventCore {
 
 #[derive(Default)]
 struct State {
-    /// Number of the latest record; zero if there was none.
+    /// The number of the latest record; zero if there was none.
     recorded: u64,
-    /// Number of the latest record reached.
+    /// The number of the latest record that was reached.
     reached: u64,
-    /// Records that were begun and are not reached, in their order.
+    /// The records that were begun and are not reached, in order.
     ahead: SmallVec<[u64; 4]>,
-    /// When the latest record was reached, if it was.
+    /// The time at which the latest record was reached, if it was.
     time: Option<Instant>,
-    /// Streams, and the record each waits for.
+    /// The waiting streams, with the number of their records.
     waiters: Vec<(u64, Arc<StreamCore>)>,
-    /// What the event marks in a capture, if it was last recorded in one.
+    /// The point in a capture that the event marks, if it was last recorded in one.
     captured: Option<Snapshot>,
 }
 
@@ -72,7 +72,7 @@ impl EventCore {
         }
     }
 
-    /// Begins a record on a stream; its number.
+    /// Begins a record on a stream and returns its number.
     pub(super) fn begin_record(&self) -> u64 {
         let mut state = self.state.lock();
         state.captured = None;
@@ -83,22 +83,22 @@ impl EventCore {
         record
     }
 
-    /// Takes note of a record in a capture.
+    /// Notes a record in a capture.
     pub(super) fn record_captured(&self, snapshot: Snapshot) {
         self.state.lock().captured = Some(snapshot);
     }
 
-    /// What it marks in a capture.
+    /// Returns the point in a capture that the event marks.
     pub(super) fn captured(&self) -> Option<Snapshot> {
         self.state.lock().captured.clone()
     }
 
-    /// The latest record's number.
+    /// Returns the number of the latest record.
     pub(super) fn recorded(&self) -> u64 {
         self.state.lock().recorded
     }
 
-    /// The stream has come to this record.
+    /// Notes that the stream has reached this record.
     pub(super) fn reach(&self, record: u64) {
         let ready: Vec<_> = {
             let mut state = self.state.lock();
@@ -120,7 +120,7 @@ impl EventCore {
         }
     }
 
-    /// Lets `stream` wait for a record, unless it was reached.
+    /// Registers `stream` to wait for a record, unless it was reached.
     pub(super) fn wait(&self, record: u64, stream: &Arc<StreamCore>) -> Waiting {
         let mut state = self.state.lock();
         if state.has_reached(record) {
@@ -130,7 +130,7 @@ impl EventCore {
         Waiting::Registered
     }
 
-    /// Whether the stream of this record has come to it.
+    /// Returns whether this record was reached.
     pub(super) fn has_reached(&self, record: u64) -> bool {
         self.state.lock().has_reached(record)
     }
@@ -139,7 +139,7 @@ impl EventCore {
         self.state.lock().is_reached()
     }
 
-    /// When the latest record was reached.
+    /// Returns the time at which the latest record was reached.
     fn time(&self) -> Result<Instant> {
         let state = self.state.lock();
         match state.time {
@@ -196,10 +196,11 @@ impl Events for CpuContext {
     }
 
     fn query_event(&self, event: &Event) -> Result<bool> {
-        // Asked first: a failure before the mark is known when the mark is reached.
+        // Queried first: a failure before the event is known when the event is reached.
         match (event.core.is_reached(), event.core.internal) {
             (true, false) => self.saw(&event.core).map(|()| true),
-            // What waits for a mark of the runtime's own goes when it is reached, whatever became of the context.
+            // Waiters of an internal event are released when it is reached, even in a failed
+            // context.
             (false, true) => Ok(false),
             (reached, _) => self.device.check().map(|()| reached),
         }
@@ -229,7 +230,8 @@ impl Events for CpuContext {
 impl StreamCore {
     /// Queues a record.
     fn record(self: &Arc<Self>, event: &Arc<EventCore>) {
-        // Numbered under the queue's lock, so that records of one event on one stream are reached in their order.
+        // Numbered under the queue's lock, so that records of one event on one stream are reached
+        // in order.
         self.push_with(|| Command::Record(event.clone(), event.begin_record()));
     }
 }

@@ -27,7 +27,7 @@ impl ParallelFor for Pool {
     }
 }
 
-/// How the names of launches begin, in reports.
+/// The prefix of the names of launches in reports.
 pub(super) const LAUNCH: &str = "launch of ";
 
 /// A loaded module.
@@ -51,7 +51,7 @@ pub(crate) struct Function {
     module: Arc<Loaded>,
 }
 
-/// What a fault is to the driver.
+/// Returns the driver's status for a fault.
 fn status(kind: &FaultKind) -> Status {
     match kind {
         FaultKind::OutOfBounds | FaultKind::UseAfterFree | FaultKind::WrongSpace => Status::IllegalAddress,
@@ -75,9 +75,9 @@ fn extents(extent: Dim3) -> PtxDim3 {
     PtxDim3::new(extent.x, extent.y, extent.z)
 }
 
-/// The text of an image, up to a final zero.
+/// Returns the text of an image, up to a final zero.
 fn text(image: &[u8]) -> Result<&str> {
-    /// What a cubin begins with, which is text as far as the first zero.
+    /// The first bytes of a cubin, which is text up to the first zero.
     const ELF: &[u8] = b"\x7fELF";
     let end = image.iter().position(|&byte| byte == 0).unwrap_or(image.len());
     let text = (!image.starts_with(ELF)).then(|| std::str::from_utf8(&image[..end]).ok()).flatten();
@@ -136,7 +136,7 @@ impl Modules for CpuContext {
     }
 
     fn occupancy(&self, _function: &Function, threads: u32, _shared: u32) -> Result<u32> {
-        // A thread of the host's runs one block at a time.
+        // Each host thread runs one block at a time.
         Ok(u32::from(threads > 0))
     }
 
@@ -160,7 +160,8 @@ impl Modules for CpuContext {
             .collect();
         let name = format!("{LAUNCH}{}", function.name());
         let body = move |run: &mut Run<'_>| {
-            // Whatever is freed meanwhile stays while the launch runs; its module's variables do as well.
+            // Memory that is freed during the launch stays valid until it ends, and so do its
+            // module's variables.
             let (memory, _module) = (&run.shared.space.memory, &module);
             let launch = Launch::new(&function)
                 .grid(extents(config.grid))

@@ -13,49 +13,49 @@ use super::Shared;
 use super::access::{Manner, Waiting};
 use super::stream::StreamCore;
 
-/// What an operation finds when it runs.
+/// The context of a running operation.
 pub(super) struct Run<'a> {
     /// The devices' threads and memory.
     pub(super) shared: &'a Shared,
-    /// What it saw itself touch, if it can tell: launches do.
+    /// The memory that it observed itself accessing, if it can: launches do.
     pub(super) observed: Vec<Access>,
-    /// The report of a launch, which says who touched it.
+    /// The report of a launch, which names the threads that accessed memory.
     pub(super) report: Option<Report>,
 }
 
-/// What is done. May be called any number of times: graphs replay it.
+/// The function of an operation. Graphs replay it, so it may be called any number of times.
 pub(super) type Body = Box<dyn Fn(&mut Run<'_>) -> Result<()> + Send + Sync>;
 
-/// A piece of work with what it declares to touch.
+/// A piece of work, with the memory that it declares to access.
 pub(super) struct Operation {
-    /// What it is, for reports.
+    /// The name, for reports.
     pub(super) name: String,
-    /// What it touches.
+    /// The declared accesses.
     pub(super) accesses: Vec<Access>,
-    /// Where it was made.
+    /// The origin.
     caller: Caller,
     manner: Manner,
     body: Body,
 }
 
-/// How running an operation ended.
+/// The outcome of running an operation.
 #[must_use]
 pub(super) enum Outcome {
-    /// It was done, or failed.
+    /// It has finished or failed.
     Done(Result<()>),
-    /// Another operation keeps it away ([`Operation::wait`]).
+    /// Another operation excludes it ([`Operation::wait`]).
     Busy,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// A number never given before.
+/// Returns a unique number.
 pub(super) fn next_id() -> u64 {
     NEXT_ID.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Operation {
-    /// One that may view what it declares as slices.
+    /// Creates an operation that may access what it declares as slices.
     pub(super) fn new(
         name: impl Into<String>,
         accesses: Vec<Access>,
@@ -64,7 +64,7 @@ impl Operation {
         Self::of_manner(Manner::Slices, name, accesses, body)
     }
 
-    /// One that uses memory in another manner.
+    /// Creates an operation that accesses memory in another manner.
     pub(super) fn of_manner(
         manner: Manner,
         name: impl Into<String>,
@@ -74,12 +74,12 @@ impl Operation {
         Arc::new(Self { name: name.into(), accesses, caller: Caller::here(), manner, body: Box::new(body) })
     }
 
-    /// Where it was made.
+    /// Returns its origin.
     pub(super) fn origin(&self) -> Origin {
         self.caller.origin()
     }
 
-    /// Runs it, unless its memory is in use. `id` is what the checker knows it by.
+    /// Runs the operation, unless its memory is in use. `id` is its number in the checker.
     pub(super) fn run(&self, shared: &Shared, id: u64) -> Outcome {
         let Some(_held) = shared.space.borrows.try_take(self.manner, &self.accesses) else {
             return Outcome::Busy;
@@ -87,7 +87,7 @@ impl Operation {
         Outcome::Done(self.run_observed(shared, id).map_err(|error| error.of_work(|| self.origin())))
     }
 
-    /// Has `stream` resumed when it may be tried again.
+    /// Registers `stream` to be resumed when the operation may be tried again.
     pub(super) fn wait(&self, shared: &Shared, stream: &Arc<StreamCore>) -> Waiting {
         shared.space.borrows.wait(self.manner, &self.accesses, stream)
     }

@@ -1,7 +1,8 @@
-//! The threads that compute for all CPU devices: one a core, however many streams there are.
+//! The threads that compute for all CPU devices: one for each core, regardless of the number of
+//! streams.
 //!
-//! A stream that has something to do is put on the ready list once; a free thread takes the most urgent one and lets it
-//! advance. Within an operation, loops are shared with whichever threads are free.
+//! A stream with work is put on the ready list once. A free thread takes the most urgent one and
+//! advances it. Loops within an operation are shared with all free threads.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -13,13 +14,13 @@ use tfrt_host::work_queue::{ConcurrentWorkQueue, MultiThreadedWorkQueue, Task, p
 
 use super::stream::StreamCore;
 
-/// See the module.
+/// The thread pool; see the module documentation.
 pub(crate) struct Pool {
     queue: MultiThreadedWorkQueue,
     ready: Arc<Mutex<Ready>>,
 }
 
-/// Streams with something to do, most urgent first, in the order they came.
+/// The streams with work, by urgency, and in the order of their arrival.
 #[derive(Default)]
 struct Ready(BTreeMap<i32, VecDeque<Arc<StreamCore>>>);
 
@@ -39,7 +40,7 @@ impl Pool {
         Ok(Self { queue: MultiThreadedWorkQueue::new(threads, 1)?, ready: Arc::default() })
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.queue.parallelism()
     }
@@ -49,11 +50,11 @@ impl Pool {
         self.queue.quiesce();
     }
 
-    /// Lets a stream advance soon. Each call is for one advance.
+    /// Schedules one advance of a stream.
     pub(super) fn schedule(&self, stream: Arc<StreamCore>) {
         self.ready.lock().0.entry(stream.priority()).or_default().push_back(stream);
         let ready = self.ready.clone();
-        // There are as many tasks as entries; which entry a task takes is decided when it runs.
+        // There are as many tasks as entries. A task chooses its entry when it runs.
         self.queue.add_task(Task::new(move || {
             let stream = ready.lock().take();
             if let Some(stream) = stream {
@@ -62,7 +63,8 @@ impl Pool {
         }));
     }
 
-    /// Calls `body` for ranges that together are `0..total`, on this and other threads, and returns when all are done.
+    /// Calls `body` for ranges that together cover `0..total`, on this and other threads, and
+    /// returns when all are done.
     pub(crate) fn parallel_for(&self, total: usize, block_min: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
         parallel_for_scoped(&self.queue, total, block_min, body);
     }

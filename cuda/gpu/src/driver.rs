@@ -1,28 +1,28 @@
-//! The driver's answers as errors, and whether the driver is there at all.
+//! Detects the driver, and converts its results to errors.
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
 use cudarc::driver::sys::{self, CUresult};
 use tfrt_device::error::{DeviceError, Result, Status};
 
-/// The oldest driver that takes the PTX which is compiled into this program (version 9.0).
+/// The oldest driver that accepts the PTX in this program (PTX ISA 9.0).
 pub(super) const MIN_VERSION: i32 = 13_000;
 
 /// Starts the driver and returns its version.
 ///
 /// # Errors
-/// [`Status::StubLibrary`] without a driver library, [`Status::NoDevice`] if it drives nothing,
+/// [`Status::StubLibrary`] without a driver library, [`Status::NoDevice`] if it finds no device,
 /// [`Status::SystemDriverMismatch`] if it is too old.
 pub(super) fn start() -> Result<i32> {
-    // SAFETY: it only asks the dynamic loader for the library.
+    // SAFETY: the call only asks the dynamic loader for the library.
     if !unsafe { sys::is_culib_present() } {
         return Err(DeviceError::new(
             Status::StubLibrary,
             "there is no CUDA driver: libcuda.so.1 is not where the system looks for libraries",
         ));
     }
-    // First this: where there is no device, it does not matter how old the driver is.
-    // SAFETY: the library is there; 0 is the only flag.
+    // Called first: without a device, the version of the driver does not matter. SAFETY: the
+    // library is loaded, and 0 is the only valid flag.
     check(unsafe { sys::cuInit(0) }, "cuInit").map_err(|error| match error.status {
         Status::NoDevice => {
             DeviceError::new(Status::NoDevice, "there is a CUDA driver, but it finds no device")
@@ -30,12 +30,12 @@ pub(super) fn start() -> Result<i32> {
         _ => error,
     })?;
     let mut version = 0;
-    // SAFETY: the library is there, and the pointer is valid for the call.
+    // SAFETY: the library is loaded, and the pointer is valid for the call.
     check(unsafe { sys::cuDriverGetVersion(&raw mut version) }, "cuDriverGetVersion")?;
     supported(version)
 }
 
-/// The version, if it is not too old.
+/// Returns the version, or an error if it is too old.
 fn supported(version: i32) -> Result<i32> {
     if version >= MIN_VERSION {
         return Ok(version);
@@ -45,17 +45,17 @@ fn supported(version: i32) -> Result<i32> {
     Err(DeviceError::new(Status::SystemDriverMismatch, text))
 }
 
-/// As `13.0`.
+/// Formats a version, such as `13.0`.
 pub(super) fn version_text(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// The error that the driver answered to `call`, if it did.
+/// Converts the result that the driver returned from `call`.
 pub(super) fn check(result: CUresult, call: &'static str) -> Result<()> {
     if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(error(result, call)) }
 }
 
-/// As [`check`] for questions: `false` while the device is not ready.
+/// Converts the result of a query like [`check`]. Returns `false` while the device is not ready.
 pub(super) fn check_ready(result: CUresult, call: &'static str) -> Result<bool> {
     if result == CUresult::CUDA_ERROR_NOT_READY { Ok(false) } else { check(result, call).map(|()| true) }
 }
@@ -70,7 +70,8 @@ fn error(result: CUresult, call: &'static str) -> DeviceError {
     }
 }
 
-/// The status of the same name, or of the same meaning where only the hardware's part differs.
+/// Returns the status with the same name, or with the same meaning if only the part of the hardware
+/// differs.
 fn status(result: CUresult) -> Status {
     use CUresult as R;
     match result {
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(out_of_memory.to_string(), "CUDA_ERROR_OUT_OF_MEMORY: out of memory (cuMemAlloc)");
         let lost = check(CUresult::CUDA_ERROR_ECC_UNCORRECTABLE, "cuStreamQuery").unwrap_err();
         assert!(lost.is_sticky());
-        // One that has no status of its own still says which it was.
+        // A result without a corresponding status is still named in the error.
         let other = check(CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE, "cuLaunchKernelEx").unwrap_err();
         assert!(other.to_string().contains("CUDA_ERROR_INVALID_CLUSTER_SIZE (912)"), "{other}");
         assert_eq!(check_ready(CUresult::CUDA_ERROR_NOT_READY, "cuEventQuery"), Ok(false));

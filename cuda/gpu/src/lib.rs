@@ -72,7 +72,7 @@ pub fn compile_ptx(source: &str, options: &[String]) -> Result<Vec<u8>> {
 /// Makes the runtime's traced spans ranges in NVIDIA's profilers (NVTX), from now on and while tracing is on.
 ///
 /// # Errors
-/// [`Status::NotFound`](tfrt_device::error::Status::NotFound) if no profiler asks for them, or what is wrong with its
+/// [`Status::NotFound`](tfrt_device::error::Status::NotFound) if no profiler asks for them, or the error of loading its
 /// library.
 pub fn mark_spans_for_profilers() -> Result<()> {
     nvtx::mark_spans()

@@ -1,7 +1,8 @@
-//! Calling ops: `corert.executeop` and its kin.
+//! Kernels that call ops: `corert.executeop` and related kernels.
 //!
-//! A result becomes available when its tensor is, so that kernels that take it need not wait a second time; a tensor that
-//! is an error makes the result one. Arguments that nobody uses afterwards are handed over, and their memory with them.
+//! A result becomes available when its tensor does, so that kernels that use it need not wait
+//! again. If the tensor is an error, so is the result. Arguments without later uses are passed with
+//! their memory.
 
 use std::borrow::Cow;
 
@@ -17,16 +18,17 @@ use crate::{
     op_handler::HandlerRef,
 };
 
-/// What the kernels of this file differ in.
+/// The differences between the kernels of this file.
 #[derive(Clone, Copy)]
 struct Form {
-    /// Whether the first argument is a handler, and an attribute the op's name; else it is the op itself.
+    /// Whether the first argument is a handler, and an attribute the op's name. Otherwise it is the
+    /// op itself.
     by_name: bool,
-    /// Whether a chain is taken and given.
+    /// Whether a chain is taken and returned.
     chained: bool,
     /// Whether there are function attributes.
     functions: bool,
-    /// Whether results are given as soon as there is a handle, as synchronous functions need it.
+    /// Whether results are returned as soon as there is a handle, as synchronous functions require.
     synchronous: bool,
 }
 
@@ -89,7 +91,7 @@ impl Form {
         for (index, value) in (fixed..).zip(&mut values) {
             arguments.push(if value.is_unique() {
                 let handle = handle(index, value)?.clone();
-                // The op is given it, and with it its memory if nothing else holds that.
+                // The op gets the handle, and may reuse its memory if there is no other user.
                 *value = AsyncValue::new(Chain);
                 Cow::Owned(handle)
             } else {
@@ -124,7 +126,7 @@ impl Form {
     }
 }
 
-/// The tensor that an argument is.
+/// Returns the tensor handle in an argument.
 fn handle(index: usize, value: &AsyncValue) -> Result<&TensorHandle, Diagnostic> {
     value.get::<TensorHandle>().ok_or_else(|| wrong_argument(index, value))
 }
@@ -134,7 +136,7 @@ fn wrong_argument(index: usize, value: &AsyncValue) -> Diagnostic {
     Diagnostic::invalid_argument(format!("argument {index} of an op must not be a {}", value.type_name()))
 }
 
-/// The handle as a value that is available when its tensor is.
+/// Returns the handle as a value that becomes available with its tensor.
 fn with_its_tensor(handle: TensorHandle) -> AsyncValue {
     match handle.tensor().status() {
         Status::Ready => AsyncValue::new(handle),

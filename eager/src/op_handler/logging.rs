@@ -1,4 +1,4 @@
-//! A handler that tells of every op before another one runs it.
+//! A handler that logs every op before another handler runs it.
 
 use std::{
     fmt::{self, Write as _},
@@ -19,11 +19,11 @@ use crate::{
 
 static PRINT: Accessor = Accessor::new("logging of tensors");
 
-/// Where a log goes.
+/// The destination of a log.
 type LogSink = dyn Fn(&str) + Send + Sync;
 
-/// Writes each op's name, attributes, arguments and results to a log, and leaves the op to its
-/// fall-back.
+/// Writes each op's name, attributes, arguments and results to a log, and passes the op to its
+/// fallback.
 pub struct LoggingOpHandler {
     fallback: Arc<dyn OpHandler>,
     log: Arc<Log>,
@@ -36,9 +36,9 @@ struct Log {
 }
 
 impl LoggingOpHandler {
-    /// Logs the ops of `fallback` to `sink`; their results too, if `results` says so, before
-    /// anybody else sees them. Arguments that are still computed are logged when they are there, so
-    /// that their lines may come late.
+    /// Creates a handler that logs the ops of `fallback` to `sink`, and also their results if
+    /// `results` is set, before anything else sees them. Pending arguments are logged when they
+    /// become available, so their lines may come late.
     pub fn new(
         fallback: Arc<dyn OpHandler>,
         results: bool,
@@ -100,7 +100,7 @@ impl Log {
         let tensors: Vec<_> = handles.into_iter().map(|handle| handle.tensor().clone()).collect();
         let (log, name, cx) = (self.clone(), name.clone(), cx.clone());
         when_available(tensors, move |tensors| {
-            // Those on a device are copied first.
+            // Tensors on a device are copied first.
             let tensors = tensors.into_iter().map(|tensor| in_host_memory(tensor, &cx)).collect();
             when_available(tensors, move |tensors| {
                 let mut text = format!("{what}s for [{number}]: '{name}':\n");
@@ -116,7 +116,7 @@ impl Log {
     }
 }
 
-/// Returns the same tensors, but available only once the function that comes with them is called.
+/// Returns the tensors, available only once the returned function is called.
 fn delay(handles: &[TensorHandle]) -> (Results, impl FnOnce() + Send + 'static) {
     let (mut delayed, mut releases) = (Results::new(), Vec::new());
     for handle in handles {
@@ -136,7 +136,7 @@ fn printed(value: &AsyncValue, cx: &ExecutionContext) -> String {
     text.unwrap_or_else(|error| format!("<<error: {}>>", error.message))
 }
 
-/// Hands the values on when all are available.
+/// Calls `then` with the values when all are available.
 fn when_available(values: Vec<AsyncValue>, then: impl FnOnce(Vec<AsyncValue>) + Send + 'static) {
     match values.iter().find(|value| !value.is_available()).cloned() {
         Some(value) => value.and_then(move || when_available(values, then)),

@@ -15,7 +15,7 @@ use crate::{CpuCall, Forms, OpRegistry};
 
 static ME: Accessor = Accessor::new("tf arithmetic op");
 
-/// Refuses a divisor of zero, as integers have no other answer.
+/// Rejects a divisor of zero, for which integers have no result.
 fn check_divisor<T: Element + Number>(call: &CpuCall<'_>) -> Result<(), Diagnostic> {
     let divisor = call.arguments.get(1).ok_or_else(|| invalid("the op takes 2 arguments, got 1"))?;
     if Operand::<T>::new(divisor, &ME)?.0.contains(&T::ZERO) {
@@ -24,7 +24,7 @@ fn check_divisor<T: Element + Number>(call: &CpuCall<'_>) -> Result<(), Diagnost
     Ok(())
 }
 
-/// What a quotient of floating-point numbers and one of integers are.
+/// Defines a quotient of floating-point numbers and one of integers.
 macro_rules! quotient {
     ($call:expr, $name:expr, |$T:ident| $float:expr, $integer:expr) => {
         match $call.result(0)?.dtype {
@@ -39,7 +39,7 @@ macro_rules! quotient {
     };
 }
 
-/// `f` on real numbers, of the types that `with` chooses among, and `complex` on complex ones.
+/// Applies `f` to real numbers of the types that `with` selects, and `complex` to complex ones.
 macro_rules! field {
     ($call:expr, $name:expr, $f:path, $complex:expr) => {
         field!($call, $name, with_number, $f, $complex)
@@ -59,18 +59,18 @@ fn divide(call: &CpuCall<'_>, name: &str) -> Computed {
     }
 }
 
-/// `x / y` rounded down; unlike for integers, the quotient itself is rounded.
+/// Returns `x / y` rounded down. Unlike for integers, the quotient itself is rounded first.
 fn floor_quotient<T: Float>(x: T, y: T) -> T {
     x.over(y).floor()
 }
 
-/// `x / y` rounded towards zero.
+/// Returns `x / y` rounded toward zero.
 fn truncated_quotient<T: Float>(x: T, y: T) -> T {
     let quotient = x.over(y);
     if quotient.to_f64() < 0.0 { quotient.ceil() } else { quotient.floor() }
 }
 
-/// `base` to the power of `exponent`, by squaring; wraps.
+/// Returns `base` to the power of `exponent`, by squaring; wraps.
 fn integer_power<T: Number>(base: T, exponent: u64) -> T {
     let (mut result, mut square, mut rest) = (T::ONE, base, exponent);
     while rest != 0 {
@@ -101,22 +101,22 @@ fn integer_powers<T: Element + Number + TryInto<u64>>(call: &CpuCall<'_>) -> Com
     binary::<T>(call, &ME, |x, y| integer_power(x, y.try_into().unwrap_or_default()))
 }
 
-/// `x / y`, and zero where `y` is, whatever `x`.
+/// Returns `x / y`, or zero if `y` is zero.
 fn div_no_nan<T: Number>(x: T, y: T) -> T {
     if y == T::ZERO { T::ZERO } else { x.over(y) }
 }
 
-/// `x * y`, and zero where `y` is, whatever `x`.
+/// Returns `x * y`, or zero if `y` is zero.
 fn mul_no_nan<T: Number>(x: T, y: T) -> T {
     if y == T::ZERO { T::ZERO } else { x.times(y) }
 }
 
-/// As [`div_no_nan`], of complex numbers.
+/// Computes [`div_no_nan`] for complex numbers.
 fn complex_div_no_nan(x: C, y: C) -> C {
     if y == C::default() { y } else { complex::quotient(x, y) }
 }
 
-/// As [`mul_no_nan`], of complex numbers.
+/// Computes [`mul_no_nan`] for complex numbers.
 fn complex_mul_no_nan(x: C, y: C) -> C {
     if y == C::default() { y } else { x * y }
 }
@@ -125,7 +125,7 @@ fn arctangent<T: Float>(y: T, x: T) -> T {
     T::from_f64(y.to_f64().atan2(x.to_f64()))
 }
 
-/// An op whose implementation is chosen by the data type of its results.
+/// Adds an op whose implementation depends on the data type of its results.
 macro_rules! ops_by_type {
     ($ops:expr; $($name:literal, $types:ident => |$call:ident| $body:expr;)*) => {$(
         $ops.add($name)

@@ -1,4 +1,4 @@
-//! Batch normalization of images over channels, with given statistics and with the batch's, and its gradient.
+//! Batch normalization of images over channels, with given or batch statistics, and its gradient.
 
 use std::ops::Deref;
 
@@ -20,7 +20,7 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult, attr
 
 static ME: Accessor = Accessor::new("tf.FusedBatchNorm");
 
-/// What TensorFlow adds to variances if programs do not say.
+/// TensorFlow's default for the number that is added to variances.
 const EPSILON: f64 = 1e-4;
 
 pub(super) fn epsilon(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
@@ -31,12 +31,13 @@ pub(super) fn is_training(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
     Ok(attrs.optional("is_training")?.unwrap_or(true))
 }
 
-/// How much new statistics weigh in running averages.
+/// Returns the weight of new statistics in running averages.
 pub(super) fn average_factor(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
     Ok(float_attr(attrs, "exponential_avg_factor")?.unwrap_or(1.0))
 }
 
-/// Whether a tensor has one f32 for each channel, of whatever shape: some programs write four dimensions.
+/// Checks that a tensor has one f32 for each channel. It may have any shape, because some programs
+/// use four dimensions.
 fn check_channels(tensor: &TensorMetadata, channels: usize, what: &str) -> Result<(), Diagnostic> {
     if tensor.dtype != DType::F32 {
         return Err(invalid(format!("{what} must be of type f32, got {}", tensor.dtype)));
@@ -50,13 +51,13 @@ fn check_channels(tensor: &TensorMetadata, channels: usize, what: &str) -> Resul
     )))
 }
 
-/// The results of `tf.FusedBatchNorm` and of its successors, which have one more.
+/// Returns the metadata of `tf.FusedBatchNorm` and of its successors, which have one more result.
 pub(super) fn metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Described {
     let [x, scale, offset, mean, variance] = call.take()?;
     let [_, _, _, channels] = Layout::of(call.attrs)?.images(&x.shape, "input")?;
     check_channels(scale, channels, "scale")?;
     check_channels(offset, channels, "offset")?;
-    // In training they are only averaged with.
+    // In training, they are only used for averaging.
     let is_needed = !is_training(call.attrs)? || average_factor(call.attrs)? != 1.0;
     for (tensor, what) in [(mean, "mean"), (variance, "variance")] {
         let count = if is_needed { channels } else { tensor.shape.num_elements()? };
@@ -71,7 +72,7 @@ pub(super) fn metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Descr
     Ok(results)
 }
 
-/// What each channel is normalized with: means, factors, addends.
+/// The normalization of each channel: means, factors, addends.
 type Channels = [Vec<f32>; 3];
 
 fn fold([scale, offset, mean, variance]: [&[f32]; 4], epsilon: f64) -> Channels {
@@ -81,14 +82,14 @@ fn fold([scale, offset, mean, variance]: [&[f32]; 4], epsilon: f64) -> Channels 
     [mean.to_vec(), scale.iter().zip(variance).map(factor).collect(), offset.to_vec()]
 }
 
-/// `y = (x - mean) · factor + addend` for each channel.
+/// Computes `y = (x - mean) · factor + addend` for each channel.
 fn normalize<T: Element + Float>(call: &CpuCall<'_>, x: &DenseHostTensor, channels: Channels) -> Computed {
     fn element<T: Float>(x: T, mean: f32, factor: f32, addend: f32) -> T {
         T::from_f64(f64::from((x.to_f64() as f32 - mean) * factor + addend))
     }
     let (out, layout) = (call.allocate_unset(0)?, Layout::of(call.attrs)?);
     let [_, height, width, depth] = layout.images(x.shape(), "input")?;
-    // What lies together: the channels of a pixel, or the pixels of a channel.
+    // The contiguous elements: the channels of a pixel, or the pixels of a channel.
     let unit = if layout == Layout::Nhwc { depth } else { product(&[height, width]) };
     let (count, x) = (x.num_elements() / unit.max(1), x.read_owned::<T>(&ME)?);
     compute(call, &ME, out, (count, unit, unit), move |units, out: &mut [T]| {
@@ -110,7 +111,7 @@ fn normalize<T: Element + Float>(call: &CpuCall<'_>, x: &DenseHostTensor, channe
     })
 }
 
-/// Mean and biased variance of each channel of images in `NHWC`.
+/// Returns the mean and biased variance of each channel of images in `NHWC`.
 fn statistics<T: Element + Float>(
     call: &CpuCall<'_>,
     x: &DenseHostTensor,
@@ -119,7 +120,7 @@ fn statistics<T: Element + Float>(
     let x = to_nhwc::<T>(call, Layout::of(call.attrs)?, x)?;
     let x = x.read::<T>(&ME)?;
     let widened: Vec<f32>;
-    // What is of f32 already is not copied.
+    // Elements that are already f32 are not copied.
     let x = match bytemuck::checked::try_cast_slice::<T, f32>(&x) {
         Ok(same) if T::DTYPE == DType::F32 => same,
         _ => {
@@ -143,7 +144,7 @@ fn vector(call: &CpuCall<'_>, values: &[f32]) -> Result<AsyncValue, Diagnostic> 
     Ok(AsyncValue::new(HostTensor::from(tensor)))
 }
 
-/// What running averages become: `old + (new - old) · weight`.
+/// Returns the new running averages: `old + (new - old) · weight`.
 fn averaged(old: &[f32], new: &[f32], weight: f32) -> Vec<f32> {
     if weight == 1.0 {
         return new.to_vec();
@@ -157,7 +158,7 @@ fn batch_norm<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let (scale, offset, old_mean, old_variance) = (scale?, offset?, old_mean?, old_variance?);
     let epsilon = epsilon(call.attrs)?;
     let depth = scale.len();
-    // What the op gives of the statistics, and what it keeps for the gradient.
+    // The statistics that the op returns, and those that it keeps for the gradient.
     let (given, kept) = if is_training(call.attrs)? {
         let [mean, variance] = statistics::<T>(call, x, depth)?;
         let rows = x.num_elements() / depth.max(1);
@@ -203,15 +204,16 @@ fn gradient_metadata(call: MetadataCall<'_>, has_third_reserve: bool) -> Describ
     Ok(smallvec![x.clone(), vector.clone(), vector, empty.clone(), empty])
 }
 
-/// What the gradients are computed from, all in f32: the images in `NHWC`.
+/// The inputs of the gradients, all in f32: the images in `NHWC`.
 struct GradientInput<X> {
     x: X,
     dy: X,
-    /// Scale, mean and variance of each channel.
+    /// The scale, mean and variance of each channel.
     vectors: [Vec<f32>; 3],
 }
 
-/// The gradients with respect to scale and offset, and what the one with respect to the operand takes.
+/// The gradients with respect to scale and offset, and the coefficients of the one with respect to
+/// the operand.
 struct ChannelGradients {
     plan: InputGradient<f32>,
     coefficients: Coefficients<f32>,
@@ -232,7 +234,8 @@ impl<X: Deref<Target = [f32]>> GradientInput<X> {
         let mut coefficients =
             plan.finish(input, &partials, &mut dscale, &mut doffset).map_err(shape_error)?;
         if !is_training(call.attrs)? {
-            // Known statistics do not depend on the operand, so that of finite ones nothing but the factor remains.
+            // Known statistics do not depend on the operand. If they are finite, only the factor
+            // remains.
             coefficients[1].fill(0.0);
             coefficients[2].fill(0.0);
         }
@@ -240,7 +243,7 @@ impl<X: Deref<Target = [f32]>> GradientInput<X> {
     }
 }
 
-/// The gradients with respect to operand, scale and offset.
+/// Returns the gradients with respect to operand, scale and offset.
 fn gradient(call: &CpuCall<'_>) -> Computed {
     let mut dense = Vec::new();
     for argument in call.arguments.iter().take(5) {
@@ -270,7 +273,7 @@ fn gradient(call: &CpuCall<'_>) -> Computed {
     Ok(OpResult { tensors, done })
 }
 
-/// The same for images of fewer bits, which are computed in f32 and rounded once.
+/// Computes the gradients for images in half types, in f32, rounded once.
 fn narrow_gradient<T: Element + Float>(
     call: &CpuCall<'_>,
     layout: Layout,

@@ -1,5 +1,5 @@
-//! Pixels that become batches or channels, block by block, and back: `tf.SpaceToBatchND`, `tf.BatchToSpaceND`,
-//! `tf.SpaceToDepth`, `tf.DepthToSpace`.
+//! Ops that move blocks of pixels to batches or channels, and back: `tf.SpaceToBatchND`,
+//! `tf.BatchToSpaceND`, `tf.SpaceToDepth`, `tf.DepthToSpace`.
 
 use tfrt_compute::shape_error;
 use tfrt_host::Diagnostic;
@@ -12,36 +12,37 @@ use super::types;
 use super::window::Layout;
 use crate::{CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, attr, registry::wrong_count};
 
-/// How much is before and behind each of some dimensions.
+/// The amounts before and after some dimensions.
 type Pairs = Vec<(usize, usize)>;
 
-/// A tensor with a border of zeros, seen in another shape, its axes in another order, seen in yet another shape, and cropped.
+/// A rearrangement: a tensor is padded with zeros, reshaped, its axes are reordered, and it is
+/// reshaped again and cropped.
 #[derive(Clone, Debug)]
 pub(super) struct Rearranged {
-    /// Zeros before and behind each dimension; nothing without a border.
+    /// The zeros before and after each dimension; empty without padding.
     pub(super) padding: Pairs,
-    /// What it is seen as.
+    /// The first shape.
     pub(super) view: Vec<usize>,
-    /// The order of the view's axes.
+    /// The order of its axes.
     pub(super) order: Vec<usize>,
-    /// What that is seen as.
+    /// The second shape.
     pub(super) merged: Vec<usize>,
-    /// What of each dimension is left out before and behind; nothing if all is the result.
+    /// The elements of each dimension to crop before and after; empty without cropping.
     crops: Pairs,
-    /// How many of the last axes, of every view, stay where and what they are.
+    /// The number of last axes, in every shape, that do not change.
     pub(super) resting: usize,
 }
 
-/// What an op makes of a tensor of such a shape, as its other arguments and its attributes say.
+/// Plans an op for a tensor of this shape from its other arguments and its attributes.
 pub(super) type RearrangementPlan = fn(&[usize], &[&HostTensor], &OpAttrs) -> Result<Rearranged, Diagnostic>;
 
 impl Rearranged {
-    /// The result's shape.
+    /// Returns the result's shape.
     pub(super) fn dims(&self) -> Vec<usize> {
         self.crop(self.merged.len()).dims().to_vec()
     }
 
-    /// What is left of the first `count` dimensions.
+    /// Returns the cropping of the first `count` dimensions.
     pub(super) fn crop(&self, count: usize) -> Moves {
         let dims = &self.merged[..count];
         let axes = dims.iter().enumerate().map(|(i, &dim)| match self.crops.get(i) {
@@ -51,7 +52,8 @@ impl Rearranged {
         Moves::new(dims, axes.collect())
     }
 
-    /// Where the units of a result that has some come from in a tensor of shape `dims`, and how many elements a unit has.
+    /// Returns the sources of the units of a nonempty result in a tensor of shape `dims`, and the
+    /// number of elements of a unit.
     pub(super) fn places(&self, dims: &[usize]) -> Result<(Vec<usize>, usize), Diagnostic> {
         let (view, resting) = self.view.split_at(self.view.len() - self.resting);
         let unit = product(resting);
@@ -77,7 +79,7 @@ impl Rearranged {
     }
 }
 
-/// A list of places that are yet to be found.
+/// Returns a list of `count` unknown positions.
 fn nowhere(count: usize) -> Result<Vec<usize>, Diagnostic> {
     let mut places = room_for(count)?;
     places.resize(count, NOWHERE);
@@ -93,7 +95,7 @@ fn rearranged(call: &CpuCall<'_>, plan: RearrangementPlan) -> Computed {
     pick(call, tensor, places, unit, &dims)
 }
 
-/// The blocks' extents, and a pair of numbers for each: of paddings, or of crops.
+/// Returns the blocks' extents, and a pair of paddings or crops for each.
 fn blocks(
     dims: &[usize],
     (extents, pairs): (&HostTensor, &HostTensor),
@@ -130,19 +132,19 @@ fn blocks(
     ))
 }
 
-/// A product that can be counted.
+/// Returns a product that fits its type, or an error.
 fn counted(factors: impl IntoIterator<Item = usize>) -> Result<usize, Diagnostic> {
     let product = factors.into_iter().try_fold(1usize, usize::checked_mul);
     product.ok_or_else(|| invalid("a tensor of too many elements"))
 }
 
-/// That a tensor of this shape can be counted, of an op that makes it of a smaller one.
+/// Checks that the number of elements of a larger result fits its type.
 fn checked(plan: Rearranged) -> Result<Rearranged, Diagnostic> {
     TensorShape::new(&plan.merged)?.num_elements()?;
     Ok(plan)
 }
 
-/// The pixels of a block go to as many batches.
+/// Plans moving the pixels of a block to batches.
 pub(super) fn space_to_batch(
     dims: &[usize],
     others: &[&HostTensor],
@@ -168,14 +170,14 @@ pub(super) fn space_to_batch(
     }
     view.extend(rest);
     merged.extend(rest);
-    // Blocks, batch, which block, and the rest.
+    // Blocks, batch, position within the block, and the rest.
     let order = (0..count).map(|i| 2 * i + 2).chain([0]).chain((0..count).map(|i| 2 * i + 1));
     let order = order.chain(2 * count + 1..view.len()).collect();
     let padding = [(0, 0)].into_iter().chain(paddings).chain(rest.iter().map(|_| (0, 0))).collect();
     checked(Rearranged { padding, view, order, merged, crops: Vec::new(), resting: rest.len() })
 }
 
-/// Batches become the pixels of a block.
+/// Plans moving batches to the pixels of a block.
 pub(super) fn batch_to_space(
     dims: &[usize],
     others: &[&HostTensor],
@@ -209,7 +211,7 @@ pub(super) fn batch_to_space(
     checked(Rearranged { padding: Vec::new(), view, order, merged, crops, resting: rest.len() })
 }
 
-/// The extent of blocks of channels.
+/// Returns the extent of blocks of channels.
 fn block_size(attrs: &OpAttrs) -> Result<usize, Diagnostic> {
     let size = int_attr(attrs, "block_size")?.ok_or_else(|| invalid("attribute 'block_size' is missing"))?;
     usize::try_from(size)
@@ -218,7 +220,7 @@ fn block_size(attrs: &OpAttrs) -> Result<usize, Diagnostic> {
         .ok_or_else(|| invalid(format!("block_size must be at least 2, got {size}")))
 }
 
-/// The pixels of a block become channels.
+/// Plans moving the pixels of a block to channels.
 pub(super) fn space_to_depth(
     dims: &[usize],
     others: &[&HostTensor],
@@ -241,7 +243,7 @@ pub(super) fn space_to_depth(
     checked(Rearranged { padding: Vec::new(), view, order, merged, crops: Vec::new(), resting })
 }
 
-/// Channels become the pixels of a block.
+/// Plans moving channels to the pixels of a block.
 pub(super) fn depth_to_space(
     dims: &[usize],
     others: &[&HostTensor],
@@ -264,7 +266,7 @@ pub(super) fn depth_to_space(
     checked(Rearranged { padding: Vec::new(), view, order, merged, crops: Vec::new(), resting })
 }
 
-/// The metadata of an op whose attributes say all.
+/// Returns the metadata of an op that its attributes define completely.
 fn described(call: MetadataCall<'_>, plan: RearrangementPlan) -> Described {
     let [tensor] = call.take()?;
     let plan = plan(tensor.shape.dims(), &[], call.attrs)?;

@@ -1,10 +1,11 @@
 //! `tf.Cast`, `tf.Bitcast`: tensors of another type.
 //!
-//! Integers wrap. A floating-point number becomes an integer as on the processors TensorFlow is used on most: rounded toward
-//! zero to 32 or 64 bits, where what does not fit is the least number, and then wrapped to the type. A complex number becomes a
-//! real one, or a truth, by its real part. To the halves all types go by way of `f32`, which rounds twice, as in TensorFlow and on
-//! devices. With `Truncate` some floating-point numbers lose the digits that a narrower type has
-//! no place for, in place of being rounded.
+//! Integers wrap. A floating-point number becomes an integer as on the processors that TensorFlow
+//! is mostly used on: it is rounded toward zero to 32 or 64 bits, where a number that does not fit
+//! becomes the least one, and then wraps to the type. A complex number becomes a real one or a
+//! truth value by its real part. Conversion to half types goes through `f32`, which rounds twice,
+//! as in TensorFlow and on devices. With `Truncate`, some floating-point conversions truncate
+//! instead of rounding.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::CastTo;
@@ -31,29 +32,29 @@ fn cast_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(wanted(&call, "DstT")?, argument.shape.clone()))
 }
 
-/// The nearest integer toward zero, or the least one.
+/// Rounds toward zero. A number that does not fit becomes the least integer.
 fn to_i32(x: f64) -> i32 {
     let x = x.trunc();
     if x >= f64::from(i32::MIN) && x <= f64::from(i32::MAX) { x as i32 } else { i32::MIN }
 }
 
-/// As [`to_i32`].
+/// Converts like [`to_i32`].
 fn to_i64(x: f64) -> i64 {
-    // The greatest integer is no floating-point number; the bound is the power of two above it.
+    // The greatest integer is not a floating-point number. The bound is the power of two above it.
     if x >= i64::MIN as f64 && x < -(i64::MIN as f64) { x as i64 } else { i64::MIN }
 }
 
-/// As [`to_i32`], where numbers too large for signed integers keep their value.
+/// Converts like [`to_i32`], except that numbers too large for signed integers keep their value.
 fn to_u64(x: f64) -> u64 {
     if x >= -(i64::MIN as f64) { x as u64 } else { to_i64(x) as u64 }
 }
 
-/// What is cast as Rust does.
+/// Casts like Rust.
 fn plain<A: Element + CastTo<B>, B: Element>(call: &CpuCall<'_>) -> Computed {
     unary::<A, B>(call, &ME, A::cast_to)
 }
 
-/// What is cast to a half, by way of `f32`.
+/// Casts to a half type through `f32`.
 fn halved<A: Element + CastTo<f32>, B: Element>(call: &CpuCall<'_>) -> Computed
 where
     f32: CastTo<B>,
@@ -61,7 +62,7 @@ where
     unary(call, &ME, |x: A| -> B { CastTo::<f32>::cast_to(x).cast_to() })
 }
 
-/// From a type of integers or truths.
+/// Casts from a type of integers or truth values.
 macro_rules! from_exact {
     ($call:expr, $A:ty, $to:expr) => {
         match $to {
@@ -73,7 +74,7 @@ macro_rules! from_exact {
     };
 }
 
-/// From a type of floating-point numbers.
+/// Casts from a floating-point type.
 fn from_float<A>(call: &CpuCall<'_>, to: DType) -> Computed
 where
     A: Element + CastTo<f64> + CastTo<f32> + CastTo<bool>,
@@ -87,7 +88,7 @@ where
     }
 }
 
-/// From a type of complex numbers.
+/// Casts from a complex type.
 fn from_complex<A: Field<Wide = C>>(call: &CpuCall<'_>, to: DType) -> Computed {
     match to {
         DType::I1 => unary(call, &ME, |z: A| z.wide().re != 0.0),
@@ -98,7 +99,7 @@ fn from_complex<A: Field<Wide = C>>(call: &CpuCall<'_>, to: DType) -> Computed {
     }
 }
 
-/// To complex numbers of two `$B`, of which the imaginary ones are zero.
+/// Casts to complex numbers with parts of type `$B`, with zero as the imaginary part.
 macro_rules! to_complex {
     ($call:expr, $from:expr, $B:ty) => {
         with_type!($from, "tf.Cast", |A| unary($call, &ME, |x: A| Complex::<$B>::new(x.cast_to(), 0.0)),
@@ -107,7 +108,7 @@ macro_rules! to_complex {
     };
 }
 
-/// From a type whose elements are `wide`.
+/// Casts from a type whose elements `wide` converts.
 fn from_wide<A: Element>(
     call: &CpuCall<'_>,
     to: DType,
@@ -130,8 +131,8 @@ fn from_wide<A: Element>(
     }
 }
 
-/// How many digits of an `f64` are lost where the attributes of `tf.Cast` ask for truncation; nothing where it rounds, as it does
-/// between all types but a few of floating-point numbers.
+/// Returns how many digits of an `f64` are truncated if the attributes of `tf.Cast` request
+/// truncation. Returns `None` if the cast rounds, as between most types.
 pub(super) fn truncated_digits(attrs: &OpAttrs, from: DType, to: DType) -> Result<Option<u32>, Diagnostic> {
     let kept = match (from, to) {
         (DType::F64, DType::F32) => f32::MANTISSA_DIGITS,
@@ -143,12 +144,12 @@ pub(super) fn truncated_digits(attrs: &OpAttrs, from: DType, to: DType) -> Resul
     Ok(truncate.then(|| f64::MANTISSA_DIGITS - kept))
 }
 
-/// A number without its last `lost` digits. What is no number stays so.
+/// Returns a number without its last `lost` digits. NaN stays NaN.
 fn without_digits(x: f64, lost: u32) -> f64 {
     if x.is_nan() { x } else { f64::from_bits(x.to_bits() >> lost << lost) }
 }
 
-/// What is cast without its last `lost` digits.
+/// Casts without the last `lost` digits.
 fn truncated<A: Element + CastTo<f64>>(call: &CpuCall<'_>, to: DType, lost: u32) -> Computed {
     from_wide(call, to, move |x: A| without_digits(x.cast_to(), lost))
 }
@@ -190,7 +191,8 @@ fn cast(call: CpuCall<'_>) -> Computed {
     }
 }
 
-/// The same bytes as another type: a dimension comes or goes where the sizes differ.
+/// Returns the metadata of the same bytes as another type. If the sizes differ, a dimension is
+/// added or removed.
 fn bitcast_metadata(call: MetadataCall<'_>) -> Described {
     let [argument] = call.take()?;
     let dtype = wanted(&call, "type")?;

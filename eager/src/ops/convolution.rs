@@ -1,4 +1,4 @@
-//! Two-dimensional convolution, depthwise too, its fused forms, and its gradients.
+//! Two-dimensional convolution, also depthwise, its fused forms, and its gradients.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf convolution");
 
-/// How a filter's third and fourth dimension are to be read.
+/// The meaning of a filter's third and fourth dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Input channels of a group, output channels.
@@ -30,7 +30,8 @@ pub(super) enum Kind {
     Depthwise,
 }
 
-/// The convolution of images by filters of these shapes under an op's attributes, and the shape of its result.
+/// Returns the convolution of images by filters of these shapes with an op's attributes, and the
+/// shape of its result.
 pub(super) fn convolution(
     attrs: &OpAttrs,
     kind: Kind,
@@ -94,7 +95,8 @@ fn forward_metadata(call: MetadataCall<'_>, what: (&str, Kind)) -> Described {
     one(TensorMetadata::new(input.dtype, output))
 }
 
-/// A filter as convolutions take it. It is kept with the filter, which in inference is the same from call to call.
+/// Returns a filter laid out for convolution. It is cached with the filter, which does not change
+/// between calls in inference.
 fn laid_out<T: Element + ConvElement>(
     plan: &Conv2d<T>,
     filter: &DenseHostTensor,
@@ -103,7 +105,7 @@ fn laid_out<T: Element + ConvElement>(
     filter.derived(|packed| plan.takes(packed), |filter| plan.pack_filter(filter)).map_err(shape_error)
 }
 
-/// `activation(conv(input, filter) + bias)`.
+/// Computes `activation(conv(input, filter) + bias)`.
 fn forward<T: Element + ConvElement>(
     call: &CpuCall<'_>,
     shape: &Conv2dShape,
@@ -126,7 +128,7 @@ fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let [input, filter] = call.dense()?;
     let (shape, _) = convolution(call.attrs, what.1, input.shape(), filter.shape())?;
     if input.num_elements() == 0 {
-        // Sums of nothing where there are no channels, whatever the filter's depth.
+        // Without channels, the sums have no terms, for any depth of the filter.
         return Ok(call.allocate(0)?.into());
     }
     with_type!(
@@ -139,16 +141,16 @@ fn conv2d(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
 
 pub(super) const FUSED: (&str, Kind) = ("tf._FusedConv2D", Kind::Full);
 
-/// What a fused convolution adds to its sums.
+/// The addition of a fused convolution to its sums.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Addition {
-    /// A number for each output channel.
+    /// One number for each output channel.
     Bias,
     /// Normalization with scale, offset, mean and variance for each output channel.
     Normalization,
 }
 
-/// What attribute `fused_ops` says that a convolution ends with.
+/// Returns the addition and activation in attribute `fused_ops`.
 pub(super) fn fusion(attrs: &OpAttrs) -> Result<(Addition, Option<Elementwise>), Diagnostic> {
     let names = names(attrs, "fused_ops")?;
     let unknown = || invalid(format!("{} does not support the fusion of [{}]", FUSED.0, names.join(", ")));
@@ -203,7 +205,7 @@ fn fused_conv2d(call: &CpuCall<'_>) -> Computed {
     let (input, filter) = (input.dense()?, filter.dense()?);
     let (shape, _) = convolution(call.attrs, FUSED.1, input.shape(), filter.shape())?;
     let (addition, activation) = fusion(call.attrs)?;
-    // What the convolution itself can do as it stores its results.
+    // The operations that the convolution can apply when it stores its results.
     let stored = match (addition, activation) {
         (Addition::Bias, None) => Some(Activation::None),
         (Addition::Bias, Some(Elementwise::Relu)) => Some(Activation::Relu),
@@ -215,7 +217,7 @@ fn fused_conv2d(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// A convolution, and then what follows it, element by element.
+/// Computes a convolution, and then the operations after it, element by element.
 fn forward_with_steps<T: Element + ConvElement + Float>(
     call: &CpuCall<'_>,
     shape: &Conv2dShape,
@@ -253,13 +255,14 @@ fn forward_with_steps<T: Element + ConvElement + Float>(
     run_with_steps(call, plan, operands, |(x, filter)| Conv2dInput::new(x, filter), (steps, columns))
 }
 
-/// The shape that an argument holds.
+/// Returns the shape in an argument.
 fn shape_in(sizes: &DenseHostTensor) -> Result<TensorShape, Diagnostic> {
     shape_of(&vector(&HostTensor::from(sizes.clone()), "sizes")?)
 }
 
-/// The shape of the images that a convolution by `filter` took, from `sizes`: all of it, or height and width alone. Those are of
-/// as many images as `gradient`, with the filter's channels.
+/// Returns the shape of the images of a convolution by `filter`, from `sizes`: the whole shape, or
+/// only height and width. In that case the number of images is that of `gradient`, and the channels
+/// are the filter's.
 pub(super) fn convolved_shape(
     attrs: &OpAttrs,
     sizes: TensorShape,

@@ -1,7 +1,8 @@
-//! [`Moves`]: ops whose elements are the argument's, in other places.
+//! [`Moves`]: ops that move elements of their argument without changing them.
 //!
-//! Slices, repetitions, reversals and broadcasts choose along each dimension on its own, so that a list of steps for each
-//! dimension says where every element comes from. Strings go the same way as numbers.
+//! Slices, repetitions, reversals and broadcasts select along each dimension independently, so a
+//! list of steps for each dimension defines the source of every element. Strings are moved in the
+//! same way as numbers.
 
 use std::ops::Range;
 
@@ -17,24 +18,24 @@ use crate::{CpuCall, OpAttrs, OpResult, registry::wrong_count};
 
 static ME: Accessor = Accessor::new("tf op that moves elements");
 
-/// Where the elements along one dimension of the result are found along the argument's.
+/// The sources of the elements along one dimension of the result.
 #[derive(Clone, Debug)]
 pub(super) enum Axis {
-    /// `count` of them: `start`, `start + step`, …
+    /// `count` elements: `start`, `start + step`, …
     Steps { start: usize, step: isize, count: usize },
-    /// All `extent` of them, over and over, `count` in all.
+    /// All `extent` elements, repeated up to `count` in total.
     Repeated { extent: usize, count: usize },
-    /// These.
+    /// An explicit list.
     Table(Vec<usize>),
 }
 
 impl Axis {
-    /// All of a dimension.
+    /// Selects a whole dimension.
     pub(super) fn whole(count: usize) -> Self {
         Self::Steps { start: 0, step: 1, count }
     }
 
-    /// How many there are.
+    /// Returns the number of elements.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Steps { count, .. } | Self::Repeated { count, .. } => *count,
@@ -42,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// The stretches of even steps that this is made of, in units of the dimension.
+    /// Returns the stretches with even steps that it consists of, in units of the dimension.
     fn stretches(&self) -> Vec<Stretch> {
         match self {
             &Self::Steps { start, step, count } => {
@@ -71,7 +72,7 @@ impl Axis {
 
     fn place(&self, index: usize) -> usize {
         match self {
-            // Every place lies within the argument, so that sums neither overflow nor become negative.
+            // Every position is within the argument, so sums neither overflow nor become negative.
             Self::Steps { start, step, .. } => start.wrapping_add_signed(step.wrapping_mul(index as isize)),
             Self::Repeated { extent, .. } => index % extent,
             Self::Table(table) => table[index],
@@ -79,42 +80,45 @@ impl Axis {
     }
 }
 
-/// A part of a dimension of the result whose elements lie at even steps in the argument.
+/// A part of a dimension of the result whose elements are at even steps in the argument.
 struct Stretch {
-    /// Where it begins in the result.
+    /// Its start in the result.
     to: usize,
-    /// Where it begins in the argument.
+    /// Its start in the argument.
     from: usize,
-    /// How many elements there are, their steps in the result and in the argument; the first is the outer one.
+    /// The number of elements, and their steps in the result and in the argument; the outer one
+    /// comes first.
     steps: SmallVec<[(usize, isize, isize); 2]>,
 }
 
-/// Elements that lie at even steps in the argument and in the result, as a device copies them.
+/// Elements at even steps in the argument and in the result, for copies on a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ElementBox {
-    /// Where the first one is in the result, and where in the argument.
+    /// The positions of the first element in the result and in the argument.
     pub(super) starts: [u64; 2],
-    /// Extents, and steps in the result and in the argument.
+    /// The extents, and the steps in the result and in the argument.
     pub(super) axes: Vec<(u64, i64, i64)>,
 }
 
-/// A choice along each dimension of the result.
+/// A selection along each dimension of the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Moves {
-    /// What is chosen, and how far apart neighbours are in the argument.
+    /// The selections, and the distance between elements along each dimension of the argument.
     axes: Vec<(Axis, usize)>,
     dims: Vec<usize>,
 }
 
 impl Moves {
-    /// Chooses `axes` of a dense argument of shape `dims`. Each axis must stay within its dimension.
+    /// Selects `axes` of a dense argument of shape `dims`. Each axis must stay within its
+    /// dimension.
     pub(super) fn new(dims: &[usize], axes: Vec<Axis>) -> Self {
         let strides = strides(dims);
         Self { dims: axes.iter().map(Axis::count).collect(), axes: axes.into_iter().zip(strides).collect() }
     }
 
-    /// Of an argument of shape `dims`, a diagonal of `rank` dimensions: `along` says for each of the argument's dimensions
-    /// along which of the result's its index runs; where it says nothing the index is zero.
+    /// Selects a diagonal of `rank` dimensions from an argument of shape `dims`. For each dimension
+    /// of the argument, `along` names the dimension of the result with the same index, or `None`
+    /// for index zero.
     pub(super) fn diagonal(dims: &[usize], along: &[Option<usize>], rank: usize) -> Self {
         let mut axes = vec![(0, 0usize); rank];
         for ((&dim, stride), axis) in dims.iter().zip(strides(dims)).zip(along) {
@@ -126,12 +130,12 @@ impl Moves {
         Self { axes: axes.into_iter().map(|(dim, stride)| (Axis::whole(dim), stride)).collect(), dims }
     }
 
-    /// The shape of the result.
+    /// Returns the shape of the result.
     pub(crate) fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// The result, in shape `dims` of as many elements as [`Moves::dims`].
+    /// Returns the result in shape `dims`, which must have as many elements as [`Moves::dims`].
     pub(super) fn apply(self, call: &CpuCall<'_>, tensor: &HostTensor, dims: &[usize]) -> Computed {
         match tensor {
             HostTensor::String(strings) => {
@@ -154,7 +158,7 @@ impl Moves {
         })
     }
 
-    /// The strings of the result.
+    /// Returns the strings of the result.
     pub(crate) fn strings_of(&self, tensor: &StringHostTensor) -> Result<Vec<String>, Diagnostic> {
         let places: Vec<usize> = (0..tensor.strings().len()).collect();
         let count = TensorShape::new(self.dims())?.num_elements()?;
@@ -164,12 +168,12 @@ impl Moves {
         Ok(chosen.into_iter().map(|place| tensor.strings()[place].clone()).collect())
     }
 
-    /// Writes all of the result.
+    /// Writes the whole result.
     pub(crate) fn copy_all<T: Copy>(&self, x: &[T], out: &mut [T]) {
         self.copy(x, 0..self.rows(), out);
     }
 
-    /// As [`Moves::apply`], at once.
+    /// Returns the result like [`Moves::apply`], immediately.
     pub(super) fn copy_dense(
         self,
         call: &CpuCall<'_>,
@@ -187,8 +191,8 @@ impl Moves {
         )
     }
 
-    /// A tensor of the argument's shape: the elements of `tensor`, which is as large as the result, where they would be chosen
-    /// from, and zeros elsewhere.
+    /// Returns a tensor with the argument's shape: the elements of `tensor`, which has the size of
+    /// the result, at the positions they would be selected from, and zeros elsewhere.
     pub(super) fn give_back(
         &self,
         call: &CpuCall<'_>,
@@ -207,7 +211,7 @@ impl Moves {
         )
     }
 
-    /// Writes the elements of a result to where they are chosen from.
+    /// Writes the elements of a result to the positions they are selected from.
     fn scatter<T: Copy>(&self, x: &[T], out: &mut [T]) {
         let Some(((inner, stride), outer)) = self.axes.split_last() else {
             out.iter_mut().zip(x).for_each(|(out, &x)| *out = x);
@@ -222,13 +226,13 @@ impl Moves {
         }
     }
 
-    /// Whether the result is the argument, in whatever shape.
+    /// Returns whether the result has the elements of the argument in order.
     pub(super) fn is_identity(&self, count: usize) -> bool {
         let whole = |(axis, _): &(Axis, usize)| matches!(axis, Axis::Steps { start: 0, step: 1, .. });
         self.axes.iter().all(whole) && product(&self.dims) == count
     }
 
-    /// The result as boxes of elements that lie at even steps; none for a result without elements.
+    /// Returns the result as boxes of elements at even steps, or nothing for an empty result.
     pub(super) fn boxes(&self) -> Vec<ElementBox> {
         if self.dims.contains(&0) {
             return Vec::new();
@@ -253,7 +257,7 @@ impl Moves {
         boxes
     }
 
-    /// How many rows of the innermost dimension the result has.
+    /// Returns the number of rows of the innermost dimension of the result.
     fn rows(&self) -> usize {
         let outer = self.dims.len().saturating_sub(1);
         if self.dims.contains(&0) { 0 } else { product(&self.dims[..outer]) }
@@ -284,7 +288,7 @@ impl Moves {
     }
 }
 
-/// Where a row of the result begins in the argument, by its number.
+/// Returns the start of a row of the result in the argument.
 fn base(outer: &[(Axis, usize)], row: usize) -> usize {
     let (mut rest, mut base) = (row, 0);
     for (axis, stride) in outer.iter().rev() {
@@ -297,9 +301,9 @@ fn base(outer: &[(Axis, usize)], row: usize) -> usize {
 /// A result of an op that moves elements.
 #[derive(Clone, Debug)]
 pub(super) struct Moved {
-    /// Where each element comes from.
+    /// The source of each element.
     pub(super) moves: Moves,
-    /// The result's shape, of as many elements.
+    /// The result's shape, with as many elements.
     pub(super) dims: Vec<usize>,
 }
 
@@ -309,15 +313,16 @@ impl From<Moves> for Moved {
     }
 }
 
-/// An op's results from a tensor of such a shape, as its other arguments and its attributes say.
+/// Plans an op's results for a tensor of this shape from its other arguments and its attributes.
 pub(super) type MovePlan = fn(&[usize], &[&HostTensor], &OpAttrs) -> Result<Vec<Moved>, Diagnostic>;
 
-/// The arguments of an op that say how it moves elements, of which there must be `N`.
+/// Returns the arguments that control how an op moves elements, of which there must be `N`.
 pub(super) fn how<'t, const N: usize>(others: &[&'t HostTensor]) -> Result<[&'t HostTensor; N], Diagnostic> {
     others.try_into().map_err(|_| wrong_count(N + 1, others.len() + 1))
 }
 
-/// The results of an op that moves the elements of argument `at` as the other arguments say.
+/// Returns the results of an op that moves the elements of argument `at`, controlled by the other
+/// arguments.
 pub(super) fn moved(call: &CpuCall<'_>, at: usize, plan: MovePlan) -> Computed {
     let tensor = call.arguments.get(at).ok_or_else(|| wrong_count(at + 1, call.arguments.len()))?;
     let others = call.arguments.iter().enumerate().filter(|(index, _)| *index != at);
@@ -329,7 +334,7 @@ pub(super) fn moved(call: &CpuCall<'_>, at: usize, plan: MovePlan) -> Computed {
     Ok(results)
 }
 
-/// The distances between neighbours along each dimension, in elements.
+/// Returns the distances between elements along each dimension.
 fn strides(dims: &[usize]) -> Vec<usize> {
     let mut strides = vec![1usize; dims.len()];
     for axis in (1..dims.len()).rev() {
@@ -338,11 +343,11 @@ fn strides(dims: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// In place of a place: zeros, or empty strings.
+/// Stands for zeros or empty strings instead of a position.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// A tensor of whole units of the argument: runs of `unit` elements, the first of which is at `places[i] * unit`, or
-/// [`NOWHERE`].
+/// Returns a tensor of whole units of the argument: runs of `unit` elements, of which the first is
+/// at `places[i] * unit`, or [`NOWHERE`].
 pub(super) fn pick(
     call: &CpuCall<'_>,
     tensor: &HostTensor,
@@ -376,7 +381,7 @@ pub(super) fn pick(
     )
 }
 
-/// The error for tensors that hold no plain values.
+/// Returns the error for tensors without plain values.
 pub(super) fn no_memory_form(dtype: DType) -> Diagnostic {
     invalid(format!("elements of type {dtype} cannot be moved"))
 }
@@ -385,7 +390,7 @@ pub(super) fn no_memory_form(dtype: DType) -> Diagnostic {
 mod tests {
     use super::*;
 
-    /// What boxes copy, element by element.
+    /// Returns the elements that the boxes copy.
     fn copied(moves: &Moves, x: &[usize]) -> Vec<usize> {
         let mut out = vec![usize::MAX; product(moves.dims())];
         for ElementBox { starts, axes } in moves.boxes() {

@@ -1,6 +1,7 @@
-//! Numbers as `printf` of C writes them, which is what TensorFlow's ops give as strings.
+//! Formats numbers like C's `printf`, as TensorFlow's string ops do.
 //!
-//! Widths and precisions are a program's: whatever they ask for is reserved first, so that too much is an error.
+//! Widths and precisions come from programs. Their memory is reserved first, so that excessive ones
+//! are errors.
 
 use std::{fmt::Write as _, iter::repeat_n};
 
@@ -8,19 +9,20 @@ use tfrt_host::Diagnostic;
 
 use super::{strings::reserve, support::invalid};
 
-/// No finite number has more decimal places than this, nor more digits: beyond there are zeros only.
+/// The greatest number of decimal places, and of digits, of a finite number. All further digits are
+/// zero.
 const MAX_PLACES: usize = 1100;
-/// No exponent is longer than this, with its letter and sign.
+/// The length of the longest exponent, with its letter and sign.
 const MAX_EXPONENT: usize = 5;
 
-/// How a floating-point number is written.
+/// The notation of a floating-point number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Notation {
     /// `%f`: without an exponent.
     Fixed,
     /// `%e`: one digit before the point, and an exponent.
     Scientific,
-    /// `%g`: whichever of the two is shorter, without zeros at the end.
+    /// `%g`: the shorter of the two, without trailing zeros.
     Shortest,
 }
 
@@ -31,21 +33,22 @@ pub(super) struct Format {
     pub(super) flag: Option<char>,
     /// The least length.
     pub(super) width: usize,
-    /// Places behind the point; for [`Notation::Shortest`] significant digits. 6 if none.
+    /// The digits after the point, or significant digits for [`Notation::Shortest`]. The default is
+    /// 6.
     pub(super) precision: Option<usize>,
     pub(super) notation: Notation,
 }
 
 impl Format {
-    /// `%.{digits}g`.
+    /// Returns the format `%.{digits}g`.
     pub(super) fn significant(digits: usize) -> Self {
         Self { flag: None, width: 0, precision: Some(digits), notation: Notation::Shortest }
     }
 
-    /// A floating-point number.
+    /// Formats a floating-point number.
     ///
     /// # Errors
-    /// OutOfMemory for more characters than there is room for, as for the other methods.
+    /// OutOfMemory for too many characters, as for the other methods.
     pub(super) fn float(&self, x: f64) -> Result<String, Diagnostic> {
         let sign = self.sign(x.is_sign_negative());
         if !x.is_finite() {
@@ -60,21 +63,22 @@ impl Format {
         self.padded(sign, &digits, true)
     }
 
-    /// A signed integer.
+    /// Formats a signed integer.
     pub(super) fn signed(&self, x: impl Into<i64>) -> Result<String, Diagnostic> {
         let x = x.into();
         self.padded(self.sign(x < 0), &x.unsigned_abs().to_string(), true)
     }
 
-    /// An unsigned integer, to which flags give no sign.
+    /// Formats an unsigned integer, which never gets a sign.
     pub(super) fn unsigned(&self, x: impl Into<u64>) -> Result<String, Diagnostic> {
         self.padded("", &x.into().to_string(), true)
     }
 
-    /// A string, whose length is counted in bytes. Where there is a width, the precision is how much of it is taken.
+    /// Formats a string, whose length is counted in bytes. If there is a width, the precision
+    /// limits the length.
     ///
     /// # Errors
-    /// InvalidArgument where that ends amid a character.
+    /// InvalidArgument if that would cut a character.
     pub(super) fn text(&self, text: &str) -> Result<String, Diagnostic> {
         let most = self.precision.filter(|_| self.width > 0).unwrap_or(text.len());
         let part = text.get(..most.min(text.len())).ok_or_else(|| {
@@ -125,7 +129,7 @@ impl Format {
         Ok(text)
     }
 
-    /// The number, and its exponent.
+    /// Returns the number in scientific notation, and its exponent.
     fn scientific(&self, x: f64, places: usize) -> Result<(String, i32), Diagnostic> {
         let text = format!("{x:.*e}", places.min(MAX_PLACES));
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -158,7 +162,7 @@ impl Format {
     }
 }
 
-/// Without zeros at the end of a fraction, and without a point that nothing follows.
+/// Returns digits without trailing zeros of a fraction, and without a trailing point.
 fn without_zeros(digits: &str) -> &str {
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
@@ -211,7 +215,7 @@ mod tests {
     fn oversized_output_is_an_error() {
         let wide = Format { flag: None, width: usize::MAX, precision: None, notation: Notation::Fixed };
         assert_eq!(wide.signed(1).unwrap_err().code, ErrorCode::OutOfMemory);
-        // What was reserved is enough: a text that grew would have room for as much again.
+        // The reserved memory is enough: a string that had grown would have twice the capacity.
         for flag in [None, Some('0'), Some('-')] {
             let text = Format { flag, width: 100_000, ..wide }.signed(-12).unwrap();
             assert!(text.len() == 100_000 && text.capacity() < 150_000, "{flag:?}");

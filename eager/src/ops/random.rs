@@ -1,7 +1,9 @@
-//! Random numbers, from Philox as TensorFlow takes them: the same seeds give the same numbers.
+//! Random numbers from Philox, used in the same way as in TensorFlow: the same seeds give the same
+//! numbers.
 //!
-//! Ops with state (`tf.RandomUniform` and its kin) begin anew at each call: with seeds they give what TensorFlow gives when it
-//! runs the op for the first time; without, numbers that differ from call to call.
+//! Ops with state (`tf.RandomUniform` and related ops) start anew at each call. With seeds, they
+//! return what TensorFlow returns when it runs the op for the first time; without seeds, every call
+//! returns different numbers.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,15 +23,16 @@ static ME: Accessor = Accessor::new("tf random op");
 
 /// The cost of a random number, in elements of streaming.
 const COST: usize = 16;
-/// Numbers set aside for each result where not all are taken.
+/// The number of random numbers reserved for each result where not all are used.
 const RESERVED: u64 = 256;
 
-/// A number between 0 and 1, without 1, from random bits.
+/// A random number in `[0, 1)` from random bits.
 trait Uniform: Element + Float {
-    /// Random words that a number needs.
+    /// The number of random words for a number.
     const WORDS: usize;
     fn uniform(words: &[u32]) -> Self;
-    /// Two normally distributed numbers from the words of two uniform ones, not rounded to this type yet.
+    /// Returns two normally distributed numbers from the words of two uniform ones, not yet rounded
+    /// to this type.
     fn normal(words: &[u32]) -> [f64; 2];
 }
 
@@ -41,7 +44,7 @@ fn uniform_f64(low: u32, high: u32) -> f64 {
     f64::from_bits(1023 << 52 | u64::from(low & 0xf_ffff) << 32 | u64::from(high)) - 1.0
 }
 
-/// Box and Muller's transform, in single precision.
+/// Computes the Box-Muller transform in single precision.
 fn normal_f32(words: &[u32]) -> [f64; 2] {
     let radius = (-2.0 * uniform_f32(words[0]).max(1e-7).ln()).sqrt();
     let (sin, cos) = (2.0 * std::f32::consts::PI * uniform_f32(words[1])).sin_cos();
@@ -90,7 +93,7 @@ impl Uniform for bf16 {
     }
 }
 
-/// A tensor of floating-point numbers.
+/// Returns a tensor of floating-point numbers.
 fn floats<T: Uniform>(
     call: &CpuCall<'_>,
     out: DenseHostTensor,
@@ -100,7 +103,7 @@ fn floats<T: Uniform>(
     let each = Philox::BLOCK / T::WORDS;
     let count = out.num_elements();
     let blocks = count.div_ceil(each);
-    // The last block may be partial, so that units are elements.
+    // The last block may be partial, so units are elements.
     compute(call, &ME, out, (count, 1, COST), move |range, out: &mut [T]| {
         let mut numbers = [T::default(); Philox::BLOCK];
         for block in range.start / each..blocks.min(range.end.div_ceil(each)) {
@@ -147,7 +150,7 @@ fn truncated<T: Uniform>(generator: &Philox, block: u64, numbers: &mut [T]) {
     }
 }
 
-/// The shape of an op's result, which its first argument is.
+/// Returns the shape of an op's result, which is its first argument.
 pub(super) fn random_shape(arguments: &[&HostTensor]) -> Result<TensorShape, Diagnostic> {
     let shape = arguments.first().ok_or_else(|| invalid("a random op takes a shape"))?;
     shape_of(&vector(shape, "shape")?)
@@ -166,27 +169,27 @@ fn random<const N: usize>(call: &CpuCall<'_>, seeding: Seeding, distribution: Di
     }
 }
 
-/// What finds the generator of an op's numbers, in its arguments and attributes.
+/// Returns the generator of an op's numbers, from its arguments and attributes.
 pub(super) type Seeding = fn(&[&HostTensor], &OpAttrs) -> Result<Philox, Diagnostic>;
 
-/// From the attributes of an op with state.
+/// Returns the generator for the attributes of an op with state.
 pub(super) fn seeded(_: &[&HostTensor], attrs: &OpAttrs) -> Result<Philox, Diagnostic> {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let seed = |name| Ok::<_, Diagnostic>(int_attr(attrs, name)?.unwrap_or(0) as u64);
     let (mut seed, mut second) = (seed("seed")?, seed("seed2")?);
     if (seed, second) == (0, 0) {
-        // Hash keys of the standard library are random.
+        // The standard library's hash keys are random.
         seed = RandomState::new().hash_one("seed");
         second = CALLS.fetch_add(1, Ordering::Relaxed);
     }
     Ok(Philox::new(seed, u128::from(second) << 64))
 }
 
-/// The numbers by which ops that take an algorithm know it.
+/// The numbers of algorithms in ops that have one as an argument.
 const PHILOX: i32 = 1;
 const THREEFRY: i32 = 2;
 
-/// A key and a counter from a tensor of two seeds, which are mixed.
+/// Returns a key and a counter, mixed from a tensor of two seeds.
 fn mixed(seed: &HostTensor) -> Result<(u64, u128), Diagnostic> {
     let [first, second] = *vector(seed, "seed")? else {
         return Err(invalid(format!("seed must have shape [2], not {}", seed.shape())));
@@ -196,13 +199,14 @@ fn mixed(seed: &HostTensor) -> Result<(u64, u128), Diagnostic> {
     Ok((mixed[0] | mixed[1] << 32, u128::from(mixed[2] | mixed[3] << 32) << 64))
 }
 
-/// From a tensor of two seeds, behind the shape.
+/// Returns the generator for a tensor of two seeds, which follows the shape.
 pub(super) fn stateless(arguments: &[&HostTensor], _: &OpAttrs) -> Result<Philox, Diagnostic> {
     let seed = arguments.get(1).ok_or_else(|| invalid("a stateless random op takes a seed"))?;
     mixed(seed).map(|(key, counter)| Philox::new(key, counter))
 }
 
-/// What [`keyed`] makes the generator of two seeds of: the key and the counter and, where `tells` it, the algorithm.
+/// Returns the key and counter from which [`keyed`] creates the generator of two seeds. `tells`
+/// adds the algorithm.
 pub(super) fn key_and_counter(call: &CpuCall<'_>, tells: bool) -> Computed {
     let [seed] = take(call)?;
     let (key, counter) = mixed(seed)?;
@@ -219,7 +223,7 @@ pub(super) fn key_and_counter(call: &CpuCall<'_>, tells: bool) -> Computed {
     Ok(OpResult { tensors, done: None })
 }
 
-/// The number of the algorithm that key and counter are for.
+/// Returns the number of the algorithm that key and counter belong to.
 fn algorithm(call: &CpuCall<'_>) -> Result<DenseHostTensor, Diagnostic> {
     DenseHostTensor::from_slice(TensorShape::scalar(), &[PHILOX], call.cx.host().allocator())
 }
@@ -229,16 +233,17 @@ pub(super) fn which_algorithm(call: CpuCall<'_>) -> Computed {
     Ok(algorithm(&call)?.into())
 }
 
-/// From a key, a counter and the number of an algorithm, behind the shape.
+/// Returns the generator for a key, a counter and the number of an algorithm, which follow the
+/// shape.
 pub(super) fn keyed(arguments: &[&HostTensor], _: &OpAttrs) -> Result<Philox, Diagnostic> {
     let &[shape, key, counter, algorithm, ..] = arguments else {
         return Err(wrong_count(4, arguments.len()));
     };
     let is_empty = integers(shape, "shape")?.contains(&0);
     match value::<i32>(algorithm, "alg")? {
-        // 3 leaves the choice to the runtime.
+        // The number 3 leaves the choice to the runtime.
         PHILOX | 3 => {}
-        // Which has shorter counters. Here nobody asks for a number of it.
+        // Its counters are shorter. Without a result, no number of it is needed.
         THREEFRY if is_empty => {}
         other => return Err(invalid(format!("Unsupported RNG algorithm ID: {other}"))),
     }
@@ -259,13 +264,13 @@ pub(super) fn keyed(arguments: &[&HostTensor], _: &OpAttrs) -> Result<Philox, Di
     Ok(Philox::new(key[0], u128::from(counter[0]) | u128::from(counter.get(1).copied().unwrap_or(0)) << 64))
 }
 
-/// The type of an op's floating-point numbers.
+/// Returns the type of an op's floating-point numbers.
 pub(super) fn dtype(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
     Ok(attrs.optional("dtype")?.unwrap_or(DType::F32))
 }
 
-/// The last two arguments of an op of integers: from `low` up to `high`, which is not among them; only where there are no
-/// numbers there may be none between.
+/// Returns the last two arguments of an op of integers: from `low` to `high`, exclusive. The range
+/// may only be empty if no numbers are requested.
 pub(super) fn integers_between(
     arguments: &[&HostTensor],
     is_empty: bool,

@@ -1,8 +1,9 @@
 //! `tfrt.ScalarLoop`: a loop over scalars, as a list of instructions.
 //!
-//! A loop of ops on scalars costs a call of each op in each iteration, hundreds of times what the ops compute. The
-//! compiler makes one op of such a loop. Registers hold the arguments, the constants and what instructions give, 64 bits
-//! each. An instruction is five numbers: its code, its result's register, and up to three operands' registers.
+//! A loop of ops on scalars calls each op in each iteration, which costs hundreds of times what the
+//! ops compute. The compiler turns such a loop into one op. Registers of 64 bits hold the
+//! arguments, the constants and the results of instructions. An instruction is five numbers: its
+//! code, its result's register, and up to three operands' registers.
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
@@ -16,25 +17,25 @@ use crate::{CpuCall, MetadataCall, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tfrt.ScalarLoop");
 
-/// The numbers of an instruction.
+/// The number of words of an instruction.
 const WORDS: usize = 5;
-/// The most registers that a loop has.
+/// The greatest number of registers of a loop.
 const MAX_REGISTERS: usize = 1 << 16;
-/// Iterations between two looks at whether the request was cancelled.
+/// The number of iterations between checks for cancellation.
 const ITERATIONS_PER_CHECK: u64 = 1 << 16;
 
-/// What an instruction computes, for operands of a type.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarOp {
     /// The first operand.
     Copy,
     /// The second operand if the first one is true, else the third.
     Select,
-    /// Whether both are true.
+    /// Whether both operands are true.
     And,
-    /// Whether one is true.
+    /// Whether either operand is true.
     Or,
-    /// Whether it is false.
+    /// Whether the operand is false.
     Not,
     /// The sum.
     Add,
@@ -42,13 +43,13 @@ pub enum ScalarOp {
     Sub,
     /// The product.
     Mul,
-    /// The number with the other sign.
+    /// The negated operand.
     Neg,
     /// Whether the first operand is less.
     Less,
     /// Whether the first operand is less or equal.
     LessEqual,
-    /// Whether both are equal.
+    /// Whether both operands are equal.
     Equal,
 }
 
@@ -66,11 +67,11 @@ const OPS: [ScalarOp; 12] = [
     ScalarOp::LessEqual,
     ScalarOp::Equal,
 ];
-/// The types of numbers that instructions compute with.
+/// The number types of instructions.
 const NUMBERS: [DType; 4] = [DType::I32, DType::I64, DType::F32, DType::F64];
 
 impl ScalarOp {
-    /// The code of an instruction; `None` if the op does not compute with this type.
+    /// Returns the code of an instruction, or `None` if the operation does not support this type.
     pub fn code(self, dtype: DType) -> Option<i64> {
         let op = OPS.iter().position(|&op| op == self)? as i64;
         let is_untyped = matches!(self, Self::Copy | Self::Select | Self::And | Self::Or | Self::Not);
@@ -83,7 +84,7 @@ impl ScalarOp {
     }
 }
 
-/// The bits of a scalar of a type that loops compute with.
+/// Returns the bits of a scalar of a supported type.
 pub fn scalar_bits(tensor: &HostTensor) -> Option<u64> {
     let dense = tensor.dense().ok().filter(|dense| dense.shape().dims().is_empty())?;
     Some(match dense.dtype() {
@@ -105,7 +106,7 @@ struct Instruction {
     c: u16,
 }
 
-/// A number as bits of a register.
+/// A number as the bits of a register.
 trait Number: Copy + PartialOrd {
     fn from_bits(bits: u64) -> Self;
     fn to_bits(self) -> u64;
@@ -170,7 +171,7 @@ integer!(i64, u64);
 float!(f32, u32);
 float!(f64, u64);
 
-/// What a typed instruction gives.
+/// Computes a typed instruction.
 #[inline(always)]
 fn compute<T: Number>(op: u8, a: u64, b: u64) -> u64 {
     let (a, b) = (T::from_bits(a), T::from_bits(b));
@@ -202,7 +203,7 @@ fn run(instructions: &[Instruction], registers: &mut [u64]) {
     }
 }
 
-/// A loop as its attributes describe it.
+/// A loop, as its attributes describe it.
 struct Program {
     registers: Vec<u64>,
     condition: Vec<Instruction>,

@@ -1,5 +1,5 @@
-//! Elements that go where indices say: `tf.SegmentSum`, `tf.UnsortedSegmentSum` and their kin, `tf.ScatterNd`,
-//! `tf.TensorScatterUpdate` and its kin.
+//! Ops that store elements at indices: `tf.SegmentSum`, `tf.UnsortedSegmentSum` and related ops,
+//! `tf.ScatterNd`, `tf.TensorScatterUpdate` and related ops.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -16,13 +16,13 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf op that scatters");
 
-/// What segments hold before anything comes to them.
+/// The initial values of segments.
 enum Start<T: Element> {
-    /// One value everywhere.
+    /// One value for all.
     Value(T),
-    /// The first of what comes to them, and a value where nothing does.
+    /// The first unit of each segment, or a value if it has none.
     First(T),
-    /// What a tensor of the result's shape does.
+    /// The elements of a tensor with the result's shape.
     Tensor(Elements<T, HostBuffer>),
 }
 
@@ -32,31 +32,31 @@ impl<T: Element> Start<T> {
     }
 }
 
-/// Where units go, runs of `unit` elements.
+/// The destinations of units, which are runs of `unit` elements.
 pub(super) struct Destinations {
-    /// The number of the segment for each; nothing for one that goes nowhere.
+    /// The index of each unit's segment, or `None` if it is dropped.
     ids: Vec<Option<usize>>,
     pub(super) segments: usize,
     pub(super) unit: usize,
-    /// The result's shape, of as many elements as all segments.
+    /// The result's shape, with as many elements as all segments.
     pub(super) dims: Vec<usize>,
 }
 
-/// The numbers of units in the order of their segments, and where each segment's end.
+/// The indices of units in the order of their segments, and the end of each segment.
 pub(super) struct Members {
     pub(super) units: Vec<usize>,
     pub(super) ends: Vec<usize>,
 }
 
 impl Destinations {
-    /// How many units there are.
+    /// Returns the number of units.
     pub(super) fn units(&self) -> usize {
         self.ids.len()
     }
 
-    /// The units that go to each segment, in their order.
+    /// Returns the units of each segment, in order.
     pub(super) fn members(&self) -> Result<Members, Diagnostic> {
-        // First how many there are, then where they begin.
+        // Counts the units of each segment first, then computes where they begin.
         let mut ends: Vec<usize> = room_for(self.segments)?;
         ends.resize(self.segments, 0);
         self.ids.iter().flatten().for_each(|&id| ends[id] += 1);
@@ -75,8 +75,8 @@ impl Destinations {
         Ok(Members { units, ends })
     }
 
-    /// The segments to which units go, in ascending order, and the units of each, in theirs. It takes as much memory as there
-    /// are units, however many segments there are.
+    /// Returns the segments with units in ascending order, and the units of each, in order. It
+    /// takes as much memory as there are units, for any number of segments.
     pub(super) fn touched(&self) -> Result<(Vec<usize>, Members), Diagnostic> {
         let mut units: Vec<usize> = room_for(self.ids.len())?;
         units.extend((0..self.ids.len()).filter(|&unit| self.ids[unit].is_some()));
@@ -92,8 +92,8 @@ impl Destinations {
     }
 }
 
-/// A tensor of segments, each of which starts with something and combines it with each of the units of `x` that go there, in
-/// their order.
+/// Returns a tensor of segments, each of which combines its initial value with its units of `x`, in
+/// order.
 fn combined<T: Element>(
     call: &CpuCall<'_>,
     start: Start<T>,
@@ -129,7 +129,8 @@ fn combined<T: Element>(
     })
 }
 
-/// Where the units of data go, each to the segment that has its id as number. Units of negative ids go nowhere.
+/// Returns the destinations of the units of data: each goes to the segment with its id as index.
+/// Units with negative ids are dropped.
 pub(super) fn segments_of(
     data: &TensorShape,
     ids: &HostTensor,
@@ -153,7 +154,8 @@ pub(super) fn segments_of(
     Ok(Destinations { ids, segments, unit: product(rest), dims: [&[segments], rest].concat() })
 }
 
-/// Where the units of data go whose ids ascend, each to the segment that has its id as number; the last id says how many there are.
+/// Returns the destinations of the units of data with ascending ids: each goes to the segment with
+/// its id as index. The last id defines the number of segments.
 fn sorted_segments_of(data: &TensorShape, ids: &HostTensor) -> Result<Destinations, Diagnostic> {
     let ids = vector(ids, "segment_ids")?;
     let Some((_, rest)) = data.dims().split_first().filter(|&(&count, _)| count == ids.len()) else {
@@ -174,7 +176,7 @@ fn sorted_segments_of(data: &TensorShape, ids: &HostTensor) -> Result<Destinatio
     Ok(Destinations { ids, segments, unit: product(rest), dims: [&[segments], rest].concat() })
 }
 
-/// What comes to segments, and where.
+/// The data and its destinations.
 type Segmented<'c> = Result<(&'c DenseHostTensor, Destinations), Diagnostic>;
 
 fn sorted<'c>(call: &CpuCall<'c>) -> Segmented<'c> {
@@ -187,15 +189,15 @@ fn unsorted<'c>(call: &CpuCall<'c>) -> Segmented<'c> {
     Ok((data.dense()?, segments_of(data.shape(), ids, count)?))
 }
 
-/// The greatest value that is finite.
+/// Returns the greatest finite value.
 fn greatest_finite<T: Number>() -> T {
     let is_finite = T::HIGHEST.minus(T::HIGHEST) == T::ZERO;
     if is_finite { T::HIGHEST } else { T::ZERO.minus(T::LEAST_FINITE) }
 }
 
-/// How many coordinates a unit of `updates` has that goes into a tensor of shape `into`.
+/// Returns the number of coordinates of a unit of `updates` in a tensor of shape `into`.
 fn depth(into: &TensorShape, indices: &TensorShape, updates: &TensorShape) -> Result<usize, Diagnostic> {
-    // One row of coordinates is no list of them.
+    // A single row of coordinates is not a list of them.
     let Some((&depth, outer)) = indices.dims().split_last().filter(|(_, outer)| !outer.is_empty()) else {
         return Err(invalid(format!("Indices shape must have rank at least two. Found: {indices}")));
     };
@@ -224,7 +226,8 @@ fn depth(into: &TensorShape, indices: &TensorShape, updates: &TensorShape) -> Re
     Ok(depth)
 }
 
-/// Whether coordinates out of bounds are no error: nothing goes there, and zeros come from there.
+/// Returns whether coordinates out of bounds are ignored: updates are dropped, and reads return
+/// zeros.
 pub(super) fn ignores_bad_indices(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
     match attrs.optional("bad_indices_policy")? {
         None | Some("" | "DEFAULT" | "ERROR") => Ok(false),
@@ -233,7 +236,7 @@ pub(super) fn ignores_bad_indices(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
     }
 }
 
-/// Where the units of `updates` go in a tensor of shape `into`.
+/// Returns the destinations of the units of `updates` in a tensor of shape `into`.
 pub(super) fn destinations(
     into: &TensorShape,
     indices: &HostTensor,
@@ -260,7 +263,7 @@ pub(super) fn destinations(
     Ok(Destinations { ids, segments: product(outer), unit: product(inner), dims: into.dims().to_vec() })
 }
 
-/// Where the units of `updates` go in a new tensor.
+/// Returns the destinations of the units of `updates` in a new tensor.
 pub(super) fn places_of_new(
     indices: &HostTensor,
     updates: &TensorShape,
@@ -273,7 +276,7 @@ pub(super) fn places_of_new(
     destinations(&shape_of(&vector(shape, "shape")?)?, indices, updates, attrs)
 }
 
-/// The sums of what goes to the same place, and zeros elsewhere.
+/// Returns the sums of the units at each position, and zeros elsewhere.
 fn scatter_nd(call: CpuCall<'_>) -> Computed {
     let [indices, updates, shape] = take(&call)?;
     let updates = updates.dense()?;
@@ -298,7 +301,7 @@ fn tensor_scatter_metadata(call: MetadataCall<'_>) -> Described {
     one(tensor.clone())
 }
 
-/// What goes into a tensor, and where.
+/// Returns the updates of a tensor and their destinations.
 fn parts<'c>(
     call: &CpuCall<'c>,
 ) -> Result<(&'c DenseHostTensor, &'c DenseHostTensor, Destinations), Diagnostic> {
@@ -307,7 +310,7 @@ fn parts<'c>(
     Ok((tensor.dense()?, updates.dense()?, to))
 }
 
-/// A tensor in which the last of what goes to a place stands there.
+/// Returns a tensor in which the last update of a position replaces its value.
 fn tensor_scatter_update(call: CpuCall<'_>) -> Computed {
     let (tensor, updates, to) = parts(&call)?;
     with_element!(

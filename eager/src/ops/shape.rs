@@ -1,4 +1,4 @@
-//! Shapes: what they are, and the same elements in another one.
+//! Ops that return shapes, and ops that change shapes.
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic, ExecutionContext};
@@ -13,7 +13,7 @@ use super::support::{
 use super::types;
 use crate::{AttrValue, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, attr};
 
-/// The integer type that attribute `out_type` names; I32 without one.
+/// Returns the integer type that attribute `out_type` names; I32 without one.
 pub(super) fn out_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
     match attrs.optional::<DType>("out_type")?.unwrap_or(DType::I32) {
         dtype @ (DType::I32 | DType::I64) => Ok(dtype),
@@ -31,7 +31,7 @@ fn number_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(out_type(call.attrs)?, TensorShape::scalar()))
 }
 
-/// A tensor of these numbers, in the type of the op's result.
+/// Returns a tensor of these numbers, in the type of the op's result.
 pub(super) fn numbers(
     result: &TensorMetadata,
     cx: &ExecutionContext,
@@ -50,7 +50,7 @@ pub(super) fn numbers(
     Ok(out)
 }
 
-/// As [`numbers`], of a call.
+/// Returns a tensor like [`numbers`], for a call.
 fn described(call: &CpuCall<'_>, values: &[usize]) -> Computed {
     Ok(numbers(call.result(0)?, call.cx, values)?.into())
 }
@@ -59,7 +59,7 @@ fn argument<'c>(call: &CpuCall<'c>) -> Result<&'c HostTensor, Diagnostic> {
     call.arguments.first().copied().ok_or_else(|| invalid("the op takes an argument, got none"))
 }
 
-/// The same elements in another shape; those of dense tensors are shared.
+/// Returns the elements in another shape. Dense tensors share their elements.
 pub(super) fn reshaped(tensor: &HostTensor, shape: TensorShape) -> Computed {
     match tensor {
         HostTensor::Dense(dense) => Ok(dense.reshape(shape)?.into()),
@@ -78,7 +78,7 @@ fn reshape(call: CpuCall<'_>) -> Computed {
     reshaped(tensor, reshaped_shape(tensor.shape(), shape)?)
 }
 
-/// The shape that a tensor of one shape takes when it is reshaped to what another one says.
+/// Returns the shape of a tensor after it is reshaped to the shape in another one.
 pub(super) fn reshaped_shape(from: &TensorShape, shape: &HostTensor) -> Result<TensorShape, Diagnostic> {
     if shape.shape().rank() > 1 {
         return Err(invalid(format!("sizes input must be 1-D, not {}", shape.shape())));
@@ -86,7 +86,8 @@ pub(super) fn reshaped_shape(from: &TensorShape, shape: &HostTensor) -> Result<T
     inferred_shape(from, integers(shape, "shape")?)
 }
 
-/// The shape of these extents, one of which may be -1, for as many elements as another shape has.
+/// Returns the shape with these extents, one of which may be -1, for as many elements as another
+/// shape has.
 pub(super) fn inferred_shape(
     from: &TensorShape,
     mut dims: SmallVec<[i64; 8]>,
@@ -103,7 +104,7 @@ pub(super) fn inferred_shape(
     match *unknown {
         [] => {}
         [place] => {
-            // Where both are empty, any number would do; the given extents that are not zero decide.
+            // If both are empty, any extent would fit. The given extents that are not zero decide.
             let (count, divisor) = if product == 0 {
                 let nonzero = |dims: &mut dyn Iterator<Item = usize>| {
                     dims.filter(|&dim| dim != 0)
@@ -148,7 +149,7 @@ fn expand_dims(call: CpuCall<'_>) -> Computed {
     reshaped(tensor, expanded_shape(tensor.shape(), axis)?)
 }
 
-/// A shape with one more dimension, of extent 1, before the axis that a tensor names.
+/// Returns a shape with an additional dimension of extent 1 before the axis that a tensor names.
 pub(super) fn expanded_shape(shape: &TensorShape, axis: &HostTensor) -> Result<TensorShape, Diagnostic> {
     if axis.shape().num_elements()? != 1 {
         return Err(invalid("Axis must be a scalar tensor"));
@@ -161,7 +162,7 @@ pub(super) fn expanded_shape(shape: &TensorShape, axis: &HostTensor) -> Result<T
     TensorShape::new(&dims)
 }
 
-/// The axes of attribute `squeeze_dims` or `axis`.
+/// Returns the axes of attribute `squeeze_dims` or `axis`.
 fn squeezed_axes(attrs: &OpAttrs) -> Result<SmallVec<[i64; 4]>, Diagnostic> {
     let name = if attrs.get("axis").is_some() { "axis" } else { "squeeze_dims" };
     match attrs.get(name) {
@@ -202,7 +203,7 @@ fn identity(call: CpuCall<'_>) -> Computed {
     }
 }
 
-/// That the argument has the shape that an attribute says, as far as it says.
+/// Checks that the argument has the shape in an attribute, as far as that is known.
 fn ensure_shape_metadata(call: MetadataCall<'_>) -> Described {
     let [argument] = call.take()?;
     let expected = call.attrs.required::<&PartialTensorShape>("shape")?;

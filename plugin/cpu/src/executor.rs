@@ -1,6 +1,8 @@
-//! The stream executor: each function one call of the backend, answered with a status.
+//! The stream executor: each function makes one call of the backend and reports its result as a
+//! status.
 //!
-//! Safety is the same for all: pointers are what the API has a core give, handles came from here and were not destroyed.
+//! The same contract applies to all functions: pointers are valid as the API requires of a core,
+//! and handles were created here and have not been destroyed.
 
 use std::ffi::c_void;
 
@@ -15,7 +17,7 @@ use tfrt_plugin::status::TF_Status;
 use super::core_status::{answer, core_status};
 use super::device::{event, served, stream, timer};
 
-/// States of events, as the C header numbers them.
+/// The states of events, by their numbers in the C header.
 const ERROR: i32 = 1;
 const PENDING: i32 = 2;
 const COMPLETE: i32 = 3;
@@ -23,7 +25,7 @@ const COMPLETE: i32 = 3;
 type Device = *const SP_Device;
 type Memory = SP_DeviceMemoryBase;
 
-/// Both layouts have these.
+/// Sets the functions that both layouts have.
 macro_rules! executor {
     ($type:ty $(, $more:ident: $function:expr)*) => {{
         let mut executor = <$type>::zeroed();
@@ -62,30 +64,30 @@ macro_rules! executor {
     }};
 }
 
-/// The functions in the RFC's layout.
+/// Returns the functions in the RFC's layout.
 pub(crate) fn rfc() -> SP_StreamExecutor {
     executor!(SP_StreamExecutor)
 }
 
-/// The functions in the released layout.
+/// Returns the functions in the released layout.
 pub(crate) fn of_release() -> released::SP_StreamExecutor {
     executor!(released::SP_StreamExecutor, mem_zero: mem_zero, memset: memset, memset32: memset32)
 }
 
-/// A result made by a pointer's target: the core's place for it is written if there is one.
+/// Stores a created object in the core's place for it, or reports the error.
 unsafe fn give<T>(place: *mut T, made: Result<T>, status: *mut TF_Status) {
     let given = made.map(|made| {
-        // SAFETY: the core's place.
+        // SAFETY: the pointer is the core's place for the result.
         unsafe { place.write(made) };
     });
     answer(status, given);
 }
 
 unsafe extern "C-unwind" fn allocate(device: Device, size: u64, _memory_space: i64, memory: *mut Memory) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe {
         (*memory).opaque = std::ptr::null_mut();
-        // The backend's memory has at least one byte.
+        // An allocation of the backend has at least one byte.
         if let Ok(address) = served(device).context.allocate(size.max(1)) {
             (*memory).opaque = std::ptr::without_provenance_mut(address as usize);
             (*memory).size = size;
@@ -94,19 +96,19 @@ unsafe extern "C-unwind" fn allocate(device: Device, size: u64, _memory_space: i
 }
 
 unsafe extern "C-unwind" fn deallocate(device: Device, memory: *mut Memory) {
-    // SAFETY: as the module says. Memory that is not the device's stays where it is.
+    // SAFETY: the core upholds the contract of this module. The backend ignores memory that is not the device's.
     unsafe { drop(served(device).context.free((*memory).opaque.addr() as u64)) };
 }
 
 unsafe extern "C-unwind" fn host_memory_allocate(device: Device, size: u64) -> *mut c_void {
     let Ok(bytes) = usize::try_from(size) else { return std::ptr::null_mut() };
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let memory = unsafe { served(device) }.context.allocate_host(bytes.max(1));
     memory.map_or(std::ptr::null_mut(), <*mut u8>::cast)
 }
 
 unsafe extern "C-unwind" fn host_memory_deallocate(device: Device, memory: *mut c_void) {
-    // SAFETY: as the module says; memory of another's is refused.
+    // SAFETY: the core upholds the contract of this module. The backend rejects memory that it did not allocate.
     unsafe { drop(served(device).context.free_host(memory.cast())) };
 }
 
@@ -115,7 +117,7 @@ unsafe extern "C-unwind" fn get_allocator_stats(_device: Device, _stats: *mut SP
 }
 
 unsafe extern "C-unwind" fn device_memory_usage(device: Device, free: *mut i64, total: *mut i64) -> TF_Bool {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe {
         let Ok(info) = served(device).context.memory_info() else { return 0 };
         free.write(i64::try_from(info.free).unwrap_or(i64::MAX));
@@ -125,12 +127,12 @@ unsafe extern "C-unwind" fn device_memory_usage(device: Device, free: *mut i64, 
 }
 
 unsafe extern "C-unwind" fn create_stream(device: Device, place: *mut SP_Stream, status: *mut TF_Status) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe { give(place, served(device).create_stream(), status) };
 }
 
 unsafe extern "C-unwind" fn destroy_stream(device: Device, handle: SP_Stream) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe { served(device) }.destroy_stream(handle);
 }
 
@@ -140,7 +142,7 @@ unsafe extern "C-unwind" fn create_stream_dependency(
     other: SP_Stream,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let (served, dependent, other) = unsafe { (served(device), stream(dependent), stream(other)) };
     let made = served.create_event(false).and_then(|event| {
         served.context.record_event(&event, other)?;
@@ -150,12 +152,12 @@ unsafe extern "C-unwind" fn create_stream_dependency(
 }
 
 unsafe extern "C-unwind" fn get_stream_status(device: Device, handle: SP_Stream, status: *mut TF_Status) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device).context.query_stream(stream(handle)) }.map(drop));
 }
 
 unsafe extern "C-unwind" fn create_event(device: Device, place: *mut SP_Event, status: *mut TF_Status) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe {
         let made = served(device).create_event(false);
         give(place, made.map(|event| Box::into_raw(Box::new(event)).cast()), status);
@@ -163,12 +165,12 @@ unsafe extern "C-unwind" fn create_event(device: Device, place: *mut SP_Event, s
 }
 
 unsafe extern "C-unwind" fn destroy_event(_device: Device, handle: SP_Event) {
-    // SAFETY: made by `create_event`, and destroyed once.
+    // SAFETY: `create_event` leaked the box, and the core destroys an event once.
     drop(unsafe { Box::from_raw(handle.cast::<Erased>()) });
 }
 
 unsafe extern "C-unwind" fn get_event_status(device: Device, handle: SP_Event) -> i32 {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     match unsafe { served(device).context.query_event(event(handle)) } {
         Ok(true) => COMPLETE,
         Ok(false) => PENDING,
@@ -182,7 +184,7 @@ unsafe extern "C-unwind" fn record_event(
     mark: SP_Event,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device).context.record_event(event(mark), stream(handle)) });
 }
 
@@ -192,17 +194,17 @@ unsafe extern "C-unwind" fn wait_for_event(
     mark: SP_Event,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device).context.wait_event(stream(handle), event(mark)) });
 }
 
 unsafe extern "C-unwind" fn create_timer(device: Device, place: *mut SP_Timer, status: *mut TF_Status) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe { give(place, served(device).create_timer(), status) };
 }
 
 unsafe extern "C-unwind" fn destroy_timer(_device: Device, handle: SP_Timer) {
-    // SAFETY: made by `create_timer`, and destroyed once.
+    // SAFETY: `create_timer` leaked the box, and the core destroys a timer once.
     drop(unsafe { Box::from_raw(handle.cast::<super::device::ServedTimer>()) });
 }
 
@@ -212,7 +214,7 @@ unsafe extern "C-unwind" fn start_timer(
     clock: SP_Timer,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device).context.record_event(&timer(clock).start, stream(handle)) });
 }
 
@@ -222,13 +224,13 @@ unsafe extern "C-unwind" fn stop_timer(
     clock: SP_Timer,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device).context.record_event(&timer(clock).stop, stream(handle)) });
 }
 
-/// What the platform's timer functions have.
+/// Returns the time of a timer, for the platform's timer functions.
 pub(crate) unsafe extern "C-unwind" fn nanoseconds(clock: SP_Timer) -> u64 {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe { timer(clock) }.nanoseconds()
 }
 
@@ -239,7 +241,8 @@ unsafe fn to_host(
     src: *const Memory,
     size: u64,
 ) -> Result<()> {
-    // SAFETY: as the module says: the host's memory has `size` bytes until the stream has passed.
+    // SAFETY: the core upholds the contract of this module. The host's memory has `size` bytes until the stream has passed
+    // the copy.
     unsafe {
         let served = served(device);
         let from = served.part(src, size)?;
@@ -254,7 +257,8 @@ unsafe fn to_device(
     src: *const c_void,
     size: u64,
 ) -> Result<()> {
-    // SAFETY: as the module says: the host's memory has `size` bytes until the stream has passed.
+    // SAFETY: the core upholds the contract of this module. The host's memory has `size` bytes until the stream has passed
+    // the copy.
     unsafe {
         let served = served(device);
         let to = served.part(dst, size)?;
@@ -269,7 +273,7 @@ unsafe fn within(
     src: *const Memory,
     size: u64,
 ) -> Result<()> {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     unsafe {
         let served = served(device);
         let (to, from) = (served.part(dst, size)?, served.part(src, size)?);
@@ -285,7 +289,7 @@ unsafe extern "C-unwind" fn memcpy_dtoh(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { to_host(device, stream(handle), dst, src, size) });
 }
 
@@ -297,7 +301,7 @@ unsafe extern "C-unwind" fn memcpy_htod(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { to_device(device, stream(handle), dst, src, size) });
 }
 
@@ -309,7 +313,7 @@ unsafe extern "C-unwind" fn memcpy_dtod(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { within(device, stream(handle), dst, src, size) });
 }
 
@@ -320,7 +324,7 @@ unsafe extern "C-unwind" fn sync_memcpy_dtoh(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let done = unsafe { served(device).at_once(|on| to_host(device, on, dst, src, size)) };
     answer(status, done);
 }
@@ -332,7 +336,7 @@ unsafe extern "C-unwind" fn sync_memcpy_htod(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let done = unsafe { served(device).at_once(|on| to_device(device, on, dst, src, size)) };
     answer(status, done);
 }
@@ -344,31 +348,31 @@ unsafe extern "C-unwind" fn sync_memcpy_dtod(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let done = unsafe { served(device).at_once(|on| within(device, on, dst, src, size)) };
     answer(status, done);
 }
 
 unsafe extern "C-unwind" fn block_host_for_event(device: Device, mark: SP_Event, status: *mut TF_Status) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device).context.synchronize_event(event(mark)) });
 }
 
 unsafe extern "C-unwind" fn block_host_until_done(device: Device, handle: SP_Stream, status: *mut TF_Status) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device).context.synchronize_stream(stream(handle)) });
 }
 
 unsafe extern "C-unwind" fn synchronize_all_activity(device: Device, status: *mut TF_Status) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { served(device) }.synchronize());
 }
 
-/// Fills `size` bytes with what a pattern of `bytes` bytes repeats to.
+/// Fills `size` bytes with repetitions of a pattern.
 unsafe fn set(device: Device, handle: SP_Stream, to: *mut Memory, pattern: Pattern, size: u64) -> Result<()> {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let (served, on) = unsafe { (served(device), stream(handle)) };
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let address = unsafe { served.part(to, size)? };
     let unit = pattern.size();
     if !address.is_multiple_of(unit) || !size.is_multiple_of(unit) {
@@ -386,7 +390,7 @@ unsafe extern "C-unwind" fn mem_zero(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { set(device, handle, to, Pattern::U8(0), size) });
 }
 
@@ -398,7 +402,7 @@ unsafe extern "C-unwind" fn memset(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { set(device, handle, to, Pattern::U8(pattern), size) });
 }
 
@@ -410,7 +414,7 @@ unsafe extern "C-unwind" fn memset32(
     size: u64,
     status: *mut TF_Status,
 ) {
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     answer(status, unsafe { set(device, handle, to, Pattern::U32(pattern), size) });
 }
 
@@ -423,14 +427,14 @@ unsafe extern "C-unwind" fn host_callback(
     let (Some(callback), Some(core)) = (callback, core_status()) else { return 0 };
     let argument = argument.expose_provenance();
     let call = move || {
-        // SAFETY: the core's functions, and the argument it gave for this one.
+        // SAFETY: the functions are the core's, and get the argument that it passed for this call.
         unsafe {
             let status = (core.create)();
             callback(std::ptr::with_exposed_provenance_mut(argument), status);
             (core.destroy)(status);
         }
     };
-    // SAFETY: as the module says.
+    // SAFETY: the core upholds the contract of this module.
     let queued = unsafe { served(device).context.host_callback(stream(handle), Box::new(call)) };
     u8::from(queued.is_ok())
 }

@@ -1,4 +1,4 @@
-//! The platform: the first thing a core asks for, in its layout.
+//! The platform, which a core requests first, in the core's layout.
 
 use std::ffi::c_int;
 use std::mem::offset_of;
@@ -19,10 +19,10 @@ use super::device::Served;
 use super::executor;
 use super::fill::{fill, size_of_core};
 
-/// The most devices that may be asked for.
+/// The greatest number of devices.
 const MAX_DEVICES: u32 = 64;
 
-/// The devices, made when they are first asked for.
+/// Returns the devices, created at the first call.
 fn backend() -> Result<&'static Arc<dyn DynBackend>> {
     static BACKEND: OnceLock<Result<Arc<dyn DynBackend>>> = OnceLock::new();
     let backend = BACKEND.get_or_init(|| {
@@ -41,12 +41,12 @@ fn backend() -> Result<&'static Arc<dyn DynBackend>> {
     backend.as_ref().map_err(Clone::clone)
 }
 
-/// Fills what `SE_InitPlugin` is given.
+/// Fills the structs that `SE_InitPlugin` gets.
 ///
 /// # Safety
-/// The pointer is what the API has a core give.
+/// The pointer is valid as the API requires of a core.
 pub(crate) unsafe fn register(params: *mut SE_PlatformRegistrationParams) -> Result<()> {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller promises a pointer as the API requires.
     let given = unsafe { &mut *params };
     let least = size_of::<SE_PlatformRegistrationParams>();
     if given.struct_size < least || given.platform.is_null() || given.platform_fns.is_null() {
@@ -61,7 +61,7 @@ pub(crate) unsafe fn register(params: *mut SE_PlatformRegistrationParams) -> Res
         return Err(DeviceError::new(Status::IllegalState, detail));
     }
     let count = backend()?.device_count();
-    // SAFETY: structs of the API, each as long as it says.
+    // SAFETY: the structs are those of the API, each as long as it states.
     unsafe {
         match Layout::of(size_of_core(given.platform), size_of_core(given.platform_fns)) {
             Layout::Rfc => register_rfc(given, count)?,
@@ -73,9 +73,9 @@ pub(crate) unsafe fn register(params: *mut SE_PlatformRegistrationParams) -> Res
     Ok(())
 }
 
-/// That a core's struct has what every core needs.
+/// Checks that a core's struct has the members that every core needs.
 unsafe fn require<T>(name: &str, to: *const T, least: usize) -> Result<()> {
-    // SAFETY: by the caller's promise.
+    // SAFETY: the caller passes a struct of the API.
     let size = unsafe { size_of_core(to) };
     if size < least {
         let detail = format!("the core's {name} has {size} bytes; {least} are needed");
@@ -84,7 +84,7 @@ unsafe fn require<T>(name: &str, to: *const T, least: usize) -> Result<()> {
     Ok(())
 }
 
-/// What both layouts' functions have.
+/// Sets the functions that both layouts have.
 macro_rules! functions {
     ($type:ty, $size:expr) => {{
         let mut fns = <$type>::zeroed();
@@ -105,7 +105,7 @@ unsafe fn register_rfc(given: &SE_PlatformRegistrationParams, count: u32) -> Res
     (platform.name, platform.r#type) = (c"TFRT_CPU".as_ptr(), c"TFRT_CPU".as_ptr());
     platform.visible_device_count = count as usize;
     let fns = functions!(SP_PlatformFns, sizes::PLATFORM_FNS_MACRO);
-    // SAFETY: structs of the core's, each as long as it says.
+    // SAFETY: the structs are the core's, each as long as it states.
     unsafe {
         require("SP_Platform", given.platform, size_of::<SP_Platform>())?;
         require("SP_PlatformFns", given.platform_fns, sizes::PLATFORM_FNS_MACRO)?;
@@ -119,13 +119,14 @@ unsafe fn register_released(given: &SE_PlatformRegistrationParams) -> Result<()>
     let mut platform = released::SP_Platform::zeroed();
     platform.struct_size = sizes::RELEASED_PLATFORM;
     (platform.name, platform.r#type) = (c"TFRT_CPU".as_ptr(), c"TFRT_CPU".as_ptr());
-    // The core's allocator, which takes memory as it needs it: the host has other users.
+    // Selects the core's allocator, which allocates memory on demand, because the host has other
+    // users.
     (platform.use_bfc_allocator, platform.force_memory_growth) = (1, 1);
     let mut fns = functions!(released::SP_PlatformFns, size_of::<released::SP_PlatformFns>());
     fns.get_device_count = Some(get_device_count);
     fns.create_device_fns = Some(create_device_fns);
     fns.destroy_device_fns = Some(destroy_device_fns);
-    // SAFETY: structs of the core's, each as long as it says.
+    // SAFETY: the structs are the core's, each as long as it states.
     unsafe {
         let least = offset_of!(released::SP_Platform, supports_unified_memory);
         require("SP_Platform", given.platform, least)?;
@@ -146,7 +147,7 @@ unsafe extern "C-unwind" fn get_device_count(
     status: *mut TF_Status,
 ) {
     let found = backend().map(|backend| {
-        // SAFETY: the core's place for the number, which is at most 64.
+        // SAFETY: the pointer is the core's place for the number.
         unsafe { count.write(backend.device_count() as c_int) };
     });
     answer(status, found);
@@ -157,7 +158,7 @@ unsafe extern "C-unwind" fn create_device(
     params: *mut SE_CreateDeviceParams,
     status: *mut TF_Status,
 ) {
-    // SAFETY: what the API has a core give.
+    // SAFETY: the core passes structs as the API requires.
     let (ordinal, device) = unsafe { ((*params).ordinal, (*params).device) };
     let made = u32::try_from(ordinal)
         .ok()
@@ -172,14 +173,16 @@ unsafe extern "C-unwind" fn create_device(
         ours.hardware_name = c"TFRT CPU device".as_ptr();
         ours.device_vendor = c"TFRT".as_ptr();
         ours.pci_bus_id = c"".as_ptr();
-        // SAFETY: the core's struct, as long as it says; of the two layouts one begins as the other.
+        // SAFETY: the struct is the core's, as long as it states. One of the two layouts is a
+        // prefix of the other.
         unsafe { fill(device.cast(), &ours, ours.struct_size) };
     });
     answer(status, filled);
 }
 
 unsafe extern "C-unwind" fn destroy_device(_platform: *const SP_Platform, device: *mut SP_Device) {
-    // SAFETY: filled by `create_device`; a device is destroyed once, and the handle is null from then on.
+    // SAFETY: `create_device` filled the struct. A device is destroyed once, and the handle is null
+    // from then on.
     unsafe {
         let handle = std::mem::replace(&mut (*device).device_handle, std::ptr::null_mut());
         if !handle.is_null() {
@@ -198,7 +201,7 @@ unsafe extern "C-unwind" fn create_device_fns(
     fns.get_numa_node = Some(no_numa_node);
     fns.get_memory_bandwidth = Some(unknown_bandwidth);
     fns.get_gflops = Some(unknown_gflops);
-    // SAFETY: what the API has a core give.
+    // SAFETY: the core passes structs as the API requires.
     unsafe { fill((*params).device_fns, &fns, fns.struct_size) };
     answer(status, Ok(()));
 }
@@ -226,10 +229,11 @@ unsafe extern "C-unwind" fn create_stream_executor(
     params: *mut SE_CreateStreamExecutorParams,
     status: *mut TF_Status,
 ) {
-    // SAFETY: what the API has a core give.
+    // SAFETY: the core passes structs as the API requires.
     unsafe {
         let to = (*params).stream_executor;
-        // The platform's size is what was filled when it was registered, and tells the layout alone.
+        // The size of the platform is what was filled at its registration. It only tells the
+        // layout.
         match Layout::of(size_of_core(platform), 0).of_stream_executor(size_of_core(to)) {
             Layout::Rfc => {
                 let ours = executor::rfc();
@@ -258,7 +262,7 @@ unsafe extern "C-unwind" fn create_timer_fns(
     let mut ours = SP_TimerFns::zeroed();
     ours.struct_size = size_of::<SP_TimerFns>();
     ours.nanoseconds = Some(executor::nanoseconds);
-    // SAFETY: the core's struct, as long as it says.
+    // SAFETY: the struct is the core's, as long as it states.
     unsafe { fill(fns, &ours, ours.struct_size) };
     answer(status, Ok(()));
 }

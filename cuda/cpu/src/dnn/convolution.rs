@@ -47,7 +47,7 @@ impl Job {
         Ok(Self { convolution: convolution.clone(), scaling, x, w, y })
     }
 
-    /// What one group of channels computes.
+    /// Returns the job of one group of channels.
     fn group(&self, index: usize) -> Self {
         let groups = self.convolution.groups.max(1) as usize;
         Self {
@@ -91,7 +91,7 @@ impl Job {
         if self.w.layout.dims.len() == 3 { vec![2, 1, 0] } else { HWIO.to_vec() }
     }
 
-    /// Turns a dense `HWIO` filter round, as a convolution in the mathematical sense has it.
+    /// Flips a dense `HWIO` filter, as the mathematical convolution requires.
     fn flip<W: Work>(&self, filter: &mut [W]) {
         if self.convolution.cross_correlation {
             return;
@@ -111,7 +111,7 @@ impl Job {
         Ok(filter)
     }
 
-    /// The filter as `plan` reads it.
+    /// Returns the filter in the layout of `plan`.
     fn packed<W: Work>(&self, run: &Run<'_>, plan: &Conv2d<W>) -> Result<Arc<PackedFilter<W>>> {
         let key = Key {
             address: self.w.address,
@@ -125,7 +125,7 @@ impl Job {
     }
 }
 
-/// What is done to the result on its way.
+/// The operations on the result before it is stored.
 pub(super) struct Epilogue {
     bias: Option<Owned>,
     residual: Option<(Owned, f64)>,
@@ -154,7 +154,8 @@ impl Epilogue {
         }
     }
 
-    /// What the convolution itself does as it stores its results, if that is all there is to do.
+    /// Returns the operations that the convolution can apply when it stores its results, if these
+    /// are all of them.
     fn fused(&self, alpha: f64) -> Option<Fused> {
         let is_added = self.residual.as_ref().is_none_or(|(_, factor)| *factor == 1.0);
         match self.activation.map(|activation| (activation.mode, activation.nan)) {
@@ -165,7 +166,7 @@ impl Epilogue {
         }
     }
 
-    /// `activation(alpha · values + factor · residual + bias)`, in place.
+    /// Computes `activation(alpha · values + factor · residual + bias)` in place.
     fn apply<W: Work>(&self, run: &Run<'_>, alpha: f64, channels: usize, values: &mut [W]) -> Result<()> {
         if alpha != 1.0 {
             let alpha = W::from_f64(alpha);

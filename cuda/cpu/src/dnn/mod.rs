@@ -42,10 +42,10 @@ impl Dnn for CpuContext {
     }
 }
 
-/// What this device does not take is an error of the call, and not of the work.
+/// Checks that this device supports a call, so that the call fails and not the queued work.
 fn check(operation: &DnnOperation<'_>) -> Result<()> {
     use DnnOperation as Op;
-    // The first has the rank of all others.
+    // The first tensor has the rank of all others.
     let (mut tensors, are_images): (SmallVec<[&TensorLayout; 5]>, _) = match operation {
         Op::PoolingForward { x, y, .. } | Op::SoftmaxForward { x, y, .. } => (smallvec![x.0, y.0], true),
         Op::PoolingBackward { y, dy, x, dx, .. } => (smallvec![x.0, y.0, dy.0, dx.0], true),
@@ -73,7 +73,7 @@ fn check(operation: &DnnOperation<'_>) -> Result<()> {
     if are_images { check_images(tensors[0]) } else { Ok(()) }
 }
 
-/// An operation as a stream takes it: what it touches, and the function that does it.
+/// Converts an operation to one for a stream: the memory that it accesses, and its function.
 fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation>> {
     use DnnOperation as Op;
     Ok(match operation {

@@ -11,7 +11,8 @@ use super::shape_error;
 use super::tensor::{Owned, Work};
 use crate::operation::Run;
 
-/// What all three have: images, the result, and how the statistics lie.
+/// The parameters that all three operations share: images, the result, and the layout of the
+/// statistics.
 pub(super) struct Job {
     mode: BatchNormMode,
     pub(super) x: Owned,
@@ -35,7 +36,8 @@ impl Job {
         Owned::like(&self.parameters, address)
     }
 
-    /// Rows over which a mean is taken, and columns that each have one, of the dense images.
+    /// Returns the number of rows that a mean covers, and of columns with separate means, for the
+    /// dense images.
     fn matrix(&self) -> Result<(usize, usize)> {
         let [batch, height, width, channels] = self.x.nhwc()?;
         Ok(match self.mode {
@@ -95,7 +97,7 @@ pub(super) fn training<W: Work>(
     Ok(())
 }
 
-/// Mean and biased variance, as training left them or computed again.
+/// Returns the mean and biased variance, saved by training or computed again.
 fn statistics<W: Work>(
     run: &Run<'_>,
     job: &Job,

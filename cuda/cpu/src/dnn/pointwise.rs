@@ -1,4 +1,4 @@
-//! Activations, softmax, and addition with repetition.
+//! Activations, softmax, and addition with broadcasting.
 
 use tfrt_device::error::Result;
 use tfrt_device::hal::{Activation, ActivationMode, NanPropagation, Scaling, SoftmaxMode};
@@ -8,10 +8,10 @@ use super::shape_error;
 use super::tensor::{Owned, Work};
 use crate::operation::Run;
 
-/// A function of one element.
+/// Applies an activation to one element.
 pub(super) fn activate<W: Work>(activation: Activation, x: W) -> W {
     let coefficient = W::from_f64(activation.coefficient);
-    // A comparison with NaN is false: which branch NaN takes is chosen by how it is written.
+    // Comparisons with NaN are false, so the form of a condition decides which branch NaN takes.
     let propagate = activation.nan == NanPropagation::Propagate && x.is_nan();
     match activation.mode {
         ActivationMode::Identity => x,
@@ -39,7 +39,7 @@ pub(super) fn activate<W: Work>(activation: Activation, x: W) -> W {
     }
 }
 
-/// The gradient with respect to `x`, from the result `y` and its gradient.
+/// Returns the gradient with respect to `x`, from the result `y` and its gradient.
 fn activate_gradient<W: Work>(activation: Activation, y: W, dy: W, x: W) -> W {
     let coefficient = W::from_f64(activation.coefficient);
     match activation.mode {
@@ -79,7 +79,7 @@ pub(super) fn activation_backward<W: Work>(
     dx.store(run, &gradient, scaling)
 }
 
-/// Rows and columns of the dense images that a softmax takes as a matrix.
+/// Returns the rows and columns of the dense images that a softmax processes as a matrix.
 fn matrix(mode: SoftmaxMode, x: &Owned) -> Result<(usize, usize)> {
     let [batch, height, width, channels] = x.nhwc()?;
     let pixels = height * width;
@@ -126,7 +126,7 @@ pub(super) fn softmax_gradient<W: Work>(
 }
 
 pub(super) fn add<W: Work>(run: &Run<'_>, scaling: Scaling, a: &Owned, c: &Owned) -> Result<()> {
-    // Extents of 1 are repeated: a stride of zero over the result's extent.
+    // Extents of 1 are broadcast: they get the result's extent and a stride of zero.
     let mut repeated = a.clone();
     for (index, dim) in repeated.layout.dims.iter_mut().enumerate() {
         if *dim == 1 && c.layout.dims[index] != 1 {

@@ -12,7 +12,7 @@ use super::tensor::{Owned, Work};
 use crate::bytes::Input;
 use crate::operation::Run;
 
-/// Height and width of a list of one or two spatial extents.
+/// Returns the height and width in a list of one or two spatial extents.
 pub(super) fn extent2(extents: &[u64], missing: usize) -> Extent2 {
     let at = |index: usize| extents.get(index).map_or(missing, |&e| e as usize);
     if extents.len() < 2 { Extent2::new(missing, at(0)) } else { Extent2::new(at(0), at(1)) }
@@ -36,7 +36,8 @@ fn shape(pooling: &Pooling, x: &Owned) -> Result<PoolShape> {
     })
 }
 
-/// The images, copied where they are in the ranges `written`; where NaNs are to lose, they become less than everything.
+/// Returns the images, copied if they are in the ranges `written`. If NaN must not propagate, it is
+/// replaced by the least number.
 fn images<W: Work>(run: &Run<'_>, pooling: &Pooling, x: &Owned, written: &[(u64, u64)]) -> Result<Input<W>> {
     if pooling.nan == NanPropagation::Propagate || !is_max(pooling) {
         return x.images(run, written);

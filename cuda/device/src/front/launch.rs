@@ -1,6 +1,6 @@
 //! Launches: the checks, and the packing of parameters.
 
-#![expect(unsafe_code, reason = "a launch's parameters are checked here, as far as anybody can")]
+#![expect(unsafe_code, reason = "a launch's parameters are checked here, as far as possible")]
 
 use smallvec::SmallVec;
 

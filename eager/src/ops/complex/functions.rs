@@ -1,45 +1,50 @@
-//! The functions of complex numbers, in double precision: principal values, whose cuts lie where those of C's `<complex.h>` do.
+//! Functions of complex numbers in double precision: principal values with the branch cuts of C's
+//! `<complex.h>`.
 //!
-//! Each is written so that both parts keep their digits near branch points, poles and zeros and where squares or powers would
-//! leave the range of numbers. It knows nothing of tensors and of ops.
+//! Each is written so that both parts are accurate near branch points, poles and zeros, and where
+//! squares or powers would overflow. This module does not depend on tensors or ops.
 
 use std::f64::consts::{FRAC_PI_2, LN_2};
 
 use super::{C, ONE};
 
-/// From here on `z² + 1` is `z²`, and its square a number.
+/// From here on, `z² + 1` equals `z²`, and its square is finite.
 const FAR: f64 = 1e100;
-/// Real parts of which powers of e are close to the largest number, but not so far beyond that a sine could not bring them back.
+/// Real parts for which powers of e are near the largest number, but a sine could bring them back
+/// into range.
 const STEEP: std::ops::Range<f64> = 700.0..1400.0;
 
-/// A power of two that brings the larger part of a number near 1, so that squares of it neither over- nor underflow.
+/// Returns a power of two that scales the larger part of a number near 1, so that its square
+/// neither overflows nor underflows.
 fn near_one(z: C) -> f64 {
     let exponent = (z.re.abs().max(z.im.abs()).to_bits() >> 52).clamp(23, 2023);
     f64::from_bits((2046 - exponent) << 52)
 }
 
-/// Whether a part is infinite, whatever the other is.
+/// Returns whether a part is infinite, regardless of the other.
 fn is_infinite(z: C) -> bool {
     z.re.is_infinite() || z.im.is_infinite()
 }
 
-/// Whether both parts are finite.
+/// Returns whether both parts are finite.
 fn is_finite(z: C) -> bool {
     z.re.is_finite() && z.im.is_finite()
 }
 
-/// `x / y`, where the square of neither may be a number. What is divided by zero or is infinite alone is infinite, and what is
-/// divided by infinity is zero, whatever the other part is (C, Annex G).
+/// Returns `x / y`, even if neither square is finite. A quotient by zero, or with only the dividend
+/// infinite, is infinite; a quotient by infinity is zero, regardless of the other part (C, Annex
+/// G).
 pub(in crate::ops) fn quotient(x: C, y: C) -> C {
     let (of_x, of_y) = (near_one(x), near_one(y));
     let (near_x, near_y) = (x.scale(of_x), y.scale(of_y));
     let quotient = (near_x * near_y.conj()).unscale(near_y.norm_sqr());
-    // In two steps, as the ratio of both powers of two may be beyond all numbers where the quotient is none such.
+    // In two steps, because the ratio of both powers of two may overflow even if the quotient does
+    // not.
     let exponent = |power: f64| (power.to_bits() >> 52).cast_signed();
     let all = exponent(of_y) - exponent(of_x);
     let power = |exponent: i64| f64::from_bits((exponent + 1023).cast_unsigned() << 52);
     let quotient = quotient.scale(power(all / 2)).scale(power(all - all / 2));
-    // Of infinity only the direction counts.
+    // For infinity only the direction counts.
     let direction = |z: C| {
         let unit = |part: f64| f64::from(u8::from(part.is_infinite())).copysign(part);
         C::new(unit(z.re), unit(z.im))
@@ -63,28 +68,29 @@ pub(in crate::ops) fn reciprocal(z: C) -> C {
 
 pub(in crate::ops) fn square(z: C) -> C {
     let (x, y) = (z.re.abs(), z.im.abs());
-    // Half of the sum is a number also where the sum is none.
+    // Half of the sum is finite even if the sum is not.
     C::new((x - y) * (0.5 * x + 0.5 * y) * 2.0, 2.0 * (z.re * z.im))
 }
 
-/// The number of length one in the same direction; zero of zero.
+/// Returns the number of length one in the same direction, or zero for zero.
 pub(in crate::ops) fn sign(z: C) -> C {
     let near = z.scale(near_one(z));
     if z == C::default() { z } else { near.unscale(near.norm()) }
 }
 
-/// The square of the distance, which is real where it is finite.
+/// Returns the square of the distance, which is real if it is finite.
 pub(in crate::ops) fn squared_difference(x: C, y: C) -> C {
     (x - y) * (x - y).conj()
 }
 
-/// `x` to the power of `y`, `exp(y · ln x)`, whatever `y` is: NaN where both are zero.
+/// Returns `x` to the power of `y`, computed as `exp(y · ln x)`: NaN if both are zero.
 pub(in crate::ops) fn power(x: C, y: C) -> C {
     exp(y * ln(x))
 }
 
-/// `along · cos(angle) + i · across · sin(angle)`, where zero times infinity is zero, as on the real axis, and of an angle that
-/// is no number the directions are unknown, but not that the length is infinite.
+/// Returns `along · cos(angle) + i · across · sin(angle)`, where zero times infinity is zero, as on
+/// the real axis. If the angle is NaN, the directions are unknown, but an infinite length stays
+/// infinite.
 fn parts(along: f64, across: f64, angle: f64) -> C {
     let times = |x: f64, y: f64| match x == 0.0 || y == 0.0 {
         true => 0f64.copysign(x.signum() * y.signum()),
@@ -96,10 +102,10 @@ fn parts(along: f64, across: f64, angle: f64) -> C {
     C::new(times(along, angle.cos()), times(across, angle.sin()))
 }
 
-/// Neither part is known where the length is finite, the angle is no number, and both parts depend on it.
+/// The result if the length is finite, the angle is NaN, and both parts depend on it.
 const LOST: C = C::new(f64::NAN, f64::NAN);
 
-/// Whether what functions of powers of e give for this number is [`LOST`].
+/// Returns whether functions of powers of e are [`LOST`] for this number.
 fn is_lost(z: C) -> bool {
     z.re.is_finite() && z.re != 0.0 && !z.im.is_finite()
 }
@@ -146,7 +152,8 @@ pub(in crate::ops) fn cos(z: C) -> C {
     cosh(C::new(-z.im, z.re))
 }
 
-/// `1 / (1 + exp(-z))`, as `exp(z/2) / (2 cosh(z/2))`, whose denominator keeps its digits near its zeros.
+/// Returns `1 / (1 + exp(-z))`, computed as `exp(z/2) / (2 cosh(z/2))`, whose denominator is
+/// accurate near its zeros.
 pub(in crate::ops) fn sigmoid(z: C) -> C {
     if is_lost(z) {
         return LOST;
@@ -159,7 +166,7 @@ pub(in crate::ops) fn sigmoid(z: C) -> C {
     }
     let (sin, cos) = (0.5 * z.im).sin_cos();
     let sinh = (0.5 * z.re).sinh();
-    // exp(x) + cos(y), of which both are close to 1 in size where it is small.
+    // exp(x) + cos(y); both are close to 1 in magnitude where the sum is small.
     let along = match z.re.abs() < 1.0 {
         true => z.re.exp_m1() + 2.0 * cos * cos,
         false => z.re.exp() + z.im.cos(),
@@ -184,7 +191,7 @@ pub(in crate::ops) fn sqrt(z: C) -> C {
         return sqrt(z.unscale(4.0)).scale(2.0);
     }
     if norm < f64::MIN_POSITIVE {
-        // Such numbers have few digits.
+        // Subnormal numbers have few digits.
         return sqrt(z.scale(2f64.powi(108))).unscale(2f64.powi(54));
     }
     let length = norm.midpoint(z.re.abs()).sqrt();
@@ -192,19 +199,20 @@ pub(in crate::ops) fn sqrt(z: C) -> C {
     if z.re >= 0.0 { C::new(length, other) } else { C::new(other.abs(), length.copysign(z.im)) }
 }
 
-/// `exp(z) - 1`, where it is small too.
+/// Returns `exp(z) - 1`, also accurate if it is small.
 pub(in crate::ops) fn expm1(z: C) -> C {
     if z.re.abs() > 40.0 {
-        // Of the greater of the two numbers 1 is less than the last digit, and infinity is not subtracted from infinity.
+        // 1 is less than the last digit of the greater number, and infinity is not subtracted from
+        // infinity.
         return exp(z) - ONE;
     }
     let ((sin, cos), half) = (z.im.sin_cos(), (0.5 * z.im).sin());
     C::new(z.re.exp_m1() * cos - 2.0 * half * half, z.re.exp() * sin)
 }
 
-/// `(1 + x)² + y² - 1`, with the digits that are left where its terms cancel.
+/// Returns `(1 + x)² + y² - 1`, accurate even where its terms cancel.
 fn beyond_one(x: f64, y: f64) -> f64 {
-    // A product or a sum, and what rounding takes from it.
+    // A product or a sum, and its rounding error.
     let square = |x: f64| (x * x, x.mul_add(x, -(x * x)));
     let sum = |x: f64, y: f64| {
         let sum = x + y;
@@ -217,10 +225,11 @@ fn beyond_one(x: f64, y: f64) -> f64 {
     total + (first + second + third + fourth)
 }
 
-/// Lengths whose logarithm is that of a number near 1: the larger part is less than twice 1, and more than half.
+/// Lengths whose logarithm is computed as that of a number near 1: the larger part is between a
+/// half and twice 1.
 const NEAR_ONE: std::ops::Range<f64> = 0.75..1.375;
 
-/// `ln |z|`.
+/// Returns `ln |z|`.
 fn ln_norm(z: C) -> f64 {
     let norm = z.norm();
     if NEAR_ONE.contains(&norm) {
@@ -238,7 +247,7 @@ pub(in crate::ops) fn ln(z: C) -> C {
     C::new(ln_norm(z), z.arg())
 }
 
-/// `ln(1 + z)`, where it is small too.
+/// Returns `ln(1 + z)`, also accurate if it is small.
 pub(in crate::ops) fn log1p(z: C) -> C {
     let sum = plus(1.0, z);
     let along = match NEAR_ONE.contains(&sum.norm()) {
@@ -248,19 +257,21 @@ pub(in crate::ops) fn log1p(z: C) -> C {
     C::new(along, sum.arg())
 }
 
-/// `-i · f(i · z)`: what turns hyperbolic functions and their inverses into circular ones, and back.
+/// Returns `-i · f(i · z)`, which converts hyperbolic functions and their inverses to circular
+/// ones, and back.
 fn turned(z: C, f: fn(C) -> C) -> C {
     let turned = f(C::new(-z.im, z.re));
     C::new(turned.im, -turned.re)
 }
 
-/// A real number plus a complex one, whose imaginary part it leaves as it is: the sign of zero says on which side of a cut.
+/// Returns a real number plus a complex one. The imaginary part is unchanged: the sign of zero
+/// tells the side of a cut.
 fn plus(real: f64, z: C) -> C {
     C::new(real + z.re, z.im)
 }
 
-// By W. Kahan's formulas (Branch cuts for complex elementary functions, 1987), which are exact near cuts and poles and for
-// small numbers; of large ones the products in them would overflow.
+// W. Kahan's formulas (Branch cuts for complex elementary functions, 1987), which are accurate near
+// cuts and poles and for small numbers. For large ones, their products would overflow.
 
 pub(in crate::ops) fn tanh(z: C) -> C {
     if is_lost(z) {
@@ -269,7 +280,7 @@ pub(in crate::ops) fn tanh(z: C) -> C {
     if z.im == 0.0 {
         return C::new(z.re.tanh(), z.im);
     }
-    // Hyperbolic functions overflow long before this is anything but ±1.
+    // Hyperbolic functions overflow long before the result differs from ±1.
     if z.re.abs() > 20.0 {
         // At infinity the direction does not matter.
         let (sin, cos) = match z.re.is_infinite() && !z.im.is_finite() {
@@ -323,7 +334,7 @@ pub(in crate::ops) fn atanh(z: C) -> C {
     }
     let (x, y) = (z.re.abs(), z.im);
     let along = if x == 1.0 && y.abs() < FAR.recip() {
-        // The square of y may be none.
+        // The square of y may overflow.
         0.5 * (LN_2 - y.abs().ln())
     } else {
         0.25 * (4.0 * x / ((1.0 - x) * (1.0 - x) + y * y)).ln_1p()
@@ -343,7 +354,7 @@ mod tests {
         (found - expected).norm() <= 1e-14 * expected.norm().max(1.0)
     }
 
-    /// Points in all quadrants, near and far from zero and from the cuts.
+    /// Returns points in all quadrants, near and far from zero and from the cuts.
     fn points() -> impl Iterator<Item = C> {
         let parts = [-1e3, -2.0, -0.75, -1e-9, 1e-9, 0.5, 1.5, 40.0];
         parts.into_iter().flat_map(move |re| parts.into_iter().map(move |im| C::new(re, im)))
@@ -418,8 +429,8 @@ mod tests {
         assert!(near(quotient(ONE, C::new(1e200, 1e200)) * 1e200, C::new(0.5, -0.5)));
     }
 
-    /// Values computed with 3,000 bits, at points where a formula that is right elsewhere loses its digits: beside branch points,
-    /// poles and zeros, near the largest and the smallest numbers.
+    /// Compares with values computed with 3,000 bits, at points where otherwise correct formulas
+    /// lose digits: near branch points, poles and zeros, and near the largest and smallest numbers.
     #[test]
     fn no_digits_are_lost() {
         use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, PI};
@@ -482,7 +493,7 @@ mod tests {
                 assert!(is_close, "{name} {z}: {found:?} instead of {expected:?}");
             }
         }
-        // Of the quotient's operands neither has a square.
+        // The squares of both operands underflow.
         assert!(near(quotient(C::new(1e-310, 3e-310), C::new(1e-310, -1e-310)), C::new(-1.0, 2.0)));
         assert!(near(quotient(C::new(1e308, 1e308), C::new(1.5e308, 1.5e308)), C::new(2.0 / 3.0, 0.0)));
     }
@@ -502,13 +513,13 @@ mod tests {
         }
     }
 
-    /// The same in every bit, but for what NaN is made of.
+    /// Returns whether two numbers are equal in every bit, except for the payload of NaN.
     fn same(found: C, expected: C) -> bool {
         let is_same = |x: f64, y: f64| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
         is_same(found.re, expected.re) && is_same(found.im, expected.im)
     }
 
-    /// As TensorFlow and C have it.
+    /// Compares with TensorFlow and C.
     #[test]
     fn quotients_at_zero_and_infinity() {
         let (inf, nan) = (f64::INFINITY, f64::NAN);
@@ -549,7 +560,7 @@ mod tests {
         }
     }
 
-    /// As TensorFlow has it: of a finite length nothing is known without the angle, however short or long it is.
+    /// As in TensorFlow, the result of a finite length with an angle of NaN is unknown.
     #[test]
     fn angles_that_are_no_numbers() {
         let (inf, nan) = (f64::INFINITY, f64::NAN);

@@ -1,5 +1,5 @@
-//! What training needs beyond products: gradients of functions of one element, of biases, convolution and pooling, and losses
-//! with theirs.
+//! Training ops besides products: gradients of elementwise functions, biases, convolution and
+//! pooling, and losses with their gradients.
 
 use smallvec::smallvec;
 use tfrt_device::hal::Scaling;
@@ -37,7 +37,8 @@ use crate::{
     },
 };
 
-/// The gradient of a function from `dy`, argument `at`, and from what the function took or gave, the other one.
+/// Returns the gradient of a function from `dy`, argument `at`, and the function's operand or
+/// result, the other argument.
 fn gradient(call: &DeviceCall<'_>, gradient: Gradient, at: usize) -> Queued {
     let arguments = call.tensors::<2>()?;
     let (dy, value) = (arguments[at], arguments[1 - at]);
@@ -48,7 +49,7 @@ fn gradient(call: &DeviceCall<'_>, gradient: Gradient, at: usize) -> Queued {
     Ok(dx.into())
 }
 
-/// `dy` where the function, `tf.Relu` or `tf.Relu6`, rises, and zero elsewhere.
+/// Returns `dy` where the function, `tf.Relu` or `tf.Relu6`, rises, and zero elsewhere.
 fn relu(call: &DeviceCall<'_>, function: Gradient) -> Queued {
     let [dy, x] = call.tensors()?;
     if !is_integer(x.dtype()) {
@@ -69,7 +70,7 @@ fn relu(call: &DeviceCall<'_>, function: Gradient) -> Queued {
     Ok(dx.into())
 }
 
-/// `dy`, or as much less as the function's slope is left of zero.
+/// Returns `dy`, multiplied by the function's slope for negative numbers.
 fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
     let ([dy, x], dx) = (call.tensors()?, call.allocate(0)?);
     let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(dy));
@@ -81,8 +82,8 @@ fn leaky_relu(call: &DeviceCall<'_>) -> Queued {
     Ok(dx.into())
 }
 
-/// The gradient of a function of floating-point or complex numbers from what it gave, `y`, and the gradient `dy` of that; of complex
-/// ones as `of_complex` says, which gets both in double precision.
+/// Returns the gradient of a function of floating-point or complex numbers from its result `y` and
+/// the gradient `dy`. For complex ones, `of_complex` gets both in double precision.
 fn gradient_of_result(
     call: &DeviceCall<'_>,
     kernel: Gradient,
@@ -106,7 +107,7 @@ fn bias(call: &DeviceCall<'_>) -> Queued {
     Ok(reduced(call, Reduction::Sum, dy, &axes, false)?.into())
 }
 
-/// The shape that an argument in host memory holds.
+/// Returns the shape in an argument in host memory.
 fn sized(call: &DeviceCall<'_>, at: usize) -> Result<TensorShape, Diagnostic> {
     shape_of(&vector(call.host(at)?, "sizes")?)
 }
@@ -134,7 +135,7 @@ fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued 
     let layouts = [images(&dx)?, images(&filter)?, images(&dy)?];
     let operands = operands(&layouts, [&dx, &filter, &dy]);
     call.queue.dnn()?.convolution_backward_data(&plan.geometry, Scaling::ONE, operands)?;
-    // Without the border, whose gradient nobody wants.
+    // Without the border, whose gradient is not needed.
     let part = |start, count| Axis::Steps { start, step: 1, count };
     let axes =
         vec![Axis::whole(shape.batch), part(top, height), part(left, width), Axis::whole(shape.in_channels)];
@@ -143,7 +144,8 @@ fn convolution_input(call: &DeviceCall<'_>, (op, kind): (&str, Kind)) -> Queued 
     Ok(from_nhwc(call, dx)?.into())
 }
 
-/// The gradient of the images in a convolution of integers, for which the library has nothing.
+/// Returns the gradient of the images of an integer convolution, which the library does not
+/// support.
 fn integer_convolution_input(
     call: &DeviceCall<'_>,
     shape: &Conv2dShape,
@@ -184,7 +186,8 @@ fn max_pool(call: &DeviceCall<'_>) -> Queued {
     let [x, _, dy] = call.tensors()?;
     let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
     let (dtype, computed) = (x.dtype(), computed_as(x.dtype()));
-    // Integers are ordered as what they are compared in, and their sums wrap as in the type itself.
+    // Integers are converted to a type with the same order, and their sums wrap as in the type
+    // itself.
     let x = to_nhwc(call, &ordered(call, x)?)?;
     let dy = to_nhwc(call, &cast(call, dy, computed, false)?)?;
     let (y, dx) = (pooled(call, &window, computed)?, call.allocate_as(x.metadata())?);
@@ -217,7 +220,7 @@ fn rows(logits: &TensorShape) -> Result<Rows, Diagnostic> {
     }
 }
 
-/// The losses in the logits' type, which is not always that of the kernels' losses.
+/// Returns the losses in the logits' type, which may differ from that of the kernels.
 fn losses_of(
     call: &DeviceCall<'_>,
     labels: LabelType,
@@ -241,7 +244,7 @@ fn both(losses: DeviceTensor, gradient: DeviceTensor) -> OpResult {
     OpResult { tensors: smallvec![AsyncValue::new(losses), AsyncValue::new(gradient)], done: None }
 }
 
-/// Losses and gradients, for a class of each row. A class that there is not makes its row NaN.
+/// Returns losses and gradients for one class for each row. An invalid class makes its row NaN.
 fn sparse_losses(call: &DeviceCall<'_>) -> Queued {
     let [logits, labels] = call.tensors()?;
     let kind = match labels.dtype() {
@@ -253,7 +256,8 @@ fn sparse_losses(call: &DeviceCall<'_>) -> Queued {
     Ok(both(losses_of(call, kind, [logits, labels], Some(&gradient))?, gradient))
 }
 
-/// Losses and gradients, for a probability of each class of each row. The gradient is that of labels whose sum is 1.
+/// Returns losses and gradients for a probability of each class of each row. The gradient assumes
+/// labels whose sum is 1.
 fn losses(call: &DeviceCall<'_>) -> Queued {
     let ([logits, labels], shape) = (call.tensors()?, &call.result(1)?.shape);
     let (logits, labels) = (broadcast(call, logits, shape)?, broadcast(call, labels, shape)?);

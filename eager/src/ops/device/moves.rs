@@ -1,5 +1,6 @@
-//! Elements in other places: slices and their gradients, repetitions, borders that mirror, blocks of pixels, tensors joined and
-//! taken apart, elements that indices and conditions choose, and tensors of one value.
+//! Ops that move elements: slices and their gradients, repetitions, mirrored borders, blocks of
+//! pixels, concatenation and splitting, selection by indices and conditions, and tensors of one
+//! value.
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_launch::{Band as MatrixBand, Gather, GatherNd, OneHot};
@@ -33,7 +34,8 @@ use crate::{
     registry::wrong_count,
 };
 
-/// The results of an op that moves the elements of argument `at` as the other arguments, on the host, say.
+/// Returns the results of an op that moves the elements of argument `at`, controlled by the other
+/// arguments, which are on the host.
 fn planned(call: &DeviceCall<'_>, at: usize, plan: MovePlan) -> Queued {
     let x = call.tensor(at)?;
     let others = (0..call.arguments.len()).filter(|&index| index != at).map(|index| call.host(index));
@@ -52,10 +54,10 @@ fn strided_slice_gradient(call: &DeviceCall<'_>) -> Queued {
     Ok(given_back(call, dy, &moves, &shape)?.into())
 }
 
-/// The most groups of axes that a permutation moves.
+/// The greatest number of groups of axes that a permutation moves.
 const MAX_GROUPS: usize = 6;
 
-/// The first argument with its axes in another order, as the others, on the host, say.
+/// Rearranges the axes of the first argument, controlled by the others, which are on the host.
 fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
     let mut x = call.tensor(0)?.clone();
     let others = (1..call.arguments.len()).map(|index| call.host(index));
@@ -64,7 +66,7 @@ fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
     if dims.contains(&0) {
         return Ok(call.allocate_as(&TensorMetadata::new(x.dtype(), TensorShape::new(&dims)?))?.into());
     }
-    // The axes that rest stay neighbours.
+    // The axes that do not change stay adjacent.
     if view.len() - resting + resting.min(&1) > MAX_GROUPS {
         let (places, unit) = plan.places(x.shape().dims())?;
         return Ok(picked(call, &x, (1, unit), &places, &dims)?.into());
@@ -77,8 +79,8 @@ fn rearranged(call: &DeviceCall<'_>, plan: RearrangementPlan) -> Queued {
     Ok(moved(call, &whole, &plan.crop(merged.len()), &dims)?.into())
 }
 
-/// A tensor of units of `x`, runs of as many elements, which are found at places that the host knows, the same in each of
-/// `outer` rows. What is nowhere is zeros.
+/// Returns a tensor of units of `x`, which are runs of elements. The host knows their positions,
+/// which are the same in each of `outer` rows. [`NOWHERE`] stands for zeros.
 pub(super) fn picked(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
@@ -91,7 +93,7 @@ pub(super) fn picked(
         return Ok(y);
     }
     let size = x.dtype().size().ok_or_else(|| unsupported("an op that moves elements", x.dtype()))?;
-    // What is nowhere becomes an index of no unit.
+    // [`NOWHERE`] becomes an index out of range.
     let indices: Vec<i64> = places.iter().map(|&place| place as i64).collect();
     let indices = DenseHostTensor::from_slice([indices.len()], &indices, call.cx.host().allocator())?;
     let indices = call.upload(&indices.into())?;
@@ -113,7 +115,7 @@ fn reverse_sequence(call: &DeviceCall<'_>) -> Queued {
     Ok(picked(call, x, (1, unit), &places, x.shape().dims())?.into())
 }
 
-/// All arguments but some, which are tensors on the device.
+/// Returns all arguments but some, as tensors on the device.
 fn tensors<'c>(
     call: &'c DeviceCall<'_>,
     range: std::ops::Range<usize>,
@@ -121,11 +123,11 @@ fn tensors<'c>(
     range.map(|index| call.tensor(index)).collect()
 }
 
-/// Tensors laid one after another: a copy of rows for each.
+/// Concatenates tensors: a copy of rows for each.
 fn join(call: &DeviceCall<'_>, tensors: &[&DeviceTensor], joined: &Joined) -> Queued {
     let y = call.allocate_as(&TensorMetadata::new(joined.dtype, TensorShape::new(&joined.dims)?))?;
     if count(&y) == 0 {
-        // Extents of tensors without elements may be of any size.
+        // The extents of empty tensors are arbitrary.
         return Ok(y.into());
     }
     let size = joined.dtype.size().ok_or_else(|| unsupported("a concatenation", joined.dtype))? as u64;
@@ -165,7 +167,7 @@ fn pack(call: &DeviceCall<'_>) -> Queued {
     join(call, &tensors, &Joined::stacked(&metadata, axis)?)
 }
 
-/// Indices, those of narrow types as `i32`.
+/// Returns indices, with narrow types converted to `i32`.
 fn widened(call: &DeviceCall<'_>, indices: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     match indices.dtype() {
         DType::I8 | DType::I16 => cast(call, indices, DType::I32, false),
@@ -173,7 +175,8 @@ fn widened(call: &DeviceCall<'_>, indices: &DeviceTensor) -> DeviceOpResult<Devi
     }
 }
 
-/// Slices of the first argument along an axis, where the second says; zeros where there is no such slice.
+/// Returns slices of the first argument along an axis, at the indices in the second one. Invalid
+/// indices give zeros.
 fn gather(call: &DeviceCall<'_>, axis: usize, batch: usize) -> Queued {
     let (params, indices) = (call.tensor(0)?, widened(call, call.tensor(1)?)?);
     check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
@@ -205,12 +208,13 @@ fn gather_v2(call: &DeviceCall<'_>) -> Queued {
     gather(call, axis, batch_dims(call.attrs, call.tensor(1)?.shape().rank())?)
 }
 
-/// Pieces of the first argument at the coordinates that the second one holds; zeros where there is no such piece.
+/// Returns pieces of the first argument at the coordinates in the second one. Invalid coordinates
+/// give zeros.
 fn gather_nd(call: &DeviceCall<'_>) -> Queued {
     let [params, indices] = call.tensors()?;
     let indices = widened(call, indices)?;
     check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
-    // What is out of bounds is zeros here, whether that is ignored or not.
+    // Out-of-bounds coordinates give zeros here, whether they are ignored or not.
     ignores_bad_indices(call.attrs)?;
     let shape = GatherNdShape::new(params.shape(), indices.shape())?;
     let y = call.allocate_as(&TensorMetadata::new(params.dtype(), TensorShape::new(&shape.dims)?))?;
@@ -255,7 +259,7 @@ fn one_hot(call: &DeviceCall<'_>) -> Queued {
     Ok(y.into())
 }
 
-/// Chooses; where `by_row`, a condition of one dimension chooses rows.
+/// Selects between two tensors. With `by_row`, a condition of one dimension selects rows.
 fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
     let [condition, x, y] = call.tensors()?;
     let metadata = call.result(0)?;
@@ -272,7 +276,7 @@ fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
     Ok(out.into())
 }
 
-/// Matrices of which a band is kept.
+/// Returns matrices reduced to a band.
 fn band_part(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let band = Band::new(x.shape(), call.host(1)?, call.host(2)?)?;
@@ -290,7 +294,7 @@ fn fill(call: &DeviceCall<'_>) -> Queued {
     Ok(broadcast(call, &value.reshape(&TensorShape::scalar())?, &shape)?.into())
 }
 
-/// A tensor like the argument, which is `number` everywhere.
+/// Returns a tensor like the argument that is filled with `number`.
 fn everywhere(call: &DeviceCall<'_>, number: f64) -> Queued {
     Ok(constant(call, call.result(0)?, number)?.into())
 }
@@ -303,7 +307,7 @@ fn identities(call: &DeviceCall<'_>) -> Queued {
     Ok(OpResult { tensors: tensors.collect::<Result<_, _>>()?, done: None })
 }
 
-/// The extents of each argument, how many elements or how many dimensions it has, in host memory.
+/// Returns the extents, the number of elements or the rank of each argument, in host memory.
 fn described(call: &DeviceCall<'_>, values: fn(&TensorShape) -> Result<Vec<usize>, Diagnostic>) -> Queued {
     let (arguments, results) = (call.arguments, call.results);
     if arguments.len() != results.len() {
@@ -344,7 +348,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.Gather").device(|call| gather(call, 0, 0));
     ops.extend("tf.GatherV2").device_with(gather_v2, host(&[2]));
     ops.extend("tf.GatherNd").device(gather_nd);
-    // How many there are is how large the result is, which the host must know: the condition comes there.
+    // The result's size depends on the elements of the condition, which are therefore copied to the
+    // host.
     ops.extend("tf.Where").device_with(|call| made_on_host(call, positions), host(&[0]));
     ops.extend("tf.MatrixBandPart").device_with(band_part, host(&[1, 2]));
     ops.extend("tf.OneHot").device_with(one_hot, host(&[1]));

@@ -1,4 +1,4 @@
-//! Random numbers, made on the device of a generator that the host has.
+//! Random numbers, computed on the device with a generator from the host.
 
 use tfrt_math::Distribution;
 use tfrt_tensor::TensorMetadata;
@@ -34,7 +34,7 @@ fn random_integers<const N: usize>(call: &DeviceCall<'_>, seeding: Seeding) -> Q
 
 pub(super) fn register(ops: &mut OpRegistry) {
     use Distribution::{Normal, Truncated, Uniform};
-    // Shapes, seeds and bounds: a result on a device that is one of them comes to the host.
+    // Shapes, seeds and bounds: results on a device are copied to the host.
     let all = HostArguments::at(&[0, 1, 2, 3, 4, 5]);
     ops.extend("tf.RandomUniform").device_with(|call| random::<1>(call, seeded, Uniform), all);
     ops.extend("tf.RandomStandardNormal").device_with(|call| random::<1>(call, seeded, Normal), all);
@@ -46,7 +46,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.StatelessRandomUniformV2").device_with(|call| random::<4>(call, keyed, Uniform), all);
     ops.extend("tf.StatelessRandomNormalV2").device_with(|call| random::<4>(call, keyed, Normal), all);
     ops.extend("tf.StatelessTruncatedNormalV2").device_with(|call| random::<4>(call, keyed, Truncated), all);
-    // What the others take from the host stays there.
+    // Arguments that other ops take from the host stay there.
     ops.extend("tf.StatelessRandomGetKeyCounter")
         .device_with(|call| computed_on_host(call, |call| key_and_counter(&call, false)), all)
         .results_on_host();

@@ -125,7 +125,7 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
             };
             let packed = Packed::pack(&source, cols, T::widen)?;
             let rows = at.row..at.row + at.rows;
-            // SAFETY: as the caller promises, for the columns of the group.
+            // SAFETY: the caller promises valid offsets for all columns, which include those of the group.
             unsafe {
                 let out = out.add(group * cols);
                 self.windows(windows, &rows, (x, &packed), (group, out), offsets, &mut left);
