@@ -2,7 +2,7 @@
 
 use tfrt_convert::{data_type, type_of};
 use tfrt_eager::OpAttrs;
-use tfrt_host::{DType, Diagnostic};
+use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
 use tfrt_ir::{AttrDict, Attribute, DenseData, DenseElements, Type};
 use tfrt_tensor::{
     DenseHostTensor, HostTensor, PartialTensorShape, SharedAllocator, TensorMetadata, TensorShape,
@@ -122,4 +122,37 @@ pub(crate) fn tensor_of_bytes(
     let tensor = DenseHostTensor::allocate(metadata, allocator)?;
     tensor.write_bytes(&MAKE)?.copy_from_slice(bytes);
     Ok(tensor)
+}
+
+/// A tensor over the buffer, or over a copy if the buffer is not aligned.
+///
+/// # Errors
+/// A buffer of another size; no memory.
+pub(crate) fn tensor_in_place(
+    metadata: TensorMetadata,
+    buffer: HostBuffer,
+    allocator: &SharedAllocator,
+) -> Result<DenseHostTensor, String> {
+    static READ: tfrt_tensor::Accessor = tfrt_tensor::Accessor::new("constants of a model");
+    let size = metadata.size_bytes().map_err(|error| error.message)?;
+    if buffer.len() != size {
+        return Err(format!("a tensor {metadata} takes {size} bytes, and {} are given", buffer.len()));
+    }
+    // Truth values are kept as 0 and 1, which a file may hold otherwise.
+    let is_plain = metadata.dtype != DType::I1;
+    let align = metadata.dtype.size().unwrap_or(1).min(8);
+    if is_plain && buffer.as_ptr().addr().is_multiple_of(align) {
+        return DenseHostTensor::from_buffer(metadata, buffer).map_err(|error| error.message);
+    }
+    let bytes = DenseHostTensor::from_buffer(TensorMetadata::new(DType::UI8, [buffer.len()]), buffer)
+        .map_err(|error| error.message)?;
+    let bytes = bytes.read::<u8>(&READ).map_err(|error| error.message)?;
+    let truths;
+    let bytes = if is_plain {
+        &bytes[..]
+    } else {
+        truths = bytes.iter().map(|&byte| u8::from(byte != 0)).collect::<Vec<_>>();
+        &truths
+    };
+    tensor_of_bytes(metadata, bytes, allocator).map_err(|error| error.message)
 }

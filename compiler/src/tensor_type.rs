@@ -93,6 +93,23 @@ impl TensorType {
         };
         Some(Self { dtype: self.dtype, dims })
     }
+
+    /// The type of values that are of one type on one way and of another one on another way.
+    ///
+    /// # Errors
+    /// The types, if their data types differ.
+    pub(crate) fn join(&self, other: &Self) -> Result<Self, String> {
+        if self.dtype != other.dtype {
+            return Err(format!("a value is of type {self} on one way and {other} on another"));
+        }
+        let dims = match (&self.dims, &other.dims) {
+            (Some(x), Some(y)) if x.len() == y.len() => {
+                Some(x.iter().zip(y).map(|(x, y)| x.filter(|_| x == y)).collect())
+            }
+            _ => None,
+        };
+        Ok(Self { dtype: self.dtype, dims })
+    }
 }
 
 impl fmt::Display for TensorType {

@@ -196,7 +196,7 @@ impl<'a> OpGraphs<'a> {
                 false => ControlFlow::Continue(()),
             }
         };
-        let run = pass::PassOptions { verify_each: true };
+        let run = pass::PassOptions { verify_each: true, ..pass::PassOptions::default() };
         let _ = pass::run(&options.passes, &mut graph, &self.evaluator, run, &mut after)?;
         if let Some(error) = lost {
             let mut errors = Diagnostics::new();

@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use tfrt::{Choice, DeviceOptions, Runtime, host::AsyncValue};
 use tfrt_compiler::CompileOptions;
 use tfrt_host::{DType, RequestContext, ResourceContext};
+use tfrt_ir::Module;
 use tfrt_models::kernels::{MODEL_WEIGHTS, ModelWeights};
 use tfrt_tensor::{Accessor, Complex, HostTensor, StringHostTensor, TensorShape, bf16, f16, files::npy};
 
@@ -39,7 +40,13 @@ fn main() {
             for (place, runtime) in [("host", &on_host), ("device", &on_device)] {
                 let name = format!("{}/{place}", case.file_name().to_string_lossy());
                 let (runtime, path) = (runtime.clone(), case.path());
-                trials.push(Trial::test(name, move || Ok(run_case(&runtime, &path)?)));
+                trials.push(Trial::test(name, move || Ok(run_case(&runtime, &path, false)?)));
+            }
+            if fs::read_to_string(case.path().join("case.json")).is_ok_and(|text| text.contains("\"direct\""))
+            {
+                let name = format!("{}/direct", case.file_name().to_string_lossy());
+                let (runtime, path) = (on_host.clone(), case.path());
+                trials.push(Trial::test(name, move || Ok(run_case(&runtime, &path, true)?)));
             }
         }
     }
@@ -47,15 +54,18 @@ fn main() {
 }
 
 /// Compiles and runs the model of a folder, and compares each of its outputs.
-fn run_case(runtime: &Runtime, folder: &Path) -> Result<(), String> {
+/// `is_direct` says that the direct executor runs its control flow.
+fn run_case(runtime: &Runtime, folder: &Path, is_direct: bool) -> Result<(), String> {
     let text = fs::read_to_string(folder.join("case.json")).map_err(|error| error.to_string())?;
     let case: Json = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let outputs = case["outputs"].as_array().ok_or("the case has no outputs")?;
     let model = case["model"].as_str().ok_or("the case has no model")?;
     let mut options = CompileOptions::default();
+    options.passes.keep_graphs = is_direct;
     options.import.signature = case["signature"].as_str().map(str::to_owned);
     options.import.outputs = outputs.iter().map(name).collect::<Result<_, _>>()?;
     let model = runtime.compile_model(folder.join(model), &options).map_err(|errors| errors.to_string())?;
+    check_path(&model.module, &case, is_direct)?;
     let program = runtime.load("model", model.bef).map_err(|errors| errors.to_string())?;
     let resources = ResourceContext::new();
     resources.insert(MODEL_WEIGHTS, ModelWeights::Tensors(model.weights.into_iter().collect()));
@@ -84,6 +94,16 @@ fn run_case(runtime: &Runtime, folder: &Path) -> Result<(), String> {
         compare(result, &expected, runtime).map_err(|why| format!("output {}: {why}", output["name"]))?;
     }
     Ok(())
+}
+
+/// Checks that the direct executor runs the control flow if it should, and no other.
+fn check_path(module: &Module, case: &Json, is_direct: bool) -> Result<(), String> {
+    let has_graph = module.walk(module.root()).any(|op| module.op(op).name == "corert.execute_graph");
+    // Some graphs have no functional form.
+    match has_graph == (is_direct || case["direct"] == "always") {
+        true => Ok(()),
+        false => Err(format!("a program {} a graph", if has_graph { "with" } else { "without" })),
+    }
 }
 
 fn name(port: &Json) -> Result<String, String> {

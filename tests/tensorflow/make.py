@@ -54,7 +54,7 @@ def describe(folder, model, inputs, outputs, **more):
         file.write("\n")
 
 
-def graph_case(folder, build, inputs, text=False):
+def graph_case(folder, build, inputs, text=False, **more):
     """A GraphDef with v1 placeholders: `build` gets them by name and gives outputs by name."""
     with tf.Graph().as_default() as graph:
         v1.set_random_seed(1)
@@ -71,10 +71,19 @@ def graph_case(folder, build, inputs, text=False):
             values = session.run(named, {holders[name]: value for name, value in inputs.items()})
     name = "graph.pbtxt" if text else "graph.pb"
     tf.io.write_graph(graph.as_graph_def(), folder, name, as_text=text)
-    describe(folder, name, inputs, values)
+    describe(folder, name, inputs, values, **more)
 
 
-def frozen_case(folder, function, inputs, text=False, lower=False):
+def first_case(folder, build, inputs, text=False, direct="too"):
+    """A GraphDef with control flow of the first version, which the direct executor runs "too" or "always"."""
+    v1.disable_control_flow_v2()
+    try:
+        graph_case(folder, build, inputs, text, direct=direct)
+    finally:
+        v1.enable_control_flow_v2()
+
+
+def frozen_case(folder, function, inputs, text=False, lower=False, **more):
     """A tf.function or Keras model, frozen into a GraphDef."""
     specs = [tf.TensorSpec(value.shape, value.dtype, name) for name, value in inputs.items()]
     concrete = tf.function(lambda *args: function(*args)).get_concrete_function(*specs)
@@ -85,7 +94,7 @@ def frozen_case(folder, function, inputs, text=False, lower=False):
     flat = tf.nest.flatten(expected)
     outputs = {tensor.name: value.numpy() for tensor, value in zip(frozen.outputs, flat)}
     assert len(outputs) == len(flat)
-    describe(folder, name, inputs, outputs)
+    describe(folder, name, inputs, outputs, **more)
 
 
 def saved_case(folder, module, function, inputs, call=None, signature="serving_default"):
@@ -342,6 +351,65 @@ def selections(folder):
 
 
 @case
+def transforms(folder):
+    def build(x, z):
+        c = tf.complex(z[..., 0], z[..., 1])
+        return {
+            "irfft": tf.signal.irfft(c),
+            "irfft_odd": tf.signal.irfft(c, [7]),
+            "rfft2d": tf.math.abs(tf.signal.rfft2d(x)),
+            "irfft2d": tf.signal.irfft2d(tf.signal.rfft2d(x)),
+            "fft3d": tf.math.real(tf.signal.ifft3d(tf.signal.fft3d(tf.cast(x[None], tf.complex64)) * 2.0)),
+        }
+
+    graph_case(folder, build, {"x": numbers(3, 4, 6), "z": numbers(3, 5, 2, seed=1)})
+
+
+@case
+def detection(folder):
+    rng = np.random.default_rng(5)
+    low = rng.uniform(0, 0.6, (12, 2))
+    boxes = np.concatenate([low, low + rng.uniform(0.1, 0.5, (12, 2))], 1).astype(np.float32)
+
+    def build(image, boxes, scores):
+        best = tf.raw_ops.NonMaxSuppressionV5(
+            boxes=boxes, scores=scores[:, 0], max_output_size=5, iou_threshold=0.3, score_threshold=0.1,
+            soft_nms_sigma=0.0, pad_to_max_output_size=True)
+        v4 = tf.raw_ops.NonMaxSuppressionV4(
+            boxes=boxes, scores=scores[:, 1], max_output_size=4, iou_threshold=0.5, score_threshold=0.2)
+        combined = tf.image.combined_non_max_suppression(
+            boxes[None, :, None], scores[None], 4, 9, iou_threshold=0.4, score_threshold=0.3)
+        padded = tf.image.combined_non_max_suppression(
+            tf.stack([boxes[:, None]] * 2) * 1.3, tf.stack([scores, scores[::-1]]), 2, 20, pad_per_class=True,
+            clip_boxes=False)
+        return {
+            "places": best[0], "scores": best[1], "count": best[2], "v4": v4[0], "v4_count": v4[1],
+            "boxes": combined[0], "best": combined[1], "classes": combined[2], "valid": combined[3],
+            "more_boxes": padded[0], "more_scores": padded[1], "more_classes": padded[2], "more_valid": padded[3],
+            "crops": tf.image.crop_and_resize(image, boxes * 1.2 - 0.1, tf.constant([0, 1] * 6), [3, 4], extrapolation_value=-1.0),
+            "nearest": tf.image.crop_and_resize(image, boxes, tf.constant([1] * 12), [1, 5], method="nearest"),
+        }
+
+    scores = rng.uniform(0, 1, (12, 3)).astype(np.float32)
+    graph_case(folder, build, {"image": numbers(2, 6, 7, 3), "boxes": boxes, "scores": scores})
+
+
+@case
+def ragged(folder):
+    def build(values, rows):
+        r = tf.RaggedTensor.from_row_splits(values, [0, 3, 3, 7])
+        by_row = tf.RaggedTensor.from_value_rowids(values, rows, nrows=5, validate=False)
+        return {
+            "dense": r.to_tensor(-1.0),
+            "cut": r.to_tensor(0.0, shape=[None, 2]),
+            "wide": r.to_tensor(0.0, shape=[3, 6]),
+            "rows": by_row.to_tensor(9.0),
+        }
+
+    graph_case(folder, build, {"values": numbers(7), "rows": np.array([0, 0, 1, 3, 3, 3, 4], np.int64)})
+
+
+@case
 def control_edges(folder):
     def build(x):
         check = v1.assert_less(x, 10.0, data=["x is too large"])
@@ -575,6 +643,193 @@ def saved_first_version(folder):
     describe(folder, "saved_model", {"x": x_value}, values)
 
 
+# Control flow of the first version.
+
+
+@case
+def first_cond(folder):
+    def build(x, y):
+        total = tf.reduce_sum(x)
+        w = tf.constant(numbers(3, 2, seed=9))
+        return {
+            "scaled": v1.cond(total > 0.0, lambda: tf.matmul(x, w), lambda: tf.matmul(x, w) * y),
+            "constant": v1.cond(total > 100.0, lambda: tf.constant(1.0), lambda: tf.constant(2.0)),
+            "mixed": v1.cond(total < 0.0, lambda: x, lambda: tf.zeros_like(x)),
+            "pair": v1.cond(tf.reduce_sum(y) > 0.0, lambda: (y, tf.constant(1)), lambda: (-y, tf.constant(2)))[1],
+        }
+
+    first_case(folder, build, {"x": numbers(2, 3), "y": numbers(1, seed=1)}, text=True)
+
+
+@case
+def first_nested_cond(folder):
+    def build(x):
+        def inner():
+            return v1.cond(x[1] > 0.0, lambda: x * 2.0, lambda: x - 3.0)
+
+        y = v1.cond(x[0] > 0.0, inner, lambda: v1.cond(x[2] > 0.0, lambda: -x, lambda: tf.abs(x)))
+        return {"y": y + 1.0, "case": v1.case([(x[0] > 5.0, lambda: x), (x[1] > -5.0, lambda: x * 3.0)], lambda: x * 5.0)}
+
+    first_case(folder, build, {"x": numbers(4, seed=2)})
+
+
+@case
+def first_while(folder):
+    def build(x, n):
+        w = tf.constant(numbers(3, 3, seed=4))
+        i, y, _ = v1.while_loop(
+            lambda i, y, k: i < n, lambda i, y, k: (i + 1, tf.tanh(tf.matmul(y, w)) + k, k), [0, x, tf.constant(0.5)],
+            parallel_iterations=1)
+        return {"i": i, "y": y}
+
+    first_case(folder, build, {"x": numbers(2, 3), "n": np.int32(7)}, text=True)
+
+
+@case
+def first_nested_loops(folder):
+    def build(n):
+        def inner(i, total):
+            _, total = v1.while_loop(lambda j, t: j < i, lambda j, t: (j + 1, t + i * j), [0, total])
+            return i + 1, total
+
+        return {"total": v1.while_loop(lambda i, t: i < n, inner, [0, 0])[1]}
+
+    first_case(folder, build, {"n": np.int32(9)})
+
+
+@case
+def first_while_in_cond(folder):
+    def build(x, n):
+        def loop():
+            return v1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 1.5 + x), [0, x])[1]
+
+        return {"y": v1.cond(x[0] > 0.0, loop, lambda: x), "z": v1.cond(x[0] < 0.0, loop, lambda: x)}
+
+    first_case(folder, build, {"x": numbers(3, seed=3), "n": np.int32(4)})
+
+
+@case
+def first_cond_in_while(folder):
+    def build(n):
+        def body(i, x):
+            y = v1.cond(tf.equal(x % 2, 0), lambda: x // 2, lambda: 3 * x + 1)
+            return i + 1, y
+
+        i, x = v1.while_loop(lambda i, x: x > 1, body, [0, n])
+        return {"steps": i, "x": x}
+
+    first_case(folder, build, {"n": np.int32(27)})
+
+
+@case
+def first_growing(folder):
+    def build(x):
+        y = v1.while_loop(
+            lambda y: tf.shape(y)[0] < 10, lambda y: [tf.concat([y, y * 2.0], 0)], [x],
+            shape_invariants=[tf.TensorShape([None, 2])])
+        y = y[0] if isinstance(y, (list, tuple)) else y
+        return {"y": y, "size": tf.shape(y)}
+
+    first_case(folder, build, {"x": numbers(1, 2)})
+
+
+@case
+def first_arrays(folder):
+    def build(x):
+        squares = v1.map_fn(lambda row: tf.reduce_sum(row * row), x)
+        sums = tf.compat.v1.scan(lambda total, row: total + row, x)
+        array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, clear_after_read=False)
+        _, array = v1.while_loop(
+            lambda i, a: i < 5, lambda i, a: (i + 1, a.write(i, tf.cast(i, tf.float32) * x[0])), [0, array])
+        return {"squares": squares, "sums": sums, "stack": array.stack(), "size": array.size(), "third": array.read(3)}
+
+    first_case(folder, build, {"x": numbers(4, 3)})
+
+
+@case
+def first_rnn(folder):
+    def build(x):
+        w, u = tf.constant(numbers(3, 5, seed=1)), tf.constant(numbers(5, 5, seed=2))
+        steps = tf.transpose(x, [1, 0, 2])
+        array = tf.TensorArray(tf.float32, size=tf.shape(steps)[0]).unstack(steps)
+        output = tf.TensorArray(tf.float32, size=tf.shape(steps)[0])
+
+        def step(t, state, output):
+            state = tf.tanh(tf.matmul(array.read(t), w) + tf.matmul(state, u))
+            return t + 1, state, output.write(t, state)
+
+        state = tf.zeros([tf.shape(x)[0], 5])
+        _, state, output = v1.while_loop(lambda t, s, o: t < tf.shape(steps)[0], step, [0, state, output])
+        return {"state": state, "all": tf.transpose(output.stack(), [1, 0, 2])}
+
+    first_case(folder, build, {"x": numbers(2, 6, 3)})
+
+
+@case
+def first_guard(folder):
+    def build(x):
+        with tf.control_dependencies([v1.assert_positive(tf.reduce_sum(x * x))]):
+            y = x + 1.0
+        switched = v1.cond(tf.equal(tf.size(x), 3), lambda: x * 3.0, lambda: y)
+        return {"y": y, "switched": switched}
+
+    first_case(folder, build, {"x": numbers(3)})
+
+
+@case
+def first_raw(folder):
+    """Nodes as no library makes them: a Merge whose index is used, which has no functional form in a loop."""
+
+    def build(x):
+        false, true = tf.raw_ops.Switch(data=x, pred=tf.reduce_sum(x) > 0.0)
+        merged, index = tf.raw_ops.Merge(inputs=[false * 2.0, true * 3.0])
+        return {"merged": merged, "index": index}
+
+    first_case(folder, build, {"x": numbers(3)})
+
+
+@case
+def first_variables(folder):
+    path = os.path.join(folder, "saved_model")
+    x_value, n_value = numbers(2, 3), np.int32(3)
+    v1.disable_control_flow_v2()
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [None, 3], "x")
+        n = v1.placeholder(tf.int32, [], "n")
+        w = v1.get_variable("w", initializer=numbers(3, 3, seed=1), use_resource=False)
+        b = v1.get_variable("b", initializer=numbers(3, seed=2), use_resource=True)
+        y = v1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, tf.matmul(y, w) + b), [0, x])[1]
+        y = v1.cond(n > 2, lambda: y + b, lambda: tf.matmul(y, w))
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            values = session.run({"y": y}, {x: x_value, n: n_value})
+            v1.saved_model.simple_save(session, path, {"x": x, "n": n}, {"y": y})
+    v1.enable_control_flow_v2()
+    describe(folder, "saved_model", {"x": x_value, "n": n_value}, values, direct="too")
+
+
+@case
+def lowered_loop(folder):
+    @tf.function
+    def f(x, n):
+        y = x
+        for i in tf.range(n):
+            if tf.reduce_sum(y) > 1.0:
+                y = y * 0.5
+            else:
+                y = y + tf.cast(i, tf.float32)
+        return y
+
+    frozen_case(folder, f, {"x": numbers(3), "n": np.int32(6)}, lower=True, direct="too")
+
+
+@case
+def lowered_lstm(folder):
+    layers = seeded()
+    model = tf.keras.Sequential([layers.LSTM(6, return_sequences=True), layers.LSTM(4)])
+    frozen_case(folder, model, {"x": numbers(2, 7, 3)}, lower=True, direct="too")
+
+
 class Training(tf.Module):
     def __init__(self, optimizer):
         self.w = tf.Variable(numbers(4, 3))
@@ -799,6 +1054,59 @@ def keras_efficientnet(folder):
 @case
 def keras_densenet(folder):
     application(folder, tf.keras.applications.DenseNet121, 64, False)
+
+
+@case
+def keras_efficientnet_v2(folder):
+    application(folder, tf.keras.applications.EfficientNetV2B0, 64, True)
+
+
+@case
+def keras_convnext(folder):
+    application(folder, tf.keras.applications.ConvNeXtTiny, 64, True)
+
+
+@case
+def keras_bidirectional(folder):
+    layers = seeded()
+    inputs = tf.keras.Input((9, 3))
+    x = layers.Bidirectional(layers.LSTM(5, return_sequences=True))(inputs)
+    x = layers.Bidirectional(layers.GRU(4), merge_mode="sum")(x)
+    keras_saved_case(folder, tf.keras.Model(inputs, layers.Dense(2)(x)), numbers(2, 9, 3))
+
+
+@case
+def keras_masked(folder):
+    """Tokens of which some are filling: a mask that embeddings, recurrent layers and attention take."""
+    layers = seeded()
+    inputs = tf.keras.Input((8,), dtype="int32")
+    x = layers.Embedding(20, 6, mask_zero=True)(inputs)
+    y = layers.MultiHeadAttention(2, 4)(x, x)
+    x = layers.LayerNormalization()(layers.Add()([x, y]))
+    x = layers.LSTM(4)(x)
+    tokens = np.array([[3, 5, 7, 9, 0, 0, 0, 0], [1, 2, 3, 4, 5, 6, 7, 8]], np.int32)
+    keras_saved_case(folder, tf.keras.Model(inputs, layers.Dense(3, activation="softmax")(x)), tokens)
+
+
+@case
+def keras_text(folder):
+    layers = seeded()
+    text = layers.TextVectorization(max_tokens=50, output_sequence_length=6)
+    text.adapt(["the quick brown fox", "jumps over the lazy dog", "a dog and a fox"])
+
+    class Model(tf.Module):
+        def __init__(self):
+            self.text = text
+            self.embedding = tf.Variable(numbers(50, 4))
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")])
+        def serve(self, text):
+            tokens = self.text(text)
+            return {"tokens": tokens, "mean": tf.reduce_mean(tf.gather(self.embedding, tokens), 1)}
+
+    module = Model()
+    words = np.array(["The quick, brown dog!", "", "unknown words and a fox over the lazy moon"], object)
+    saved_case(folder, module, module.serve, {"text": words})
 
 
 def main():

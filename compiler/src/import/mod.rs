@@ -1,5 +1,7 @@
 //! Importers: models of other frameworks as an op graph.
 
+#[cfg(test)]
+mod hostile;
 pub mod onnx;
 pub mod tensorflow;
 

@@ -46,6 +46,9 @@ impl Pass {
     }
 }
 
+/// The name of the pass that makes functions of graphs.
+const FUNCTIONALIZE: &str = "functionalize";
+
 /// The passes that improve a graph, in the order in which they run.
 pub const PASSES: &[Pass] = &[
     Pass {
@@ -54,7 +57,7 @@ pub const PASSES: &[Pass] = &[
         run: prune_graphs::run,
     },
     Pass {
-        name: "functionalize",
+        name: FUNCTIONALIZE,
         summary: "Make tf.If and tf.While of the Switches, Merges and frames of graphs",
         run: functionalize::run,
     },
@@ -110,6 +113,8 @@ pub fn find(name: &str) -> Option<&'static Pass> {
 pub struct PassOptions {
     /// Verify the graph after each pass, in release builds too.
     pub verify_each: bool,
+    /// Leave graphs of Switch, Merge and frames to the direct executor.
+    pub keep_graphs: bool,
 }
 
 /// Runs passes in order and calls `after` behind each with the time that it took. Ends early if `after` says so.
@@ -123,7 +128,7 @@ pub fn run(
     options: PassOptions,
     after: &mut dyn FnMut(&Pass, &Graph, Duration) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Diagnostics> {
-    for pass in passes {
+    for pass in passes.iter().filter(|pass| !options.keep_graphs || pass.name != FUNCTIONALIZE) {
         let start = Instant::now();
         pass.run(graph, evaluator);
         let time = start.elapsed();

@@ -173,6 +173,7 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("onnx.MaxPool", 1) | ("onnx.Unique", 1..) | ("tf.Where", _) | ("onnx.NonMaxSuppression", _) => {
             DType::I64
         }
+        ("tf.Bitcast", _) => call.type_attr("type").unwrap_or(DType::F32),
         ("tf.OneHot", _) => call.dtype(2).unwrap_or(DType::F32),
         ("tf.Select" | "tf.SelectV2", _) => call.dtype(1).unwrap_or(DType::F32),
         ("tf.ScatterNd" | "tf.Fill", _) => call.dtype(1).unwrap_or(DType::F32),

@@ -1,5 +1,7 @@
 //! Ops on images whose result extents are said by an argument.
 
+use tfrt_host::DType;
+
 use super::{Call, Function, Inferred};
 use crate::TensorType;
 
@@ -8,6 +10,8 @@ pub(super) fn function(name: &str) -> Option<Function> {
     Some(match name {
         "onnx.AffineGrid" => affine_grid,
         "onnx.MaxUnpool" => max_unpool,
+        "tf.CombinedNonMaxSuppression" => combined,
+        "tf.CropAndResize" => crop_and_resize,
         _ => return None,
     })
 }
@@ -27,6 +31,32 @@ fn affine_grid(call: &Call<'_>) -> Inferred {
     dims.extend(extents.iter().map(extent));
     dims.push(Some(extents.len() as u64));
     Ok(Some(vec![TensorType::ranked(dtype, dims)]))
+}
+
+/// As many boxes as the fourth argument says for each image, unless rows of classes are shorter.
+fn combined(call: &Call<'_>) -> Inferred {
+    let batch = call.dims(0).and_then(|boxes| boxes.first().copied().flatten());
+    let is_padded = matches!(call.attrs.optional::<bool>("pad_per_class"), Ok(Some(true)));
+    let total = call
+        .elements(3)
+        .filter(|_| !is_padded)
+        .and_then(|total| u64::try_from(total.first().copied()??).ok());
+    Ok(Some(vec![
+        TensorType::ranked(DType::F32, [batch, total, Some(4)]),
+        TensorType::ranked(DType::F32, [batch, total]),
+        TensorType::ranked(DType::F32, [batch, total]),
+        TensorType::ranked(DType::I32, [batch]),
+    ]))
+}
+
+/// A part of an image for each box, of the size that the last argument says.
+fn crop_and_resize(call: &Call<'_>) -> Inferred {
+    let boxes = call.dims(1).and_then(|boxes| boxes.first().copied().flatten());
+    let channels = call.dims(0).and_then(|image| image.get(3).copied().flatten());
+    let size = call.elements(3).unwrap_or_default();
+    let extent =
+        |axis: usize| size.get(axis).copied().flatten().and_then(|extent| u64::try_from(extent).ok());
+    Ok(Some(vec![TensorType::ranked(DType::F32, [boxes, extent(0), extent(1), channels])]))
 }
 
 /// The shape that the third argument says, or else the one that the window led from.

@@ -56,12 +56,11 @@ impl Runner {
         let module = module.map_err(|errors| errors.to_string())?;
         let mut graph = Graph::from_module(module, &self.evaluator).map_err(|errors| errors.to_string())?;
         let is_chosen = |pass: &&pass::Pass| match pass.name {
-            "functionalize" => path != Path::Direct,
             "scalar-loops" => path == Path::Compiled,
             _ => true,
         };
         let passes: Vec<pass::Pass> = pass::PASSES.iter().filter(is_chosen).copied().collect();
-        let options = pass::PassOptions { verify_each: true };
+        let options = pass::PassOptions { verify_each: true, keep_graphs: path == Path::Direct };
         let mut after = |_: &pass::Pass, _: &Graph, _: Duration| ControlFlow::Continue(());
         let run = pass::run(&passes, &mut graph, &self.evaluator, options, &mut after);
         assert!(run.map_err(|errors| errors.to_string())?.is_continue());

@@ -11,6 +11,7 @@ mod complex;
 pub(crate) mod concat;
 mod constant;
 mod convolution;
+mod detection;
 mod device;
 mod diagonal;
 mod einsum;
@@ -64,6 +65,7 @@ pub fn register(ops: &mut OpRegistry) {
     constant::register(ops);
     convolution::register(ops);
     prepared_convolution::register(ops);
+    detection::register(ops);
     diagonal::register(ops);
     einsum::register(ops);
     fail::register(ops);

@@ -4,7 +4,7 @@
 use std::{error::Error, fs, path::Path};
 
 use tfrt_convert::{ConvertOptions, mlir_to_bef};
-use tfrt_fuzz::{OPS, READER, allocator};
+use tfrt_fuzz::{OPS, READER, allocator, join_saved_model_parts};
 use tfrt_ir::{ParseOptions, Source, parse_module};
 use tfrt_tensor::{
     CooHostTensor, DType, DenseHostTensor, HostTensor, TensorMetadata,
@@ -21,6 +21,7 @@ const PROGRAMS: &[(&str, &str)] =
 pub(crate) fn add(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     programs(repository, seeds)?;
     models(repository, seeds)?;
+    tensorflow_models(repository, seeds)?;
     tensors(repository, seeds)
 }
 
@@ -36,6 +37,35 @@ fn models(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
         let bytes = fs::read(&path)?;
         if bytes.len() <= PROGRAM_BYTES_MAX {
             seeds.add("onnx", &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Small models of TensorFlow.
+fn tensorflow_models(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    let mut folders = vec![repository.join("tests/tensorflow/cases")];
+    folders.extend(Some(repository.join("target/tensorflow/cases")).filter(|folder| folder.is_dir()));
+    for folder in folders {
+        for (extension, form) in [("pb", 0), ("pbtxt", 1)] {
+            let mut paths = Vec::new();
+            files(&folder, extension, &mut paths)?;
+            for path in paths {
+                let bytes = fs::read(&path)?;
+                if bytes.len() > 2 * PROGRAM_BYTES_MAX {
+                    continue;
+                }
+                let is_graph = path.file_stem().is_some_and(|stem| stem == "graph");
+                if is_graph {
+                    seeds.add("graphdef", &[&[form][..], &bytes].concat())?;
+                } else if let Some(model) = path.parent() {
+                    let read = |name: &str| fs::read(model.join("variables").join(name)).unwrap_or_default();
+                    let (index, data) = (read("variables.index"), read("variables.data-00000-of-00001"));
+                    if let Some(joined) = join_saved_model_parts([&bytes, &index, &data]) {
+                        seeds.add("saved_model", &joined)?;
+                    }
+                }
+            }
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::fmt;
 
 use tfrt_ir::{
     Attribute, CustomAssembly, FunctionType, Module, OpId, OpState, Operation, Parsed, Parser, Printer, Type,
-    UnresolvedOperand,
+    UnresolvedOperand, ValueId,
 };
 
 use super::{
@@ -102,6 +102,15 @@ fn ends_alike(module: &Module, op: OpId, terminator: &str, extra: usize) -> bool
         && module.types_of(&data.results[..count]) == types
 }
 
+/// Prints operands behind a space, if there are any.
+fn print_operands(printer: &mut Printer<'_>, operands: &[ValueId]) -> fmt::Result {
+    if operands.is_empty() {
+        return Ok(());
+    }
+    printer.write(" ")?;
+    printer.values(operands)
+}
+
 /// `%a, %b : types` and attributes, or attributes alone.
 #[derive(Debug)]
 pub(super) struct Terminator;
@@ -121,9 +130,8 @@ impl CustomAssembly for Terminator {
 
     fn print(&self, printer: &mut Printer<'_>, op: OpId) -> fmt::Result {
         let data = printer.module().op(op);
+        print_operands(printer, &data.operands)?;
         if !data.operands.is_empty() {
-            printer.write(" ")?;
-            printer.values(&data.operands)?;
             printer.write(" : ")?;
             printer.types(&data.operands)?;
         }
@@ -545,10 +553,7 @@ impl CustomAssembly for ControlTrigger {
 
     fn print(&self, printer: &mut Printer<'_>, op: OpId) -> fmt::Result {
         let data = printer.module().op(op);
-        if !data.operands.is_empty() {
-            printer.write(" ")?;
-            printer.values(&data.operands)?;
-        }
+        print_operands(printer, &data.operands)?;
         printer.optional_attr_dict(data, |_| true)
     }
 

@@ -3,11 +3,7 @@
 //!
 //! `TFRT_HOSTILE_ROUNDS` makes the tests run longer than the default.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
 use prost::Message;
 
@@ -17,53 +13,16 @@ use super::{
     schemas::SCHEMAS,
     tests::{floats, graph_of, host, model, node},
 };
-use crate::{Evaluator, import::ImportOptions, pass::verify_op_graph};
+use crate::{
+    Evaluator,
+    import::{
+        ImportOptions,
+        hostile::{Random, check, rounds},
+    },
+};
 
-/// An import that takes longer is a finding.
-const MAX_TIME: Duration = Duration::from_secs(20);
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-}
-
-fn rounds(default: usize) -> usize {
-    std::env::var("TFRT_HOSTILE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(default)
-}
-
-/// Imports a file. Gives whether that is possible, or what is wrong with the importer.
 fn try_import(bytes: &[u8], evaluator: &Evaluator) -> Result<bool, String> {
-    let start = Instant::now();
-    let imported = catch_unwind(AssertUnwindSafe(|| {
-        match read_bytes("in.onnx", bytes, &ImportOptions::default(), evaluator) {
-            Ok((graph, _)) => {
-                verify_op_graph(&graph, evaluator).map(|()| true).map_err(|errors| errors.to_string())
-            }
-            Err(_) => Ok(false),
-        }
-    }));
-    match imported {
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-            Err(format!("it panics: {}", text.unwrap_or_default()))
-        }
-        Ok(Err(errors)) => Err(format!("the graph is wrong: {errors}")),
-        Ok(Ok(_)) if start.elapsed() > MAX_TIME => Err(format!("it takes {:?}", start.elapsed())),
-        Ok(Ok(is_imported)) => Ok(is_imported),
-    }
+    check(evaluator, || read_bytes("in.onnx", bytes, &ImportOptions::default(), evaluator))
 }
 
 const NUMBERS: &[i64] =
@@ -257,15 +216,7 @@ fn files_with_changed_bytes_are_errors_or_imported() {
     for round in 0..rounds(2) {
         for (number, file) in files.iter().enumerate() {
             let mut random = Random((round * files.len() + number) as u64 + 77);
-            let mut bytes = file.clone();
-            for _ in 0..=random.below(4) {
-                let at = random.below(bytes.len());
-                match random.below(3) {
-                    0 => bytes[at] = random.next() as u8,
-                    1 => bytes.truncate(at.max(1)),
-                    _ => bytes[at] ^= 1 << random.below(8),
-                }
-            }
+            let bytes = random.damaged(file);
             match try_import(&bytes, &evaluator) {
                 Ok(is_imported) => imported += usize::from(is_imported),
                 Err(finding) => panic!("file {number}, round {round}: {finding}"),

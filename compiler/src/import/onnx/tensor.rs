@@ -12,7 +12,7 @@ use tfrt_tensor::{
 };
 
 use super::proto::{EXTERNAL, TensorProto};
-use crate::attributes::tensor_of_bytes;
+use crate::attributes::{tensor_in_place, tensor_of_bytes};
 
 /// Reads constant tensors, and the files beside the model that hold the elements of some.
 pub(super) struct TensorReader {
@@ -69,38 +69,17 @@ impl TensorReader {
             return Ok(self.external(proto, metadata)?.into());
         }
         if !proto.raw_data.is_empty() {
-            return Ok(self.in_place(metadata, HostBuffer::from_readonly(proto.raw_data.clone()))?.into());
+            return Ok(tensor_in_place(
+                metadata,
+                HostBuffer::from_readonly(proto.raw_data.clone()),
+                &self.allocator,
+            )?
+            .into());
         }
         let bytes = typed_data(proto, dtype, count)?;
         tensor_of_bytes(metadata, &bytes, &self.allocator)
             .map(HostTensor::from)
             .map_err(|error| error.message)
-    }
-
-    /// A tensor over the buffer, or over a copy if the buffer is not aligned.
-    fn in_place(&self, metadata: TensorMetadata, buffer: HostBuffer) -> Result<DenseHostTensor, String> {
-        let size = metadata.size_bytes().map_err(|error| error.message)?;
-        if buffer.len() != size {
-            return Err(format!("a tensor {metadata} takes {size} bytes, and {} are given", buffer.len()));
-        }
-        // Truth values are kept as 0 and 1, which a file may hold otherwise.
-        let is_plain = metadata.dtype != DType::I1;
-        let align = metadata.dtype.size().unwrap_or(1).min(8);
-        if is_plain && buffer.as_ptr().addr().is_multiple_of(align) {
-            return DenseHostTensor::from_buffer(metadata, buffer).map_err(|error| error.message);
-        }
-        static READ: tfrt_tensor::Accessor = tfrt_tensor::Accessor::new("constants of an ONNX file");
-        let bytes = DenseHostTensor::from_buffer(TensorMetadata::new(DType::UI8, [buffer.len()]), buffer)
-            .map_err(|error| error.message)?;
-        let bytes = bytes.read::<u8>(&READ).map_err(|error| error.message)?;
-        let truths;
-        let bytes = if is_plain {
-            &bytes[..]
-        } else {
-            truths = bytes.iter().map(|&byte| u8::from(byte != 0)).collect::<Vec<_>>();
-            &truths
-        };
-        tensor_of_bytes(metadata, bytes, &self.allocator).map_err(|error| error.message)
     }
 
     fn external(&mut self, proto: &TensorProto, metadata: TensorMetadata) -> Result<DenseHostTensor, String> {
@@ -121,7 +100,7 @@ impl TensorReader {
         let part = file.slice(offset, length).ok_or_else(|| {
             format!("'{location}' has {} bytes, which do not hold {length} at {offset}", file.len())
         })?;
-        self.in_place(metadata, part)
+        tensor_in_place(metadata, part, &self.allocator)
     }
 
     /// The bytes of a file beside the model.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     outputs,
-    proto::{FunctionDef, NodeDef},
+    proto::{Attr, FunctionDef, NodeDef},
 };
 
 /// Where an input of a node comes from.
@@ -24,6 +24,23 @@ pub(super) struct Body<'p> {
     is_function: bool,
     /// The inputs of each node, and the nodes that come before it.
     edges: Vec<(Vec<Source>, Vec<usize>)>,
+}
+
+/// The ops that send a tensor, and those that receive one.
+const SENDERS: [&str; 2] = ["_HostSend", "_Send"];
+const RECEIVERS: [&str; 2] = ["_HostRecv", "_Recv"];
+
+/// The name under which a node of one of these ops sends or receives.
+fn key<'p>(node: &'p NodeDef, ops: &[&str]) -> Option<&'p [u8]> {
+    match node.attr.get("tensor_name")?.value.as_ref()? {
+        Attr::S(name) if ops.contains(&node.op.as_str()) => Some(name),
+        _ => None,
+    }
+}
+
+/// The nodes that send, by the names under which they do.
+fn sent(nodes: &[NodeDef]) -> HashMap<&[u8], usize> {
+    nodes.iter().enumerate().filter_map(|(number, node)| Some((key(node, &SENDERS)?, number))).collect()
 }
 
 /// What cannot be made of nodes, with the number of the node.
@@ -54,6 +71,7 @@ impl<'p> Body<'p> {
             }
         }
         let mut body = Self { nodes, index, arguments, is_function, edges: Vec::new() };
+        let sent = sent(nodes);
         for (number, node) in nodes.iter().enumerate() {
             let (mut inputs, mut controls) = (Vec::new(), Vec::new());
             for name in &node.input {
@@ -66,6 +84,13 @@ impl<'p> Body<'p> {
                     },
                     None => inputs.push(body.source(name).map_err(|message| (Some(number), message))?),
                 }
+            }
+            // What is received is what the node gives that sends it.
+            if let Some(&sender) = key(node, &RECEIVERS).and_then(|key| sent.get(key))
+                && let Some(data) = nodes[sender].input.first()
+            {
+                inputs.push(body.source(data).map_err(|message| (Some(sender), message))?);
+                controls.push(sender);
             }
             body.edges.push((inputs, controls));
         }
@@ -110,7 +135,37 @@ impl<'p> Body<'p> {
         &self.edges[node].0
     }
 
-    /// The nodes from which these can be reached, each behind those it needs. `is_given` says what is known without its node.
+    /// The nodes that a node waits for without taking what they give.
+    pub(super) fn controls(&self, node: usize) -> &[usize] {
+        &self.edges[node].1
+    }
+
+    /// The nodes that a node takes inputs from or waits for.
+    pub(super) fn dependencies(&self, node: usize) -> impl Iterator<Item = usize> {
+        let (inputs, controls) = &self.edges[node];
+        let makers = inputs.iter().filter_map(|source| match source {
+            Source::Output(node, _) => Some(*node),
+            Source::Argument(_) => None,
+        });
+        makers.chain(controls.iter().copied())
+    }
+
+    /// Whether the nodes are those of a function.
+    pub(super) fn is_function(&self) -> bool {
+        self.is_function
+    }
+
+    /// Whether an input of a node comes from the iteration before.
+    pub(super) fn is_back_edge(&self, node: usize, source: Source) -> bool {
+        let op = |node: usize| {
+            let op = self.nodes[node].op.as_str();
+            op.strip_prefix("Ref").unwrap_or(op)
+        };
+        matches!(source, Source::Output(before, _) if op(before) == "NextIteration" && op(node) == "Merge")
+    }
+
+    /// The nodes from which these can be reached, each behind those it needs. A node that begins an iteration needs none of the
+    /// iteration before. `is_given` says what is known without its node.
     ///
     /// # Errors
     /// A node on a cycle.
@@ -128,8 +183,8 @@ impl<'p> Body<'p> {
         let mut marks = vec![Mark::New; self.nodes.len()];
         let mut order = Vec::new();
         let mut wanted: Vec<usize> = targets.into_iter().collect();
-        wanted.sort_unstable();
-        for target in wanted {
+        wanted.sort_unstable_by(|a, b| b.cmp(a));
+        while let Some(target) = wanted.pop() {
             let mut stack = vec![(target, 0)];
             while let Some((node, next)) = stack.pop() {
                 if next == 0 {
@@ -141,6 +196,10 @@ impl<'p> Body<'p> {
                 let (inputs, controls) = &self.edges[node];
                 let before = match inputs.get(next) {
                     Some(&source) => match source {
+                        Source::Output(before, _) if self.is_back_edge(node, source) => {
+                            wanted.push(before);
+                            None
+                        }
                         Source::Output(before, _) if !is_given(source) => Some(before),
                         _ => None,
                     },

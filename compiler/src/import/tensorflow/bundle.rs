@@ -16,6 +16,7 @@ use super::{
     table::{self, Cursor, masked},
     tensor,
 };
+use crate::attributes::tensor_in_place;
 
 static READ: Accessor = Accessor::new("checkpoint");
 /// The most files that elements may be spread over.
@@ -93,7 +94,7 @@ impl Bundle {
         }
         check(crc32c::crc32c(&bytes), entry.crc32c)?;
         let metadata = TensorMetadata { dtype, shape };
-        tensor::in_place(metadata, part, &self.allocator).map(HostTensor::from)
+        tensor_in_place(metadata, part, &self.allocator).map(HostTensor::from)
     }
 
     /// A file of elements.

@@ -250,20 +250,6 @@ fn import(
     Ok(Imports { open, values: values?, before, after })
 }
 
-/// The type of values that are of one of two types.
-fn join(a: &TensorType, b: &TensorType) -> Imported<TensorType> {
-    if a.dtype != b.dtype {
-        return Err(format!("a value is of type {a} on one way and {b} on another").into());
-    }
-    let dims = match (&a.dims, &b.dims) {
-        (Some(x), Some(y)) if x.len() == y.len() => {
-            Some(x.iter().zip(y).map(|(x, y)| x.filter(|_| x == y)).collect())
-        }
-        _ => None,
-    };
-    Ok(TensorType { dtype: a.dtype, dims })
-}
-
 /// Appends a conditional of two functions.
 fn select(
     importer: &mut Importer<'_>,
@@ -300,7 +286,7 @@ fn select(
         let types = importer.end_function(branch.open, results)?;
         joined = Some(match joined {
             None => types,
-            Some(before) => before.iter().zip(&types).map(|(a, b)| join(a, b)).collect::<Imported<_>>()?,
+            Some(before) => before.iter().zip(&types).map(|(a, b)| a.join(b)).collect::<Result<_, _>>()?,
         });
     }
     let attributes: AttrDict = ["then_branch", "else_branch"]
@@ -374,7 +360,7 @@ fn repeat(
             let results = carried_results(&slots, &step)?;
             let after = results.iter().map(|&result| importer.graph.tensor_type(result));
             let after = after.collect::<Option<Vec<_>>>().ok_or("a result of a loop is not a tensor")?;
-            let next = types.iter().zip(&after).map(|(a, b)| join(a, b)).collect::<Imported<Vec<_>>>()?;
+            let next = types.iter().zip(&after).map(|(a, b)| a.join(b)).collect::<Result<Vec<_>, _>>()?;
             if next == types {
                 break 'settled step;
             }

@@ -95,6 +95,7 @@ impl Importer<'_> {
         frame.arguments = arguments;
         frame.attrs = function.attr.clone();
         frame.attrs.extend(attrs.clone());
+        frame.ends = function.ret.values().filter_map(|name| frame.body.source(name).ok()).collect();
         self.run(&mut frame, &order)?;
         let mut results = Vec::new();
         for output in &signature.output_arg {
@@ -153,7 +154,7 @@ impl Importer<'_> {
         let (op, block) = self.graph.module.add_function(name.as_str(), ty, self.location.clone());
         let arguments = self.graph.module.block(block).arguments.clone();
         let (tables, table_types) = (self.state.tables.clone(), self.state.table_types.clone());
-        let inner = State { tables, table_types, ..State::default() };
+        let inner = State { tables, table_types, arrays: self.state.arrays.clone(), ..State::default() };
         let outer = (
             std::mem::replace(&mut self.block, block),
             std::mem::replace(&mut self.state, inner),

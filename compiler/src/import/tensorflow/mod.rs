@@ -12,7 +12,10 @@ mod body;
 mod bundle;
 mod control_flow;
 mod describe;
+mod executor;
 mod function;
+#[cfg(test)]
+mod hostile_tests;
 mod model;
 mod node;
 mod ops;
@@ -41,14 +44,16 @@ use self::{
     proto::{FunctionDef, GraphDef, NodeDef},
 };
 use super::ImportOptions;
-use crate::{Evaluator, Graph, GraphBuilder};
+use crate::{Evaluator, Graph, GraphBuilder, TensorType};
 
 pub use describe::{ModelSummary, SignatureSummary, TensorSummary, describe};
-pub use model::{is_saved_model, is_tensorflow, read};
+pub use model::{is_saved_model, is_tensorflow, read, read_bytes};
 pub use ops::names as op_names;
 
 /// How deep calls of functions may nest.
 const MAX_DEPTH: usize = 64;
+/// How many bytes constants may take that are larger in memory than in their files.
+const MAX_EXPANDED_BYTES: usize = 1 << 31;
 /// How many nodes may be imported, those of a function once for each call.
 const MAX_NODES: usize = 4_000_000;
 
@@ -66,6 +71,8 @@ struct State {
     tables: HashMap<Arc<str>, Table>,
     /// The types of tables' keys and values.
     table_types: HashMap<Arc<str>, (DType, DType)>,
+    /// The types of the elements of arrays of tensors.
+    arrays: HashMap<Arc<str>, TensorType>,
 }
 
 /// The nodes of a graph or of a call of a function, with the values that were imported so far.
@@ -77,6 +84,8 @@ struct Frame<'p> {
     arguments: Vec<Value>,
     /// Values that stand for outputs of nodes.
     given: HashMap<Source, Value>,
+    /// What is wanted of the nodes in the end.
+    ends: Vec<Source>,
     values: HashMap<usize, Vec<Value>>,
     failed: HashSet<usize>,
 }
@@ -89,6 +98,7 @@ impl<'p> Frame<'p> {
             attrs: Attrs::new(),
             arguments: Vec::new(),
             given: HashMap::new(),
+            ends: Vec::new(),
             values: HashMap::new(),
             failed: HashSet::new(),
         }
@@ -138,6 +148,8 @@ struct Importer<'g> {
     assets: HashMap<String, PathBuf>,
     folder: PathBuf,
     checkpoint: Option<Bundle>,
+    /// How many more bytes constants may take that are larger in memory than in their files.
+    expansion_room: usize,
     depth: usize,
     node_count: usize,
     function_count: usize,
@@ -166,6 +178,7 @@ impl<'g> Importer<'g> {
             assets: HashMap::new(),
             folder: PathBuf::new(),
             checkpoint: None,
+            expansion_room: MAX_EXPANDED_BYTES,
             depth: 0,
             node_count: 0,
             function_count: 0,
@@ -252,8 +265,13 @@ impl<'g> Importer<'g> {
         format!("function '{function}' of {}", self.file)
     }
 
-    /// Imports nodes in this order. What fails is reported, and what depends on it is left out.
-    fn run(&mut self, frame: &mut Frame<'_>, order: &[usize]) -> Imported<()> {
+    /// Imports nodes in this order, each by `import`. What fails is reported, and what depends on it is left out.
+    fn run_each<'p>(
+        &mut self,
+        frame: &mut Frame<'p>,
+        order: &[usize],
+        import: &mut dyn FnMut(&mut Self, &mut Frame<'p>, usize) -> Imported<()>,
+    ) -> Imported<()> {
         let mut has_failed = false;
         for &number in order {
             let node = frame.node(number);
@@ -269,34 +287,21 @@ impl<'g> Importer<'g> {
                 frame.failed.insert(number);
                 continue;
             }
-            match self.import_node(frame, number) {
-                Ok(values) => {
-                    frame.values.insert(number, values);
+            if let Err(error) = import(self, frame, number) {
+                if !error.is_reported() {
+                    self.location = location_of(node, &frame.place);
+                    self.error(error.0);
                 }
-                Err(error) => {
-                    if !error.is_reported() {
-                        self.location = location_of(node, &frame.place);
-                        self.error(error.0);
-                    }
-                    has_failed = true;
-                    frame.failed.insert(number);
-                }
+                has_failed = true;
+                frame.failed.insert(number);
             }
         }
         if has_failed { Err(ImportError::reported()) } else { Ok(()) }
     }
 
-    fn import_node(&mut self, frame: &Frame<'_>, number: usize) -> Imported {
+    /// Imports a node with these inputs. Returns its outputs.
+    fn import_node(&mut self, frame: &Frame<'_>, number: usize, inputs: Vec<Value>) -> Imported {
         let proto = frame.node(number);
-        let mut inputs = Vec::new();
-        for (place, &source) in frame.body.inputs(number).iter().enumerate() {
-            let value = frame.value(source).cloned();
-            inputs.push(
-                value.ok_or_else(|| {
-                    ImportError(format!("input {place} names an output that does not exist"))
-                })?,
-            );
-        }
         if let Some(path) = self.assets.get(&proto.name).filter(|_| self.depth == 0) {
             let text = path.to_string_lossy().into_owned();
             return self.string_constant(&text);

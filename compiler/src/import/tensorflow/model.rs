@@ -53,6 +53,21 @@ pub fn read(
     importer.import_graph(&graph)
 }
 
+/// Reads a GraphDef that is in memory, in the text form if its name ends in `.pbtxt`.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(
+    name: &str,
+    bytes: &[u8],
+    options: &ImportOptions,
+    evaluator: &Evaluator,
+) -> Result<(Graph, Diagnostics), Diagnostics> {
+    let decoded = decode_bytes(Path::new(name), Bytes::copy_from_slice(bytes), schema::graph());
+    let mut graph: GraphDef = decoded.map_err(|message| failure(name, message))?;
+    Importer::new(name.to_owned(), options, evaluator, &mut graph).import_graph(&graph)
+}
+
 /// One error about a file.
 pub(super) fn failure(file: &str, message: String) -> Diagnostics {
     let mut errors = Diagnostics::new();
@@ -63,14 +78,20 @@ pub(super) fn failure(file: &str, message: String) -> Diagnostics {
 /// The message that a file holds, in the text form if its name says so.
 pub(super) fn decode<M: Message + Default>(path: &Path, schema: schema::Schema) -> Result<M, String> {
     let mapped = MappedFile::open(path).map_err(|error| error.message)?;
+    decode_bytes(path, Bytes::from_owner(mapped), schema)
+}
+
+fn decode_bytes<M: Message + Default>(
+    path: &Path,
+    bytes: Bytes,
+    schema: schema::Schema,
+) -> Result<M, String> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pbtxt")) {
-        let text =
-            std::str::from_utf8(mapped.as_ref()).map_err(|_| "the file is not valid UTF-8".to_owned())?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| "the file is not valid UTF-8".to_owned())?;
         let bytes = text::encode(text, schema)?;
         return M::decode(Bytes::from(bytes)).map_err(|error| error.to_string());
     }
-    M::decode(Bytes::from_owner(mapped))
-        .map_err(|error| format!("the file is not a {} of TensorFlow: {error}", schema.name))
+    M::decode(bytes).map_err(|error| format!("the file is not a {} of TensorFlow: {error}", schema.name))
 }
 
 /// Something to be given to the graph or taken from it, by the name that callers use.
@@ -104,25 +125,11 @@ impl Importer<'_> {
         let inputs = match frame.order(outputs.iter().filter_map(node_of)) {
             Ok(order) => Self::placeholders(&graph.node, &order),
             Err(error) => {
-                let message = error.1.clone();
-                self.report_cycle(&frame, error, message);
+                self.structure_error(frame.body.nodes, &frame.place, error);
                 return Err(self.diagnostics);
             }
         };
         self.import_main(frame, &inputs, &outputs, &[])
-    }
-
-    /// Reports a cycle; where TensorFlow's first control flow makes it, that is what is said.
-    fn report_cycle(&mut self, frame: &Frame<'_>, error: (Option<usize>, String), message: String) {
-        let loops = frame.body.nodes.iter().filter(|node| ops::is_v1_control_flow(&node.op));
-        let loops: Vec<_> = loops.collect();
-        if loops.is_empty() {
-            self.structure_error(frame.body.nodes, &frame.place, (error.0, message));
-        }
-        for node in loops {
-            self.location = super::location_of(node, &frame.place);
-            self.error(ops::unsupported(&node.op));
-        }
     }
 
     /// The placeholders among these nodes, in the order of the file.
@@ -148,12 +155,17 @@ impl Importer<'_> {
             };
             return self.options.outputs.iter().map(end).collect();
         }
+        let is_end = |node: &usize| {
+            let op = &body.nodes[*node].op;
+            !ops::is_placeholder(op) && op != "Const" && outputs::count(&body.nodes[*node]) > 0
+        };
+        let sinks: Vec<usize> = body.sinks().into_iter().filter(is_end).collect();
+        // Nodes of control flow are outputs if there are no others; most of those that nothing uses are dead.
+        let is_plain = |node: &usize| !ops::is_v1_control_flow(&body.nodes[*node].op);
+        let has_plain = sinks.iter().any(is_plain);
         let mut ends = Vec::new();
-        for node in body.sinks() {
+        for node in sinks.into_iter().filter(|node| !has_plain || is_plain(node)) {
             let proto = &body.nodes[node];
-            if ops::is_placeholder(&proto.op) || proto.op == "Const" {
-                continue;
-            }
             let count = outputs::count(proto);
             for output in 0..count {
                 let name = if count == 1 { proto.name.clone() } else { format!("{}:{output}", proto.name) };
@@ -210,6 +222,7 @@ impl Importer<'_> {
             frame.given.insert(end.source, argument.into());
         }
         let order = self.ordered(frame, outputs.iter().filter_map(node_of))?;
+        frame.ends = outputs.iter().map(|end| end.source).collect();
         self.run(frame, &order)?;
         self.location = Location::file(self.file.as_str(), 0, 0);
         let mut results = Vec::new();

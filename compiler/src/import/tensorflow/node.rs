@@ -211,9 +211,16 @@ impl Node<'_, '_> {
     }
 
     /// A constant tensor that is an attribute.
-    pub(super) fn tensor(&self, name: &str) -> Imported<HostTensor> {
+    pub(super) fn tensor(&mut self, name: &str) -> Imported<HostTensor> {
+        let evaluator = self.importer.evaluator;
         match self.attr(name) {
-            Some(Attr::Tensor(proto)) => Ok(tensor::read(proto, self.importer.evaluator.allocator())?),
+            Some(Attr::Tensor(proto)) => {
+                let expanded = tensor::expanded_bytes(proto)?;
+                let tensor = tensor::read(proto, evaluator.allocator());
+                let room = self.importer.expansion_room.checked_sub(expanded);
+                self.importer.expansion_room = room.ok_or("the constants of the model do not fit memory")?;
+                Ok(tensor?)
+            }
             _ => Err(Self::wrong(name, "a tensor")),
         }
     }

@@ -13,6 +13,9 @@ enum Count {
 
 use Count::{Attr as By, One};
 
+/// The most values that stand behind a name.
+const MAX_OUTPUTS: usize = 1 << 16;
+
 type Outputs = &'static [(&'static str, Count)];
 
 /// Ops that do something and give nothing.
@@ -43,6 +46,9 @@ pub(super) const WITHOUT_OUTPUTS: &[&str] = &[
     "ResourceScatterSub",
     "ResourceScatterUpdate",
     "SaveV2",
+    "TensorArrayCloseV3",
+    "_HostSend",
+    "_Send",
 ];
 
 fn outputs(op: &str) -> Option<Outputs> {
@@ -57,6 +63,8 @@ fn outputs(op: &str) -> Option<Outputs> {
             &[("output", By("Tout"))]
         }
         "While" | "StatelessWhile" => &[("output", By("T"))],
+        "_SwitchN" => &[("outputs", By("num_outs"))],
+        "TensorArrayV3" => &[("handle", One), ("flow", One)],
         "Switch" | "RefSwitch" => &[("output_false", One), ("output_true", One)],
         "Merge" | "RefMerge" => &[("output", One), ("value_index", One)],
         "TopK" | "TopKV2" => &[("values", One), ("indices", One)],
@@ -125,7 +133,7 @@ fn outputs(op: &str) -> Option<Outputs> {
 fn size(node: &NodeDef, count: &Count) -> usize {
     let By(name) = count else { return 1 };
     match node.attr.get(*name).and_then(|attr| attr.value.as_ref()) {
-        Some(Attr::I(count)) => usize::try_from(*count).unwrap_or(0),
+        Some(Attr::I(count)) => usize::try_from(*count).unwrap_or(0).min(MAX_OUTPUTS),
         Some(Attr::List(list)) => list.r#type.len(),
         _ => 0,
     }

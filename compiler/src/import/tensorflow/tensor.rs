@@ -2,17 +2,18 @@
 
 use bytes::Bytes;
 use tfrt_host::{DType, host_buffer::HostBuffer};
-use tfrt_tensor::{
-    DenseHostTensor, HostTensor, SharedAllocator, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
-};
+use tfrt_tensor::{HostTensor, SharedAllocator, StringHostTensor, TensorMetadata, TensorShape, bf16, f16};
 
 use super::proto::{TensorProto, TensorShapeProto};
-use crate::{Dims, attributes::tensor_of_bytes};
+use crate::{
+    Dims,
+    attributes::{tensor_in_place, tensor_of_bytes},
+};
 
 /// The number of the type of resources.
 pub(super) const RESOURCE: i32 = 20;
 /// Constants that are one value everywhere are written out up to this many bytes.
-const MAX_SPLAT_BYTES: usize = 1 << 32;
+const MAX_SPLAT_BYTES: usize = 1 << 30;
 
 /// The data type that a number of TensorFlow's `DataType` stands for.
 pub(super) fn dtype(number: i32) -> Result<DType, String> {
@@ -60,6 +61,16 @@ pub(super) fn full_shape(shape: Option<&TensorShapeProto>) -> Result<TensorShape
     TensorShape::new(&extents).map_err(|error| error.message)
 }
 
+/// How many bytes a tensor takes whose elements its file does not hold one by one.
+pub(super) fn expanded_bytes(proto: &TensorProto) -> Result<usize, String> {
+    if !proto.tensor_content.is_empty() {
+        return Ok(0);
+    }
+    let shape = full_shape(proto.tensor_shape.as_ref())?;
+    let size = dtype(proto.dtype)?.size().unwrap_or(size_of::<String>());
+    Ok(shape.num_elements().map_err(|error| error.message)?.saturating_mul(size))
+}
+
 /// The tensor. Its elements stay where they are if they are aligned.
 pub(super) fn read(proto: &TensorProto, allocator: &SharedAllocator) -> Result<HostTensor, String> {
     let dtype = dtype(proto.dtype)?;
@@ -70,41 +81,11 @@ pub(super) fn read(proto: &TensorProto, allocator: &SharedAllocator) -> Result<H
     }
     let metadata = TensorMetadata { dtype, shape };
     if !proto.tensor_content.is_empty() {
-        return in_place(metadata, HostBuffer::from_readonly(proto.tensor_content.clone()), allocator)
+        return tensor_in_place(metadata, HostBuffer::from_readonly(proto.tensor_content.clone()), allocator)
             .map(HostTensor::from);
     }
     let bytes = expanded(typed_data(proto, dtype), dtype, count)?;
     tensor_of_bytes(metadata, &bytes, allocator).map(HostTensor::from).map_err(|error| error.message)
-}
-
-/// A tensor over the buffer, or over a copy if the buffer is not aligned.
-pub(super) fn in_place(
-    metadata: TensorMetadata,
-    buffer: HostBuffer,
-    allocator: &SharedAllocator,
-) -> Result<DenseHostTensor, String> {
-    static READ: tfrt_tensor::Accessor = tfrt_tensor::Accessor::new("constants of a TensorFlow model");
-    let size = metadata.size_bytes().map_err(|error| error.message)?;
-    if buffer.len() != size {
-        return Err(format!("a tensor {metadata} takes {size} bytes, and {} are given", buffer.len()));
-    }
-    // Truth values are kept as 0 and 1, which a file may hold otherwise.
-    let is_plain = metadata.dtype != DType::I1;
-    let align = metadata.dtype.size().unwrap_or(1).min(8);
-    if is_plain && buffer.as_ptr().addr().is_multiple_of(align) {
-        return DenseHostTensor::from_buffer(metadata, buffer).map_err(|error| error.message);
-    }
-    let bytes = DenseHostTensor::from_buffer(TensorMetadata::new(DType::UI8, [buffer.len()]), buffer)
-        .map_err(|error| error.message)?;
-    let bytes = bytes.read::<u8>(&READ).map_err(|error| error.message)?;
-    let truths;
-    let bytes = if is_plain {
-        &bytes[..]
-    } else {
-        truths = bytes.iter().map(|&byte| u8::from(byte != 0)).collect::<Vec<_>>();
-        &truths
-    };
-    tensor_of_bytes(metadata, bytes, allocator).map_err(|error| error.message)
 }
 
 /// A string of a file, which must be UTF-8.

@@ -9,6 +9,7 @@ use tfrt_ir::{
 
 use super::{
     MAX_NESTING, Obstacle,
+    captures::Captures,
     conditions::{Join, Region, obstacle_at},
     loops::{Item, Loop, Structure},
 };
@@ -130,10 +131,18 @@ impl<'a> Emitter<'a> {
                 }
             }
             left.retain(|item| !emitted.contains(item));
-            for predicate in self.predicates(region, &left, depth) {
-                self.emit_choice(region, &left, depth, predicate, emitted, place)?;
+            let predicates = self.predicates(region, &left, depth);
+            for &predicate in &predicates {
+                self.emit_choice(region, &left, depth, (predicate, false), emitted, place)?;
             }
             left.retain(|item| !emitted.contains(item));
+            if left.len() == before {
+                // A branch that waits for what another part of it gives is made in parts.
+                for predicate in predicates {
+                    self.emit_choice(region, &left, depth, (predicate, true), emitted, place)?;
+                }
+                left.retain(|item| !emitted.contains(item));
+            }
             self.steps += before;
             if left.len() == before || self.steps > MAX_STEPS {
                 return Err(obstacle_at(self.structure, left[0], "waits for a branch that waits for it"));
@@ -175,13 +184,13 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// Makes a `tf.If` of the items under a condition and its opposite that have all they need.
+    /// Makes a `tf.If` of the items under a condition and its opposite: of all, or if `is_partial` of those that have all they need.
     fn emit_choice(
         &mut self,
         region: &Region,
         left: &[Item],
         depth: usize,
-        predicate: Output,
+        (predicate, is_partial): (Output, bool),
         emitted: &mut HashSet<Item>,
         place: &mut Place,
     ) -> Result<(), Obstacle> {
@@ -194,24 +203,29 @@ impl<'a> Emitter<'a> {
         }
         let mut chosen = HashSet::new();
         let mut members = Vec::new();
+        let mut is_complete = true;
         for &item in left.iter().filter(|item| !emitted.contains(item)) {
             let is_under = region.conditions[&item].get(depth).is_some_and(|(own, _)| *own == predicate);
             if is_under && self.is_ready(region, item, emitted, Some(&chosen)) {
                 chosen.insert(item);
                 members.push(item);
+            } else if is_under {
+                is_complete = false;
             }
         }
-        let joins: Vec<(usize, Join)> = left
-            .iter()
-            .filter_map(|&item| match item {
-                Item::Node(node) if region.conditions[&item].len() == depth => {
-                    let join = *region.joins.get(&node)?;
-                    let is_new = !emitted.contains(&item) && join.predicate == predicate;
-                    (is_new && self.is_ready(region, item, emitted, Some(&chosen))).then_some((node, join))
-                }
-                _ => None,
-            })
-            .collect();
+        let all_joins = left.iter().filter_map(|&item| match item {
+            Item::Node(node) if region.conditions[&item].len() == depth => {
+                let join = *region.joins.get(&node)?;
+                let is_new = !emitted.contains(&item) && join.predicate == predicate;
+                is_new.then_some((node, join))
+            }
+            _ => None,
+        });
+        let (joins, waiting): (Vec<_>, Vec<_>) =
+            all_joins.partition(|(node, _)| self.is_ready(region, Item::Node(*node), emitted, Some(&chosen)));
+        if !is_partial && !(is_complete && waiting.is_empty()) {
+            return Ok(());
+        }
         let Some(&first) = members.first().or(left.first()) else { return Ok(()) };
         if members.is_empty() && joins.is_empty() {
             return Ok(());
@@ -523,61 +537,6 @@ impl<'a> Emitter<'a> {
         self.graph.module.insert_op(place.at, op);
         if place.is_outermost {
             self.created.push(op);
-        }
-    }
-}
-
-/// Collects values that items use and do not make.
-struct Captures<'e> {
-    structure: &'e Structure<'e>,
-    region: Option<&'e Region>,
-    inside: &'e HashSet<Item>,
-    found: BTreeSet<Output>,
-}
-
-impl Captures<'_> {
-    fn add(&mut self, value: Output) {
-        let value = self.structure.resolve(value);
-        let is_inside = self.structure.maker(value).is_some_and(|maker| self.inside.contains(&maker));
-        if !is_inside && self.structure.is_constant(value).is_none() {
-            self.found.insert(value);
-        }
-    }
-
-    fn add_item(&mut self, item: Item) {
-        for &input in self.structure.inputs(item) {
-            self.add(input);
-        }
-        match item {
-            Item::Loop(frame) => self.add_outer(frame),
-            Item::Node(node) => {
-                if self.structure.nodes.list[node].kind == Kind::Switch {
-                    self.add(self.structure.predicate(self.structure.nodes.list[node].inputs[1]));
-                }
-                if let Some(join) = self.region.and_then(|region| region.joins.get(&node)) {
-                    self.add(join.predicate);
-                }
-            }
-        }
-    }
-
-    /// Adds what a loop uses from outside of the graph.
-    fn add_outer(&mut self, frame: usize) {
-        let found = &self.structure.loops[&frame];
-        for &item in found.head.iter().chain(&found.body) {
-            for &input in self.structure.inputs(item) {
-                if let value @ Output::Outer(_) = self.structure.resolve(input) {
-                    self.found.insert(value);
-                }
-            }
-            if let Item::Loop(inner) = item {
-                self.add_outer(inner);
-            }
-        }
-        for value in found.carried.iter().map(|carried| carried.next).chain([found.condition]) {
-            if let value @ Output::Outer(_) = self.structure.resolve(value) {
-                self.found.insert(value);
-            }
         }
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! A graph that is not made of such loops and conditionals stays as it is; the direct executor runs it.
 
+mod captures;
 mod conditions;
 mod emit;
 mod loops;

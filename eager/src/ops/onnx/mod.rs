@@ -33,7 +33,7 @@ mod shape;
 mod signal;
 mod softmax;
 mod strings;
-mod suppression;
+pub(in crate::ops) mod suppression;
 mod tensor_scatter;
 mod top_k;
 mod two;

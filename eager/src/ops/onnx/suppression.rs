@@ -11,13 +11,14 @@ static ME: Accessor = Accessor::new("onnx.NonMaxSuppression");
 
 /// A box by its corners.
 #[derive(Clone, Copy)]
-struct Corners {
+pub(in crate::ops) struct Corners {
     low: [f32; 2],
     high: [f32; 2],
 }
 
 impl Corners {
-    fn new(numbers: &[f32], is_centered: bool) -> Self {
+    /// A box of two opposite corners, or of its middle and its size.
+    pub(in crate::ops) fn new(numbers: &[f32], is_centered: bool) -> Self {
         let [a, b, c, d] = [numbers[0], numbers[1], numbers[2], numbers[3]];
         if is_centered {
             return Self { low: [a - c / 2.0, b - d / 2.0], high: [a + c / 2.0, b + d / 2.0] };
@@ -44,6 +45,30 @@ impl Corners {
 
 fn threshold(tensor: Option<&HostTensor>, name: &str) -> Result<Option<f32>, Diagnostic> {
     tensor.map(|tensor| value_within::<f32>(tensor, name, 1)).transpose()
+}
+
+/// The places of at most `limit` boxes that overlap little, those with the greatest scores first. Scores must be greater than
+/// `least`.
+pub(in crate::ops) fn kept(
+    corners: &[Corners],
+    scores: &[f32],
+    limit: usize,
+    overlap: f32,
+    least: Option<f32>,
+) -> Vec<usize> {
+    let mut order: Vec<usize> =
+        (0..corners.len()).filter(|&i| least.is_none_or(|least| scores[i] > least)).collect();
+    order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]).then(i.cmp(&j)));
+    let mut kept: Vec<usize> = Vec::new();
+    for candidate in order {
+        if kept.len() >= limit {
+            break;
+        }
+        if !kept.iter().any(|&kept| corners[candidate].overlaps(&corners[kept], overlap)) {
+            kept.push(candidate);
+        }
+    }
+    kept
 }
 
 fn suppress(call: &CpuCall<'_>) -> Computed {
@@ -79,18 +104,7 @@ fn suppress(call: &CpuCall<'_>) -> Computed {
             .collect();
         for class in 0..classes {
             let scores = &scores[(image * classes + class) * count..][..count];
-            let mut order: Vec<usize> =
-                (0..count).filter(|&i| least.is_none_or(|least| scores[i] > least)).collect();
-            order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]).then(i.cmp(&j)));
-            let mut kept: Vec<usize> = Vec::new();
-            for candidate in order {
-                if kept.len() >= limit {
-                    break;
-                }
-                if !kept.iter().any(|&kept| corners[candidate].overlaps(&corners[kept], overlap)) {
-                    kept.push(candidate);
-                }
-            }
+            let kept = kept(&corners, scores, limit, overlap, least);
             selected.extend(kept.iter().flat_map(|&kept| [image as i64, class as i64, kept as i64]));
         }
     }

@@ -26,20 +26,6 @@ fn graph<'n>(node: &Node<'n, '_>, name: &str) -> Imported<&'n GraphProto> {
     graph.ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
 }
 
-/// The type of values that are of one of two types.
-fn join(a: &TensorType, b: &TensorType) -> Imported<TensorType> {
-    if a.dtype != b.dtype {
-        return Err(format!("a value is of type {a} on one way and {b} on another").into());
-    }
-    let dims = match (&a.dims, &b.dims) {
-        (Some(x), Some(y)) if x.len() == y.len() => {
-            Some(x.iter().zip(y).map(|(x, y)| x.filter(|_| x == y)).collect())
-        }
-        _ => None,
-    };
-    Ok(TensorType { dtype: a.dtype, dims })
-}
-
 fn symbols(names: [(&str, &Subgraph); 2]) -> AttrDict {
     names.into_iter().map(|(name, function)| (name, Attribute::symbol(function.name.as_str()))).collect()
 }
@@ -55,7 +41,7 @@ fn conditional(node: &mut Node<'_, '_>) -> Imported {
     let captures = Captures::new(importer, &branches);
     let [on_true, on_false] = import_branches(importer, branches, &captures)?;
     let both = on_true.results.iter().zip(&on_false.results);
-    let types = both.map(|(a, b)| Ok(join(a, b)?.to_ir())).collect::<Imported<Vec<_>>>()?;
+    let types = both.map(|(a, b)| Ok(a.join(b)?.to_ir())).collect::<Imported<Vec<_>>>()?;
     let operands = [&[condition][..], &captures.values].concat();
     let attributes = symbols([("then_branch", &on_true), ("else_branch", &on_false)]);
     Ok(importer.builder().append_op("tf.If", &operands, attributes, types))
@@ -206,7 +192,7 @@ impl Loop<'_> {
                 continue;
             }
             let next: Vec<_> = (self.types.iter().zip(&step.results))
-                .map(|(before, after)| join(before, after))
+                .map(|(before, after)| Ok(before.join(after)?))
                 .collect::<Imported<_>>()?;
             if next != self.types && attempt < MAX_ATTEMPTS {
                 // The body changes the types of the carried values, so import it again with weaker types.

@@ -18,8 +18,15 @@ pub(super) const OPS: Family = &[
     ("PlaceholderWithDefault", identity),
     ("PreventGradient", identity),
     ("PrintV2", print),
+    ("RefIdentity", identity),
     ("Snapshot", identity),
     ("StopGradient", identity),
+    ("_Arg", placeholder),
+    ("_HostRecv", receive),
+    ("_HostSend", nothing),
+    ("_Recv", receive),
+    ("_Retval", identity),
+    ("_Send", nothing),
 ];
 
 fn nothing(_node: &mut Node<'_, '_>) -> Imported {
@@ -29,6 +36,15 @@ fn nothing(_node: &mut Node<'_, '_>) -> Imported {
 /// Resources pass, too.
 fn identity(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.value(0)?.clone()])
+}
+
+/// What the node gives that sends under the same name.
+fn receive(node: &mut Node<'_, '_>) -> Imported {
+    if node.inputs.is_empty() {
+        let name = node.string("tensor_name")?.unwrap_or_default();
+        return Err(format!("nothing in the graph sends '{name}'").into());
+    }
+    identity(node)
 }
 
 fn constant(node: &mut Node<'_, '_>) -> Imported {

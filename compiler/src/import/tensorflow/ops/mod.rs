@@ -3,9 +3,11 @@
 
 mod basic;
 mod composed;
+mod ragged;
 mod selection;
 mod signal;
 mod tables;
+mod tensor_arrays;
 mod variables;
 mod volumes;
 
@@ -30,9 +32,11 @@ const FAMILIES: &[Family] = &[
     basic::OPS,
     composed::OPS,
     control_flow::OPS,
+    ragged::OPS,
     selection::OPS,
     signal::OPS,
     tables::OPS,
+    tensor_arrays::OPS,
     variables::OPS,
     volumes::OPS,
 ];
@@ -46,7 +50,9 @@ pub(super) fn find(op: &str) -> Option<ImportFn> {
 
 /// Whether an op can be imported.
 pub(super) fn is_known(evaluator: &Evaluator, op: &str) -> bool {
-    find(op).is_some() || evaluator.op(&format!("tf.{op}")).is_some_and(Op::runs_on_host)
+    find(op).is_some()
+        || is_v1_control_flow(op)
+        || evaluator.op(&format!("tf.{op}")).is_some_and(Op::runs_on_host)
 }
 
 /// The names of the ops that have an importer here, sorted.
@@ -58,28 +64,23 @@ pub fn names() -> Vec<&'static str> {
 
 /// Whether an op is an input of a graph.
 pub(super) fn is_placeholder(op: &str) -> bool {
-    matches!(op, "Placeholder" | "PlaceholderV2")
+    matches!(op, "Placeholder" | "PlaceholderV2" | "_Arg")
 }
 
 /// Whether an op belongs to the control flow of TensorFlow's first version.
 pub(super) fn is_v1_control_flow(op: &str) -> bool {
     let op = op.strip_prefix("Ref").unwrap_or(op);
-    matches!(op, "Switch" | "Merge" | "Enter" | "Exit" | "NextIteration" | "LoopCond")
+    matches!(op, "Switch" | "_SwitchN" | "Merge" | "Enter" | "Exit" | "NextIteration" | "LoopCond")
 }
 
 /// Whether a node does something beyond its outputs, so that a function runs it although nothing uses them.
 pub(super) fn has_effects(op: &str) -> bool {
-    WITHOUT_OUTPUTS.contains(&op) && !matches!(op, "NoOp" | "ControlTrigger" | "DestroyResourceOp")
+    let is_idle = matches!(op, "NoOp" | "ControlTrigger" | "DestroyResourceOp" | "TensorArrayCloseV3");
+    WITHOUT_OUTPUTS.contains(&op) && !is_idle && !op.ends_with("Send")
 }
 
 /// What to say of an op that cannot be imported.
 pub(super) fn unsupported(op: &str) -> String {
-    if is_v1_control_flow(op) {
-        return format!(
-            "unsupported op '{op}': it is control flow of TensorFlow 1; export the model with functional control flow \
-             (tf.compat.v1.enable_control_flow_v2)"
-        );
-    }
     format!("unsupported op '{op}'")
 }
 

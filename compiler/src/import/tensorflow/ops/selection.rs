@@ -17,13 +17,15 @@ pub(super) const OPS: Family = &[
         let x = node.input(0)?;
         Ok(vec![node.op("onnx.Det", &[x], &[])?.into()])
     }),
-    ("NonMaxSuppressionV2", suppress),
-    ("NonMaxSuppressionV3", suppress),
+    ("NonMaxSuppressionV2", |node| Ok(vec![suppressed(node)?.into()])),
+    ("NonMaxSuppressionV3", |node| Ok(vec![suppressed(node)?.into()])),
+    ("NonMaxSuppressionV4", suppress_and_count),
+    ("NonMaxSuppressionV5", suppress_with_scores),
     ("Unique", unique),
 ];
 
 /// The places of the boxes that are kept, best first. ONNX's op takes batches and classes, and tells them, too.
-fn suppress(node: &mut Node<'_, '_>) -> Imported {
+fn suppressed(node: &mut Node<'_, '_>) -> Imported<ValueId> {
     let (mut boxes, mut scores) = (node.input(0)?, node.input(1)?);
     let zero = node.builder().add_integer(0)?;
     boxes = node.op("tf.ExpandDims", &[boxes, zero], &[])?;
@@ -40,7 +42,43 @@ fn suppress(node: &mut Node<'_, '_>) -> Imported {
     let mut builder = node.builder();
     let (column, axis) = (builder.add_integer(2)?, builder.add_integer(1)?);
     let chosen = node.op("tf.GatherV2", &[chosen, column, axis], &[])?;
-    Ok(vec![node.builder().cast(chosen, DType::I32)?.into()])
+    Ok(node.builder().cast(chosen, DType::I32)?)
+}
+
+/// A vector filled with zeros up to as many elements as boxes may be kept, if the node says so.
+fn padded(node: &mut Node<'_, '_>, values: ValueId) -> Imported<ValueId> {
+    if !node.flag("pad_to_max_output_size")? {
+        return Ok(values);
+    }
+    let most = node.input(2)?;
+    let most = node.builder().cast(most, DType::I32)?;
+    let count = node.op("tf.Size", &[values], &[])?;
+    let missing = node.op("tf.Sub", &[most, count], &[])?;
+    let zero = node.builder().add_number(DType::I32, 0.0)?;
+    let pads = node.op("tf.Pack", &[zero, missing], &[("axis", Attribute::i64(0))])?;
+    let row = node.builder().add_elements::<i32>(&[2], &[1, 2])?;
+    let pads = node.op("tf.Reshape", &[pads, row], &[])?;
+    node.op("tf.Pad", &[values, pads], &[])
+}
+
+fn suppress_and_count(node: &mut Node<'_, '_>) -> Imported {
+    let chosen = suppressed(node)?;
+    let count = node.op("tf.Size", &[chosen], &[])?;
+    Ok(vec![padded(node, chosen)?.into(), count.into()])
+}
+
+/// Boxes are kept or not; scores that overlap softens are not supported.
+fn suppress_with_scores(node: &mut Node<'_, '_>) -> Imported {
+    let (scores, sigma) = (node.input(1)?, node.input(5)?);
+    let sigma = node.builder().cast(sigma, DType::I64)?;
+    if node.integers(sigma).as_deref() != Some(&[0]) {
+        return Err("soft_nms_sigma must be a constant of zero".into());
+    }
+    let chosen = suppressed(node)?;
+    let count = node.op("tf.Size", &[chosen], &[])?;
+    let axis = node.builder().add_integer(0)?;
+    let scores = node.op("tf.GatherV2", &[scores, chosen, axis], &[])?;
+    Ok(vec![padded(node, chosen)?.into(), padded(node, scores)?.into(), count.into()])
 }
 
 /// Each element once, in the order in which they come, and for each place the number of its element.

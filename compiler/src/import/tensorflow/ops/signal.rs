@@ -13,10 +13,15 @@ pub(super) const OPS: Family = &[
     ("Conj", conjugate),
     ("FFT", |node| transform(node, 1, false)),
     ("FFT2D", |node| transform(node, 2, false)),
+    ("FFT3D", |node| transform(node, 3, false)),
     ("IFFT", |node| transform(node, 1, true)),
     ("IFFT2D", |node| transform(node, 2, true)),
+    ("IFFT3D", |node| transform(node, 3, true)),
+    ("IRFFT", |node| real_inverse(node, 1)),
+    ("IRFFT2D", |node| real_inverse(node, 2)),
     ("Imag", |node| one_part(node, 1)),
-    ("RFFT", real_transform),
+    ("RFFT", |node| real_transform(node, 1)),
+    ("RFFT2D", |node| real_transform(node, 2)),
     ("Real", |node| one_part(node, 0)),
 ];
 
@@ -127,16 +132,71 @@ fn transform(node: &mut Node<'_, '_>, dimensions: i64, is_inverse: bool) -> Impo
     Ok(vec![whole(node, value)?.into()])
 }
 
-/// The first half of the transform of real numbers, which are cut or filled with zeros to a length.
-fn real_transform(node: &mut Node<'_, '_>) -> Imported {
-    let (value, length) = (node.input(0)?, node.input(1)?);
-    let scalar = node.builder().add_elements::<i64>(&[0], &[])?;
-    let length = node.op("tf.Reshape", &[length, scalar], &[])?;
+/// One length of those that a transform is asked for.
+fn length(node: &mut Node<'_, '_>, place: i64) -> Imported<ValueId> {
+    let lengths = node.input(1)?;
     let mut builder = node.builder();
-    let length = builder.cast(length, DType::I64)?;
-    let (last, axis) = (builder.add_integer(-1)?, builder.add_integer(-2)?);
-    let value = node.op("tf.ExpandDims", &[value, last], &[])?;
-    let attributes = [("inverse", Attribute::i64(0)), ("onesided", Attribute::i64(1))];
-    let value = node.op("onnx.DFT", &[value, length, axis], &attributes)?;
+    let lengths = builder.cast(lengths, DType::I64)?;
+    let (place, axis) = (builder.add_integer(place)?, builder.add_integer(0)?);
+    node.op("tf.GatherV2", &[lengths, place, axis], &[])
+}
+
+/// Transforms the dimension `axis` of parts that are cut or filled with zeros to a length.
+fn cut_transformed(
+    node: &mut Node<'_, '_>,
+    parts: ValueId,
+    (axis, length): (i64, ValueId),
+    (is_inverse, is_half): (bool, bool),
+) -> Imported<ValueId> {
+    let axis = node.builder().add_integer(axis)?;
+    let flag = |flag: bool| Attribute::i64(i64::from(flag));
+    let attributes = [("inverse", flag(is_inverse)), ("onesided", flag(is_half))];
+    node.op("onnx.DFT", &[parts, length, axis], &attributes)
+}
+
+/// The transform of real numbers, of whose last dimension only the first half is given.
+fn real_transform(node: &mut Node<'_, '_>, dimensions: i64) -> Imported {
+    let value = node.input(0)?;
+    let last = node.builder().add_integer(-1)?;
+    let mut value = node.op("tf.ExpandDims", &[value, last], &[])?;
+    for dimension in 0..dimensions {
+        let length = length(node, dimensions - 1 - dimension)?;
+        value = cut_transformed(node, value, (-2 - dimension, length), (false, dimension == 0))?;
+    }
     Ok(vec![whole(node, value)?.into()])
+}
+
+/// Real numbers from the first half of their transform. The other half is the conjugate of what is given, backwards.
+fn real_inverse(node: &mut Node<'_, '_>, dimensions: i64) -> Imported {
+    let value = node.input(0)?;
+    let mut value = parts(node, value)?;
+    for dimension in (1..dimensions).rev() {
+        let length = length(node, dimensions - 1 - dimension)?;
+        value = cut_transformed(node, value, (-2 - dimension, length), (true, false))?;
+    }
+    let length = length(node, dimensions - 1)?;
+    let Some(length) = node.integers(length).and_then(|known| known.first().copied()).filter(|&n| n > 0)
+    else {
+        return Err("the length of the transform must be a constant that is not zero".into());
+    };
+    let given = node.ty(value)?.dims.and_then(|dims| *dims.get(dims.len().checked_sub(2)?)?);
+    let order: Vec<i64> = (0..=length / 2).chain((1..(length + 1) / 2).rev()).collect();
+    if let Some(given) = given.filter(|&given| given <= length.unsigned_abs() / 2) {
+        return Err(
+            format!("a transform of length {length} needs {} elements, got {given}", length / 2 + 1).into()
+        );
+    }
+    let mirrored = |index: usize| if index as i64 > length / 2 { -1.0 } else { 1.0 };
+    let signs: Vec<f64> = (0..order.len()).flat_map(|index| [1.0, mirrored(index)]).collect();
+    let dtype = node.dtype(value)?;
+    let mut builder = node.builder();
+    let (order, axis) = (builder.add_integers(&order)?, builder.add_integer(-2)?);
+    let signs = builder.add_elements(&[signs.len() / 2, 2], &signs)?;
+    let signs = builder.cast(signs, dtype)?;
+    let whole = node.op("tf.GatherV2", &[value, order, axis], &[])?;
+    let whole = node.op("tf.Mul", &[whole, signs], &[])?;
+    let numbers = transformed(node, whole, -2, true)?;
+    let mut builder = node.builder();
+    let (real, axis) = (builder.add_integer(0)?, builder.add_integer(-1)?);
+    Ok(vec![node.op("tf.GatherV2", &[numbers, real, axis], &[])?.into()])
 }

@@ -1,0 +1,205 @@
+//! Graphs, SavedModels and checkpoints with changed bytes, and control flow of the first version that nobody should write. Each is
+//! an error or an op graph that is well formed; none ends the process or takes long.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{read, read_bytes};
+use crate::{
+    Evaluator,
+    evaluate::test_host,
+    import::{
+        ImportOptions,
+        hostile::{Random, check, rounds},
+    },
+};
+
+fn cases() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/tensorflow/cases")
+}
+
+/// The files below a folder that are not larger than most.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files(&path, found),
+            false => found.push(path),
+        }
+    }
+    found.sort();
+}
+
+#[test]
+fn graphs_with_changed_bytes_are_errors_or_imported() {
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    let mut paths = Vec::new();
+    files(&cases(), &mut paths);
+    paths.retain(|path| path.file_stem().is_some_and(|stem| stem == "graph"));
+    assert!(!paths.is_empty());
+    let (mut imported, mut random) = (0, Random(7));
+    for round in 0..rounds(12) {
+        for path in &paths {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let bytes = random.damaged(&fs::read(path).unwrap());
+            let found = check(&evaluator, || read_bytes(name, &bytes, &ImportOptions::default(), &evaluator));
+            imported +=
+                usize::from(found.unwrap_or_else(|why| panic!("{}, round {round}: {why}", path.display())));
+        }
+    }
+    assert!(imported > 0, "every graph is refused, so that nothing is tested");
+}
+
+#[test]
+fn saved_models_with_changed_files_are_errors_or_imported() {
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    let (mut imported, mut random) = (0, Random(11));
+    for case in ["first_variables", "saved_state", "saved_table"] {
+        let model = cases().join(case).join("saved_model");
+        let mut paths = Vec::new();
+        files(&model, &mut paths);
+        let copy = tempfile::tempdir().unwrap();
+        for path in &paths {
+            let to = copy.path().join(path.strip_prefix(&model).unwrap());
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(path, to).unwrap();
+        }
+        for round in 0..rounds(6) {
+            for path in &paths {
+                let to = copy.path().join(path.strip_prefix(&model).unwrap());
+                let bytes = fs::read(path).unwrap();
+                if bytes.is_empty() {
+                    continue;
+                }
+                fs::write(&to, random.damaged(&bytes)).unwrap();
+                let found = check(&evaluator, || read(copy.path(), &ImportOptions::default(), &evaluator));
+                imported += usize::from(
+                    found.unwrap_or_else(|why| panic!("{}, round {round}: {why}", path.display())),
+                );
+                fs::write(&to, &bytes).unwrap();
+            }
+        }
+    }
+    assert!(imported > 0, "every model is refused, so that nothing is tested");
+}
+
+/// A node in the text form. Inputs are separated by spaces.
+fn node(name: &str, op: &str, inputs: &str, attributes: &str) -> String {
+    let inputs: String = inputs.split_whitespace().map(|input| format!(" input: \"{input}\"")).collect();
+    format!("node {{ name: \"{name}\" op: \"{op}\"{inputs} {attributes} }}\n")
+}
+
+fn attr(name: &str, value: &str) -> String {
+    format!("attr {{ key: \"{name}\" value {{ {value} }} }} ")
+}
+
+/// A graph of random nodes of control flow, in any order and with any edges.
+fn odd_graph(random: &mut Random) -> String {
+    let float = attr("dtype", "type: DT_FLOAT");
+    let value = attr("value", "tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 1.5 }");
+    let truth = attr("value", "tensor { dtype: DT_BOOL tensor_shape { } bool_val: true }");
+    let mut names = vec!["x".to_owned(), "p".to_owned(), "c".to_owned(), "t".to_owned()];
+    let mut text = node("x", "Placeholder", "", &float)
+        + &node("p", "Placeholder", "", &(attr("dtype", "type: DT_BOOL") + &attr("shape", "shape { }")))
+        + &node("c", "Const", "", &(float + &value))
+        + &node("t", "Const", "", &(attr("dtype", "type: DT_BOOL") + &truth));
+    let count = 3 + random.below(9);
+    for number in 0..count {
+        names.push(format!("n{number}"));
+    }
+    for number in 0..count {
+        let op = random.choose(&[
+            "Switch",
+            "Switch",
+            "Merge",
+            "Merge",
+            "Enter",
+            "Exit",
+            "NextIteration",
+            "LoopCond",
+            "Identity",
+            "AddV2",
+            "NoOp",
+            "ControlTrigger",
+            "Less",
+            "_SwitchN",
+            "VariableV2",
+            "Assign",
+            "TensorArrayV3",
+            "TensorArrayWriteV3",
+        ]);
+        let mut inputs = String::new();
+        for place in 0..random.below(4) {
+            // Mostly what stands before it, as in graphs that are right.
+            let bound = if random.below(6) == 0 { names.len() } else { 4 + number };
+            let mut name = names[random.below(bound)].clone();
+            if place == 1 && op == "Switch" && random.below(3) > 0 {
+                name = random.choose(&["p", "t"]).to_owned();
+            }
+            let suffix = random.choose(&["", "", "", ":1", ":2"]);
+            inputs += &match random.below(8) {
+                0 => format!("^{name} "),
+                _ => format!("{name}{suffix} "),
+            };
+        }
+        let attributes = attr("frame_name", "s: \"f\"")
+            + &attr("is_constant", random.choose(&["b: true", "b: false"]))
+            + &attr("num_outs", random.choose(&["i: 2", "i: 0", "i: -1", "i: 9999999999"]))
+            + &attr("dtype", "type: DT_FLOAT");
+        text += &node(&format!("n{number}"), op, &inputs, &attributes);
+    }
+    text
+}
+
+#[test]
+fn control_flow_that_makes_no_sense_is_an_error_or_imported() {
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    let mut imported = 0;
+    for seed in 0..rounds(1) * 2000 {
+        let text = odd_graph(&mut Random(seed as u64 * 7919 + 3));
+        let found = check(&evaluator, || {
+            read_bytes("in.pbtxt", text.as_bytes(), &ImportOptions::default(), &evaluator)
+        });
+        imported += usize::from(found.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}")));
+    }
+    assert!(imported > 20, "{imported} graphs are imported, so that nearly nothing is tested");
+}
+
+/// The errors of a graph.
+fn errors(text: &str) -> String {
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    read_bytes("in.pbtxt", text.as_bytes(), &ImportOptions::default(), &evaluator).unwrap_err().to_string()
+}
+
+#[test]
+fn errors_of_control_flow_name_the_node() {
+    let x = node("x", "Placeholder", "", &attr("dtype", "type: DT_FLOAT"));
+    let p = node("p", "Placeholder", "", &attr("dtype", "type: DT_BOOL"));
+    let lonely =
+        node("m", "Merge", "n", "") + &node("n", "NextIteration", "m", "") + &node("y", "Identity", "m", "");
+    let error = errors(&(x.clone() + &lonely));
+    assert!(error.contains("node 'm' (Merge)") && error.contains("nothing enters the loop"), "{error}");
+    let assigned = node("v", "VariableV2", "", "")
+        + &node("s", "Switch", "x p", "")
+        + &node("a", "Assign", "v s:1", "")
+        + &node("r", "Switch", "a p", "")
+        + &node("y", "Identity", "r", "");
+    let error = errors(&(x.clone() + &p + &assigned));
+    assert!(error.contains("variable 'v' is assigned under control flow"), "{error}");
+    let received = node("r", "_Recv", "", &attr("tensor_name", "s: \"edge\""));
+    let error = errors(&(x + &received));
+    assert!(error.contains("nothing in the graph sends 'edge'"), "{error}");
+}
+
+#[test]
+fn constants_that_do_not_fit_memory_are_errors() {
+    let huge = attr("dtype", "type: DT_FLOAT")
+        + &attr(
+            "value",
+            "tensor { dtype: DT_FLOAT tensor_shape { dim { size: 99999999999 } } float_val: 1.0 }",
+        );
+    let error = errors(&(node("c", "Const", "", &huge) + &node("y", "Neg", "c", "")));
+    assert!(error.contains("node 'c' (Const)") && error.contains("do not fit memory"), "{error}");
+}
