@@ -4,11 +4,13 @@ mod coarsen_islands;
 mod cse;
 mod dead_code;
 pub(crate) mod effects;
+mod expand_cases;
 pub mod functionalize;
 mod fuse_convolution;
 mod fuse_elementwise;
 mod fuse_product;
 pub(crate) mod outline_islands;
+mod outline_regions;
 mod prune_graphs;
 mod rewrite;
 mod scalar_loops;
@@ -51,6 +53,12 @@ const FUNCTIONALIZE: &str = "functionalize";
 
 /// The passes that improve a graph, in the order in which they run.
 pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "outline-regions",
+        summary: "Make functions of the regions of conditionals, cases and loops",
+        run: outline_regions::run,
+    },
+    Pass { name: "expand-cases", summary: "Make conditionals of cases", run: expand_cases::run },
     Pass {
         name: "prune-graphs",
         summary: "Remove nodes of graphs that are not needed",

@@ -20,6 +20,7 @@ static OPS: LazyLock<OpRegistry> = LazyLock::new(|| {
     // The grammars are constants, and tests read them.
     let _ = ops.add_core_ops();
     tf_executor::register(&mut ops);
+    tf::register_regions(&mut ops);
     ops
 });
 
@@ -69,6 +70,9 @@ fn check(graph: &Graph, id: OpId, op: &Operation, evaluator: &Evaluator) -> Resu
         CONST => check_constant(graph, id, op),
         "tf.If" => check_if(graph, op),
         "tf.While" => check_while(graph, op),
+        tf::CASE => check_case(graph, op),
+        // Their verifiers say whether the regions fit.
+        tf::IF_REGION | tf::CASE_REGION | tf::WHILE_REGION | tf::YIELD => Ok(()),
         EXECUTE => Ok(()),
         // Where a call is written, the dialect says whether it fits its function.
         tf::PARTITIONED_CALL | tf::STATEFUL_PARTITIONED_CALL => Ok(()),
@@ -115,6 +119,20 @@ fn check_if(graph: &Graph, op: &Operation) -> Result<(), String> {
     Ok(())
 }
 
+fn check_case(graph: &Graph, op: &Operation) -> Result<(), String> {
+    let arguments = op.operands.get(1..).ok_or("'tf.Case' has no number of a branch")?;
+    let branches = op.attr("branches").and_then(Attribute::as_array).unwrap_or_default();
+    if branches.is_empty() {
+        return Err("'tf.Case' has no branches".to_owned());
+    }
+    for name in branches {
+        let function = named(graph, op, name.as_flat_symbol(), "branches")?;
+        check_arguments(graph, &function, &types(graph, arguments))?;
+        check_results(&function, &types(graph, &op.results))?;
+    }
+    Ok(())
+}
+
 fn check_while(graph: &Graph, op: &Operation) -> Result<(), String> {
     let carried = types(graph, &op.results);
     for name in ["cond", "body"] {
@@ -128,7 +146,16 @@ fn check_while(graph: &Graph, op: &Operation) -> Result<(), String> {
 }
 
 fn callee<'g>(graph: &'g Graph, op: &Operation, attribute: &str) -> Result<Func<'g>, String> {
-    let name = op.attr(attribute).and_then(Attribute::as_flat_symbol);
+    named(graph, op, op.attr(attribute).and_then(Attribute::as_flat_symbol), attribute)
+}
+
+/// The function of a name that an attribute holds.
+fn named<'g>(
+    graph: &'g Graph,
+    op: &Operation,
+    name: Option<&tfrt_ir::Name>,
+    attribute: &str,
+) -> Result<Func<'g>, String> {
     let name = name.ok_or_else(|| format!("'{}' has no function '{attribute}'", op.name))?;
     let function = graph.module.function(name.as_str());
     function.ok_or_else(|| format!("'{}' calls '{}', which is not a function", op.name, name.as_str()))

@@ -1,6 +1,7 @@
 //! Graphs with live and dead values, frames and iterations: run directly, and as functions.
 
 mod program;
+mod regions;
 mod runner;
 
 use std::time::Duration;

@@ -87,7 +87,11 @@ fn regions_give_what_their_functions_give() {
     let runner = Runner::new();
     for path in [Path::Functional, Path::Compiled] {
         for (n, step) in [(0, 4), (1, 4), (2, 9), (3, 9), (11, 2), (14, -3)] {
-            assert_eq!(runner.run(REGIONS, path, &[n, step]), Ok(vec![expected(n, step)]), "{path:?} {n} {step}");
+            assert_eq!(
+                runner.run(REGIONS, path, &[n, step]),
+                Ok(vec![expected(n, step)]),
+                "{path:?} {n} {step}"
+            );
         }
     }
 }

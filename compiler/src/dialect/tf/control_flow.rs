@@ -22,6 +22,14 @@ pub(super) fn register(registry: &mut OpRegistry) {
     for definition in definitions() {
         registry.add(definition);
     }
+    register_regions(registry);
+}
+
+/// Adds the operations with regions.
+pub(super) fn register_regions(registry: &mut OpRegistry) {
+    for definition in regions() {
+        registry.add(definition);
+    }
 }
 
 fn op(name: &'static str) -> OpDefinition {
@@ -50,6 +58,11 @@ fn definitions() -> Vec<OpDefinition> {
         op(WHILE).attr(COND, AttrKind::Symbol).attr(BODY, AttrKind::Symbol).verified_by(verify_while),
         op(PARTITIONED_CALL).attr(FUNCTION, AttrKind::Symbol).verified_by(verify_call),
         op(STATEFUL_PARTITIONED_CALL).attr(FUNCTION, AttrKind::Symbol).verified_by(verify_call),
+    ]
+}
+
+fn regions() -> Vec<OpDefinition> {
+    vec![
         choice(IF_REGION, "cond").capturing_regions(2).verified_by(verify_if_region),
         choice(CASE_REGION, "branch_index")
             .capturing_regions(1)

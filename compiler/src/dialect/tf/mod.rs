@@ -30,6 +30,11 @@ pub const CASE_REGION: &str = "tf.CaseRegion";
 /// Ends a region with what it gives.
 pub const YIELD: &str = "tf.Yield";
 
+/// Adds the operations with regions.
+pub(crate) fn register_regions(registry: &mut OpRegistry) {
+    control_flow::register_regions(registry);
+}
+
 /// Adds the operations with regions or functions, and the types.
 pub fn register(registry: &mut OpRegistry) {
     control_flow::register(registry);

@@ -223,7 +223,7 @@ impl<'a> Emitter<'a> {
         });
         let (joins, waiting): (Vec<_>, Vec<_>) =
             all_joins.partition(|(node, _)| self.is_ready(region, Item::Node(*node), emitted, Some(&chosen)));
-        if !is_partial && !(is_complete && waiting.is_empty()) {
+        if !(is_partial || is_complete && waiting.is_empty()) {
             return Ok(());
         }
         let Some(&first) = members.first().or(left.first()) else { return Ok(()) };

@@ -72,12 +72,26 @@ fn columns(node: &mut Node<'_, '_>, lengths: ValueId) -> Imported<ValueId> {
     node.op("tf.Max", &[lengths, axes], &[("keep_dims", Attribute::Bool(false))])
 }
 
+/// A tensor, which must have this rank; where that is not known, it is checked when the program runs.
+fn of_rank(node: &mut Node<'_, '_>, value: ValueId, rank: usize) -> Imported<ValueId> {
+    let message = "only values that are a vector and a default value that is a scalar are supported";
+    match node.ty(value)?.rank() {
+        Some(known) if known == rank => return Ok(value),
+        Some(_) => return Err(message.into()),
+        None => {}
+    }
+    let found = node.op("tf.Rank", &[value], &[])?;
+    let expected = node.builder().add_number(DType::I32, rank as f64)?;
+    let fits = node.op("tf.Equal", &[found, expected], &[])?;
+    let value = node.op("tfrt.Require", &[value, fits], &[("message", Attribute::string(message))])?;
+    let shape = node.builder().add_integers(&vec![-1; rank])?;
+    node.op("tf.Reshape", &[value, shape], &[])
+}
+
 /// Rows of one length, filled with a default value. Each element is that at its row's beginning and its column.
 fn to_tensor(node: &mut Node<'_, '_>) -> Imported {
     let (values, default) = (node.input(1)?, node.input(2)?);
-    if node.ty(values)?.rank() != Some(1) || node.ty(default)?.rank() != Some(0) {
-        return Err("only values that are a vector and a default value that is a scalar are supported".into());
-    }
+    let (values, default) = (of_rank(node, values, 1)?, of_rank(node, default, 0)?);
     let splits = splits(node)?;
     let (starts, ends) = (part(node, splits, 0, 1)?, part(node, splits, 1, 0)?);
     let lengths = node.op("tf.Sub", &[ends, starts], &[])?;
