@@ -63,6 +63,8 @@ pub struct CompiledModel {
     pub inputs: Vec<Port>,
     /// What the model gives, in order.
     pub outputs: Vec<Port>,
+    /// The plan of a device program.
+    pub plan: Option<lower::cuda::DevicePlan>,
     /// What was noticed on the way.
     pub warnings: Diagnostics,
     /// How long each phase took.
@@ -154,6 +156,7 @@ pub fn compile_observed(
         bef,
         module: lowered.module,
         weights: lowered.weights,
+        plan: lowered.plan,
         inputs: graph.inputs,
         outputs: graph.outputs,
         warnings,

@@ -1,5 +1,7 @@
 //! `tfrt` and models: an ONNX file is run, measured and compiled.
 
+mod devices;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -235,30 +237,4 @@ fn errors_of_success(arguments: &[&str]) -> String {
     let output = tfrt(arguments);
     assert!(output.status.success());
     String::from_utf8(output.stderr).expect("text")
-}
-
-#[test]
-fn a_device_program_computes_what_ops_compute() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let program = folder.path().join("layer.mlir");
-    let (model, program) = (model(), program.to_str().expect("a path"));
-    let model = model.to_str().expect("a path");
-    let refused = errors(&["compile", model, "--target=cuda", "-o", program], 1);
-    assert!(
-        refused.contains("input 'x': a device program needs static shapes, and ?x3xf32 is not"),
-        "{refused}"
-    );
-    let input = ["-i", "x=2x3xf32=[0,-1,1,2,3,4]", "--json"];
-    let expected = output(&[&["run", model][..], &input].concat());
-    for options in [&[][..], &["--no-graph"]] {
-        let compile = ["compile", model, "--target=cuda", "--input-shape", "batch=2", "-o", program];
-        output(&[&compile[..], options].concat());
-        let run = ["run", program, "--device=cpu", "--check"];
-        assert_eq!(output(&[&run[..], &input].concat()), expected);
-    }
-    // The program is text, and says where each op comes from.
-    let text = fs::read_to_string(program).expect("text");
-    assert!(text.contains("loc(\"node 'dense' (MatMul)"), "{text}");
-    let wrong = errors(&["run", program, "--device=cpu", "-i", "x=1x3xf32=0"], 1);
-    assert!(wrong.contains("'x' must be F32 [2, 3], but it is F32 [1, 3]"), "{wrong}");
 }

@@ -5,7 +5,7 @@ use tfrt_ir::{Attribute, OpId, Operation, ValueId};
 use crate::{Graph, import::onnx::RETURN};
 
 /// The arithmetic operations of one call; `None` if they depend on shapes that are not known.
-pub(super) fn flops(graph: &Graph, id: OpId) -> Option<u64> {
+pub(crate) fn flops(graph: &Graph, id: OpId) -> Option<u64> {
     let op = graph.module.op(id);
     let name = op.name.as_str();
     if is_movement(name) {

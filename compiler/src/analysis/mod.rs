@@ -1,6 +1,6 @@
 //! What can be said of an op graph without running it: its ops, their arithmetic, and the memory of its intermediate tensors.
 
-mod cost;
+pub(crate) mod cost;
 mod device;
 mod liveness;
 

@@ -13,7 +13,7 @@ use tfrt_ir::{
 };
 use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
-use super::{SETUP, write_signature};
+use super::{SETUP, cuda::DevicePlan, write_signature};
 use crate::{
     ConstantId, Evaluator, Graph, MAIN,
     attributes::dense_attribute,
@@ -38,6 +38,8 @@ pub struct Lowered {
     pub module: Module,
     /// The weights, by the names that the program asks for.
     pub weights: Vec<(String, HostTensor)>,
+    /// The plan of a device program.
+    pub plan: Option<DevicePlan>,
 }
 
 /// Lowers a graph. Weights that are one value everywhere are expanded in memory of the evaluator, so that no call has to.
@@ -58,7 +60,7 @@ pub fn lower(graph: &Graph, evaluator: &Evaluator) -> Result<Lowered, Diagnostic
     if lowering.errors.has_errors() {
         return Err(lowering.errors);
     }
-    Ok(Lowered { module: lowering.module, weights: lowering.weights })
+    Ok(Lowered { module: lowering.module, weights: lowering.weights, plan: None })
 }
 
 pub(super) fn handle() -> Type {

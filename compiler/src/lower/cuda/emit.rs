@@ -11,6 +11,7 @@ use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 use super::{
     CudaOptions,
     nodes::{BufferId, Content, DeviceGraph, Node, Operand},
+    planned::{ALIGNMENT, Planned, Slice},
 };
 use crate::{
     ConstantId, Evaluator, Graph, MAIN, TensorType,
@@ -20,15 +21,13 @@ use crate::{
         corert::{self, Lowered, inline},
         write_signature,
     },
+    plan::Schedule,
 };
 
 static READ: Accessor = Accessor::new("constants of a device program");
 
 /// The function that queues all ops.
 const RUN: &str = "run";
-/// The alignment of buffers within a block.
-const ALIGNMENT: u64 = 256;
-
 fn ty(name: &'static str) -> Type {
     Type::dialect("tfrt_cuda", name)
 }
@@ -37,55 +36,10 @@ fn tensor() -> Type {
     Type::dialect("t", "tensor")
 }
 
-/// A part of one of the two blocks.
-#[derive(Clone, Copy, Debug)]
-struct Slice {
-    is_constant: bool,
-    offset: u64,
-    bytes: u64,
-}
-
-/// Where everything lies.
-#[derive(Debug, Default)]
-struct Layout {
-    buffers: Vec<Slice>,
-    /// The scratch memory of each node.
-    scratch: Vec<Option<Slice>>,
-    /// The memory that each node keeps.
-    kept: Vec<Option<Slice>>,
-    arena_bytes: u64,
-    constant_bytes: u64,
-}
-
-impl Layout {
-    fn new(graph: &DeviceGraph) -> Self {
-        let mut layout = Self::default();
-        for buffer in &graph.buffers {
-            let slice = layout.add(matches!(buffer.content, Content::Constant(_)), buffer.bytes);
-            layout.buffers.push(slice);
-        }
-        for node in &graph.nodes {
-            let Node { footprint, .. } = node;
-            let scratch = (footprint.scratch_bytes > 0).then(|| layout.add(false, footprint.scratch_bytes));
-            layout.scratch.push(scratch);
-            let kept = (footprint.kept_bytes > 0).then(|| layout.add(true, footprint.kept_bytes));
-            layout.kept.push(kept);
-        }
-        layout
-    }
-
-    fn add(&mut self, is_constant: bool, bytes: u64) -> Slice {
-        let total = if is_constant { &mut self.constant_bytes } else { &mut self.arena_bytes };
-        let slice = Slice { is_constant, offset: *total, bytes };
-        *total += bytes.next_multiple_of(ALIGNMENT);
-        slice
-    }
-}
-
 /// Writes the program.
 pub(super) fn emit(
     graph: &Graph,
-    device_graph: &DeviceGraph,
+    (device_graph, planned): (&DeviceGraph, &Planned),
     evaluator: &Evaluator,
     options: CudaOptions,
 ) -> Result<Lowered, Diagnostics> {
@@ -94,7 +48,7 @@ pub(super) fn emit(
         device_graph,
         evaluator,
         options,
-        layout: Layout::new(device_graph),
+        planned,
         module: Module::new(),
         weights: Vec::new(),
         named: HashMap::new(),
@@ -107,7 +61,7 @@ pub(super) fn emit(
     if emitter.errors.has_errors() {
         return Err(emitter.errors);
     }
-    Ok(Lowered { module: emitter.module, weights: emitter.weights })
+    Ok(Lowered { module: emitter.module, weights: emitter.weights, plan: None })
 }
 
 struct Emitter<'g> {
@@ -115,7 +69,7 @@ struct Emitter<'g> {
     device_graph: &'g DeviceGraph,
     evaluator: &'g Evaluator,
     options: CudaOptions,
-    layout: Layout,
+    planned: &'g Planned,
     module: Module,
     weights: Vec<(String, HostTensor)>,
     /// The weights that the program asks for so far.
@@ -129,6 +83,38 @@ struct Body {
     chain: ValueId,
     arena: ValueId,
     constants: ValueId,
+}
+
+/// The streams of a program, the queues of ops on them, and the events between them.
+#[derive(Default)]
+struct Handles {
+    queues: Vec<ValueId>,
+    streams: Vec<ValueId>,
+    events: Vec<ValueId>,
+}
+
+impl Handles {
+    /// What `run` takes: streams only if there are events.
+    fn values(&self) -> Vec<ValueId> {
+        if self.events.is_empty() {
+            return self.queues.clone();
+        }
+        [&*self.queues, &*self.streams, &*self.events].concat()
+    }
+
+    fn from_values(values: &[ValueId], stream_count: usize) -> Self {
+        let (queues, rest) = values.split_at(stream_count);
+        let (streams, events) = rest.split_at(stream_count.min(rest.len()));
+        Self { queues: queues.to_vec(), streams: streams.to_vec(), events: events.to_vec() }
+    }
+}
+
+/// Returns the ops behind which an event is recorded; `None` is the beginning.
+fn recorded(schedule: &Schedule) -> Vec<Option<usize>> {
+    let mut ops: Vec<_> = schedule.events.iter().map(|event| event.after).collect();
+    ops.sort_unstable();
+    ops.dedup();
+    ops
 }
 
 impl Emitter<'_> {
@@ -185,32 +171,62 @@ impl Emitter<'_> {
         let context = self.chained(block, &mut chain, state, Some(ty("context")));
         let state = (OpState::new("tfrt_cuda.allocator.create"), &[context][..]);
         let allocator = self.chained(block, &mut chain, state, Some(ty("allocator")));
-        let state = (OpState::new("tfrt_cuda.stream.create"), &[context][..]);
-        let stream = self.chained(block, &mut chain, state, Some(ty("stream")));
+        let handles = self.emit_handles(block, &mut chain, context);
+        let stream = handles.streams[0];
         let allocate = |emitter: &mut Self, bytes: u64, chain: &mut ValueId| {
             let bytes = Attribute::i64(bytes.max(ALIGNMENT).cast_signed());
             let bytes = emitter.constant(block, "tfrt.constant.i64", bytes, Type::int(64));
             let state = (OpState::new("tfrt_cuda.mem.allocate"), &[allocator, stream, bytes][..]);
             emitter.chained(block, chain, state, Some(ty("buffer")))
         };
-        let (arena_bytes, constant_bytes) = (self.layout.arena_bytes, self.layout.constant_bytes);
+        let (arena_bytes, constant_bytes) = (self.planned.arena_bytes, self.planned.constant_bytes);
         let constants = allocate(self, constant_bytes, &mut chain);
         let arena = allocate(self, arena_bytes, &mut chain);
         let mut body = Body { block, chain, arena, constants };
         self.emit_uploads(&mut body, stream);
-        self.emit_first_run(&mut body, context, stream);
+        self.emit_first_run(&mut body, context, &handles);
+    }
+
+    /// Makes the streams, their queues and the events between them.
+    fn emit_handles(&mut self, block: BlockId, chain: &mut ValueId, context: ValueId) -> Handles {
+        let mut handles = Handles::default();
+        for _ in 0..self.planned.plan.schedule.stream_count.max(1) {
+            let state = (OpState::new("tfrt_cuda.stream.create"), &[context][..]);
+            let stream = self.chained(block, chain, state, Some(ty("stream")));
+            let state = OpState::new("tfrt_cuda.op.queue").operands([stream]).results([ty("op_queue")]);
+            handles.queues.push(self.append_one(block, state));
+            handles.streams.push(stream);
+        }
+        for _ in recorded(&self.planned.plan.schedule) {
+            let state = (OpState::new("tfrt_cuda.event.create"), &[context][..]);
+            handles.events.push(self.chained(block, chain, state, Some(ty("event"))));
+        }
+        handles
     }
 
     /// What `setup` gives and `main` takes before the model's inputs.
     fn prepared(&self) -> Vec<Type> {
-        let run = if self.options.records_graph { "graph" } else { "op_queue" };
-        vec![ty("stream"), ty(run), ty("buffer"), ty("buffer")]
+        let blocks = [ty("stream"), ty("buffer"), ty("buffer")];
+        let run = if self.options.records_graph { vec![ty("graph")] } else { self.handle_types() };
+        blocks.into_iter().chain(run).collect()
+    }
+
+    /// The types of the handles that `run` takes.
+    fn handle_types(&self) -> Vec<Type> {
+        let schedule = &self.planned.plan.schedule;
+        let mut types = vec![ty("op_queue"); schedule.stream_count.max(1)];
+        let events = recorded(schedule).len();
+        if events > 0 {
+            types.resize(2 * types.len(), ty("stream"));
+            types.resize(types.len() + events, ty("event"));
+        }
+        types
     }
 
     fn emit_uploads(&mut self, body: &mut Body, stream: ValueId) {
         for (number, buffer) in self.device_graph.buffers.iter().enumerate() {
             let Content::Constant(id) = buffer.content else { continue };
-            let slice = self.slice(body, self.layout.buffers[number]);
+            let slice = self.slice(body, self.planned.buffers[number]);
             let tensor = self.host_constant(body.block, id);
             let name = self.graph.constants.name(id);
             self.emit_upload(body, (slice, tensor, stream), name, &buffer.ty);
@@ -263,51 +279,99 @@ impl Emitter<'_> {
     }
 
     /// Runs the program once, and again to record it.
-    fn emit_first_run(&mut self, body: &mut Body, context: ValueId, stream: ValueId) {
-        let block = body.block;
+    fn emit_first_run(&mut self, body: &mut Body, context: ValueId, handles: &Handles) {
+        let (block, stream) = (body.block, handles.streams[0]);
         // Tensors that nobody has set are zeros, which are safe as indices.
         let zero = self.constant(block, "tfrt.constant.f32", Attribute::f32(0.0), Type::F32);
-        let count = self.layout.arena_bytes.max(ALIGNMENT) / 4;
+        let count = self.planned.arena_bytes.max(ALIGNMENT) / 4;
         let count = Attribute::i64(count.cast_signed());
         let count = self.constant(block, "tfrt.constant.i64", count, Type::int(64));
         let operands = [context, body.arena, zero, count, stream];
         let state = (OpState::new("tfrt_cuda.mem.set.f32"), &operands[..]);
         self.chained(block, &mut body.chain, state, None);
-        let state = OpState::new("tfrt_cuda.op.queue").operands([stream]).results([ty("op_queue")]);
-        let queue = self.append_one(block, state);
-        self.emit_call(body, queue);
+        let run = handles.values();
+        self.emit_call(body, &run);
         let state = (OpState::new("tfrt_cuda.stream.synchronize"), &[stream][..]);
         self.chained(block, &mut body.chain, state, None);
-        let mut prepared = queue;
+        let mut returned = vec![stream, body.arena, body.constants];
         if self.options.records_graph {
             let state = (OpState::new("tfrt_cuda.graph.begin_capture"), &[stream][..]);
             self.chained(block, &mut body.chain, state, None);
-            self.emit_call(body, queue);
+            self.emit_call(body, &run);
             let state = (OpState::new("tfrt_cuda.graph.end_capture"), &[stream][..]);
-            prepared = self.chained(block, &mut body.chain, state, Some(ty("graph")));
+            returned.push(self.chained(block, &mut body.chain, state, Some(ty("graph"))));
+        } else {
+            returned.extend(run);
         }
-        let returned = [stream, prepared, body.arena, body.constants];
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 
-    fn emit_call(&mut self, body: &mut Body, queue: ValueId) {
+    fn emit_call(&mut self, body: &mut Body, handles: &[ValueId]) {
         let state = OpState::new("tfrt.call").attr("callee", Attribute::symbol(RUN));
-        let operands = [queue, body.arena, body.constants];
+        let operands = [&[body.arena, body.constants], handles].concat();
         self.chained(body.block, &mut body.chain, (state, &operands), None);
     }
 
-    /// `func @run(queue, arena, constants, chain) -> chain`: the ops.
+    /// `func @run(arena, constants, queues…, streams…, events…, chain) -> chain`: the ops. Without events, `run` takes no
+    /// streams.
     fn emit_run(&mut self) {
-        let inputs = vec![ty("op_queue"), ty("buffer"), ty("buffer"), Type::chain()];
+        let mut inputs = vec![ty("buffer"), ty("buffer")];
+        inputs.extend(self.handle_types());
+        inputs.push(Type::chain());
         let function = FunctionType { inputs, results: vec![Type::chain()] };
         let (_, block) = self.module.add_function(RUN, function, Location::Unknown);
         let arguments = self.module.block(block).arguments.clone();
-        let mut body = Body { block, chain: arguments[3], arena: arguments[1], constants: arguments[2] };
+        let (chain, handles) = (arguments[arguments.len() - 1], &arguments[2..arguments.len() - 1]);
+        let schedule = &self.planned.plan.schedule;
+        let handles = Handles::from_values(handles, schedule.stream_count.max(1));
+        let mut body = Body { block, chain, arena: arguments[0], constants: arguments[1] };
         let mut slices = HashMap::new();
-        for (number, node) in self.device_graph.nodes.iter().enumerate() {
-            self.emit_node(&mut body, arguments[0], &mut slices, (number, node));
+        let events = recorded(schedule);
+        self.emit_record(&mut body, &handles, &events, None);
+        for &number in &schedule.order {
+            self.emit_waits(&mut body, &handles, &events, Some(number));
+            let (queue, node) = (handles.queues[schedule.streams[number]], &self.device_graph.nodes[number]);
+            self.emit_node(&mut body, queue, &mut slices, (number, node));
+            self.emit_record(&mut body, &handles, &events, Some(number));
         }
+        self.emit_waits(&mut body, &handles, &events, None);
         self.append(block, OpState::new(RETURN).operands([body.chain]));
+    }
+
+    /// The stream of an op; the first one for the beginning and the end.
+    fn stream(&self, handles: &Handles, op: Option<usize>) -> ValueId {
+        handles.streams[op.map_or(0, |op| self.planned.plan.schedule.streams[op])]
+    }
+
+    /// Records the event behind an op, or at the beginning, if something waits for it.
+    fn emit_record(
+        &mut self,
+        body: &mut Body,
+        handles: &Handles,
+        events: &[Option<usize>],
+        op: Option<usize>,
+    ) {
+        let Some(place) = events.iter().position(|&event| event == op) else { return };
+        let operands = [handles.events[place], self.stream(handles, op)];
+        let state = (OpState::new("tfrt_cuda.event.record"), &operands[..]);
+        self.chained(body.block, &mut body.chain, state, None);
+    }
+
+    /// Waits for what an op, or the end, has to wait for.
+    fn emit_waits(
+        &mut self,
+        body: &mut Body,
+        handles: &Handles,
+        events: &[Option<usize>],
+        op: Option<usize>,
+    ) {
+        let planned = self.planned;
+        for event in planned.plan.schedule.events.iter().filter(|event| event.before == op) {
+            let Some(place) = events.iter().position(|&after| after == event.after) else { continue };
+            let operands = [self.stream(handles, op), handles.events[place]];
+            let state = (OpState::new("tfrt_cuda.stream.wait"), &operands[..]);
+            self.chained(body.block, &mut body.chain, state, None);
+        }
     }
 
     fn emit_node(
@@ -327,7 +391,7 @@ impl Emitter<'_> {
         for &id in &node.results {
             values.push(self.buffer_slice(body, slices, id));
         }
-        for part in [self.layout.scratch[number], self.layout.kept[number]].into_iter().flatten() {
+        for part in [self.planned.scratch[number], self.planned.kept[number]].into_iter().flatten() {
             values.push(self.slice(body, part));
         }
         let places = node.footprint.places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ");
@@ -351,12 +415,13 @@ impl Emitter<'_> {
         if let Some(&value) = slices.get(&id) {
             return value;
         }
-        let value = self.slice(body, self.layout.buffers[id.0]);
+        let value = self.slice(body, self.planned.buffers[id.0]);
         slices.insert(id, value);
         value
     }
 
-    /// `func @main(stream, graph, arena, constants, inputs…: !t.tensor) -> (!t.tensor, …)`.
+    /// `func @main(stream, arena, constants, graph, inputs…: !t.tensor) -> (!t.tensor, …)`; what `run` takes in the place of
+    /// the graph if there is none.
     fn emit_main(&mut self) {
         let mut inputs = self.prepared();
         let prepared = inputs.len();
@@ -365,23 +430,23 @@ impl Emitter<'_> {
         let (_, block) = self.module.add_function(MAIN, FunctionType { inputs, results }, Location::Unknown);
         let arguments = self.module.block(block).arguments.clone();
         let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
-        let (stream, run) = (arguments[0], arguments[1]);
-        let mut body = Body { block, chain, arena: arguments[2], constants: arguments[3] };
+        let (stream, run) = (arguments[0], &arguments[3..prepared]);
+        let mut body = Body { block, chain, arena: arguments[1], constants: arguments[2] };
         for (number, buffer) in self.device_graph.buffers.iter().enumerate() {
             let Content::Input(input) = buffer.content else { continue };
-            let slice = self.slice(&body, self.layout.buffers[number]);
+            let slice = self.slice(&body, self.planned.buffers[number]);
             let name = self.graph.inputs.get(input).map_or("", |input| &input.name);
             self.emit_upload(&mut body, (slice, arguments[prepared + input], stream), name, &buffer.ty);
         }
         if self.options.records_graph {
-            let state = (OpState::new("tfrt_cuda.graph.launch"), &[run, stream][..]);
+            let state = (OpState::new("tfrt_cuda.graph.launch"), &[run[0], stream][..]);
             self.chained(block, &mut body.chain, state, None);
         } else {
             self.emit_call(&mut body, run);
         }
         let mut returned = Vec::new();
         for (id, metadata) in &self.device_graph.outputs {
-            let slice = self.slice(&body, self.layout.buffers[id.0]);
+            let slice = self.slice(&body, self.planned.buffers[id.0]);
             let state = OpState::new("tfrt_cuda.tensor.download")
                 .attr("type", Attribute::string(TensorType::of(metadata).to_string()));
             returned.push(self.chained(block, &mut body.chain, (state, &[slice, stream]), Some(tensor())));

@@ -10,7 +10,10 @@ use tfrt_host::Diagnostic as HostDiagnostic;
 use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Func, Location, OpId, Operation, ValueId};
 use tfrt_tensor::{HostTensor, TensorMetadata};
 
-use crate::{ConstantId, Evaluator, Graph, MAIN, TensorType, attributes::to_op_attrs, import::onnx::RETURN};
+use crate::{
+    ConstantId, Evaluator, Graph, MAIN, TensorType, analysis::cost::flops, attributes::to_op_attrs,
+    import::onnx::RETURN,
+};
 
 /// The number of a buffer of a [`DeviceGraph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,6 +36,8 @@ pub(super) struct Buffer {
     pub(super) content: Content,
     pub(super) ty: TensorMetadata,
     pub(super) bytes: u64,
+    /// What reports call it.
+    pub(super) label: String,
 }
 
 /// What a node takes.
@@ -55,6 +60,18 @@ pub(super) struct Node {
     /// The types of the operands and results: `(1x3xf32, 3x4xf32) -> (1x4xf32)`.
     pub(super) types: String,
     pub(super) footprint: Footprint,
+    /// The arithmetic operations of a call.
+    pub(super) flops: u64,
+}
+
+impl Node {
+    /// Returns what reports call the node: its place in the model, or else its op.
+    pub(super) fn label(&self) -> String {
+        match &self.location {
+            Location::Named { name, .. } => name.to_string(),
+            _ => self.name.clone(),
+        }
+    }
 }
 
 /// A model as nodes and buffers.
@@ -118,7 +135,8 @@ impl<'g> Collector<'g> {
         for (number, &argument) in module.block(body).arguments.iter().enumerate() {
             match self.metadata(argument) {
                 Ok(ty) => {
-                    let id = self.add_buffer(Content::Input(number), ty);
+                    let name = self.graph.inputs.get(number).map_or("", |input| &input.name);
+                    let id = self.add_buffer(Content::Input(number), ty, format!("input '{name}'"));
                     self.values.insert(argument, id);
                 }
                 Err(error) => {
@@ -137,14 +155,14 @@ impl<'g> Collector<'g> {
             let outcome = match op.name.as_str() {
                 RETURN => self.collect_outputs(op),
                 _ if self.graph.constant_id(id).is_some() => Ok(()),
-                _ => self.collect_op(op),
+                _ => self.collect_op(id),
             };
             if let Err(error) = outcome {
                 self.errors.push(Diagnostic::error(op.location.clone(), error.message));
                 // Later ops miss this one's results, which says nothing new.
                 for &result in &op.results {
                     if let Ok(ty) = self.metadata(result) {
-                        let id = self.add_buffer(Content::Computed, ty);
+                        let id = self.add_buffer(Content::Computed, ty, String::new());
                         self.values.insert(result, id);
                     }
                 }
@@ -158,9 +176,9 @@ impl<'g> Collector<'g> {
         metadata.ok_or_else(|| invalid(format!("a device program needs static shapes, and {ty} is not")))
     }
 
-    fn add_buffer(&mut self, content: Content, ty: TensorMetadata) -> BufferId {
+    fn add_buffer(&mut self, content: Content, ty: TensorMetadata, label: String) -> BufferId {
         let bytes = ty.size_bytes().map_or(0, |bytes| bytes as u64);
-        self.made.buffers.push(Buffer { content, ty, bytes });
+        self.made.buffers.push(Buffer { content, ty, bytes, label });
         BufferId(self.made.buffers.len() - 1)
     }
 
@@ -183,7 +201,8 @@ impl<'g> Collector<'g> {
         if matches!(tensor, HostTensor::String(_)) {
             return Err(invalid("strings cannot be in device memory"));
         }
-        let id = self.add_buffer(Content::Constant(constant), tensor.metadata().clone());
+        let label = self.graph.constants.name(constant).to_owned();
+        let id = self.add_buffer(Content::Constant(constant), tensor.metadata().clone(), label);
         self.constants.insert(constant, id);
         Ok(id)
     }
@@ -196,7 +215,8 @@ impl<'g> Collector<'g> {
         Ok(())
     }
 
-    fn collect_op(&mut self, op: &Operation) -> Outcome<()> {
+    fn collect_op(&mut self, id: OpId) -> Outcome<()> {
+        let op = self.graph.module.op(id);
         let evaluator = self.evaluator;
         let known = evaluator.op(op.name.as_str());
         let known = known.ok_or_else(|| invalid(format!("{} has no form for devices", op.name)))?;
@@ -228,7 +248,7 @@ impl<'g> Collector<'g> {
         let types = format!("({}) -> ({})", list(&operand_types), list(&results));
         let mut ids = Vec::new();
         for (&result, ty) in op.results.iter().zip(results) {
-            let id = self.add_buffer(Content::Computed, ty);
+            let id = self.add_buffer(Content::Computed, ty, format!("a result of {}", op.name));
             self.values.insert(result, id);
             ids.push(id);
         }
@@ -244,6 +264,7 @@ impl<'g> Collector<'g> {
             results: ids,
             types,
             footprint,
+            flops: flops(self.graph, id).unwrap_or(0),
         });
         Ok(())
     }
