@@ -92,6 +92,7 @@ impl Drop for Device {
     fn drop(&mut self) {
         self.shared.contexts.leave(self.take_failure());
         for (memory, layout) in self.pinned.get_mut().drain() {
+            self.shared.unpin(memory as u64);
             // SAFETY: `allocate_host` allocated the memory with this layout, and it was not freed.
             // The context's last handle is gone.
             unsafe { std::alloc::dealloc(std::ptr::with_exposed_provenance_mut(memory), layout) };
@@ -138,6 +139,21 @@ impl Context for CpuContext {
 }
 
 impl CpuContext {
+    /// Returns what a copy accesses of the host's memory, if the checker should know: pinned memory
+    /// by its own address, unified memory by that of the device's side.
+    fn of_host(&self, memory: *const u8, bytes: u64, access: fn(u64, u64) -> Access) -> Option<Access> {
+        let shared = &self.device.shared;
+        shared.observer.as_ref()?;
+        let address = memory.addr() as u64;
+        let pinned = shared.pinned.lock();
+        let is_pinned =
+            pinned.range(..=address).next_back().is_some_and(|(start, length)| address < start + length);
+        if is_pinned {
+            return Some(access(address, bytes));
+        }
+        shared.space.address_of(memory).map(|address| access(address, bytes))
+    }
+
     /// Allocates memory, which may also be accessible to the host.
     fn take_memory(&self, bytes: u64, of_host: bool) -> Result<Arc<Allocation>> {
         self.device.check()?;
@@ -191,23 +207,28 @@ impl Memory for CpuContext {
             return Err(out_of_memory());
         }
         self.device.pinned.lock().insert(memory.expose_provenance(), layout);
+        self.device.shared.pin(memory.addr() as u64, bytes as u64);
         Ok(memory)
     }
 
     unsafe fn free_host(&self, memory: *mut u8) -> Result<()> {
         let layout = self.device.pinned.lock().remove(&memory.addr());
         let layout = layout.ok_or_else(|| DeviceError::invalid_value("not pinned memory of this context"))?;
+        self.device.shared.unpin(memory.addr() as u64);
         // SAFETY: the memory was allocated with this layout, and the caller promises that nothing
         // uses it.
         unsafe { std::alloc::dealloc(memory, layout) };
         Ok(())
     }
 
-    unsafe fn register_host(&self, _memory: *mut u8, _bytes: usize) -> Result<()> {
-        self.device.check()
+    unsafe fn register_host(&self, memory: *mut u8, bytes: usize) -> Result<()> {
+        self.device.check()?;
+        self.device.shared.pin(memory.addr() as u64, bytes as u64);
+        Ok(())
     }
 
-    fn unregister_host(&self, _memory: *mut u8) -> Result<()> {
+    fn unregister_host(&self, memory: *mut u8) -> Result<()> {
+        self.device.shared.unpin(memory.addr() as u64);
         Ok(())
     }
 
@@ -234,6 +255,7 @@ impl Transfers for CpuContext {
         src: *const u8,
         bytes: usize,
     ) -> Result<()> {
+        let of_host = self.of_host(src, bytes as u64, Access::read);
         let src = HostPtr(src.cast_mut());
         let accesses = vec![Access::write(dst, bytes as u64)];
         let body = move |run: &mut Run<'_>| {
@@ -241,7 +263,13 @@ impl Transfers for CpuContext {
             // this operation, and that nothing writes it except other copies.
             unsafe { run.shared.space.memory.write_from(dst, src.get(), bytes) }.map_err(illegal)
         };
-        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from host to device", accesses, body))
+        stream.core.submit(Operation::copy(
+            "copy from host to device",
+            accesses,
+            Vec::from_iter(of_host),
+            Manner::Raw,
+            body,
+        ))
     }
 
     unsafe fn copy_device_to_host(
@@ -251,6 +279,7 @@ impl Transfers for CpuContext {
         src: u64,
         bytes: usize,
     ) -> Result<()> {
+        let of_host = self.of_host(dst, bytes as u64, Access::write);
         let dst = HostPtr(dst);
         let accesses = vec![Access::read(src, bytes as u64)];
         let body = move |run: &mut Run<'_>| {
@@ -258,7 +287,13 @@ impl Transfers for CpuContext {
             // passed this operation, and that nothing uses it except other copies.
             unsafe { run.shared.space.memory.read_to(src, dst.get(), bytes) }.map_err(illegal)
         };
-        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from device to host", accesses, body))
+        stream.core.submit(Operation::copy(
+            "copy from device to host",
+            accesses,
+            Vec::from_iter(of_host),
+            Manner::Raw,
+            body,
+        ))
     }
 
     fn copy_device_to_device(&self, stream: &Stream, dst: u64, src: u64, bytes: u64) -> Result<()> {
@@ -276,6 +311,17 @@ impl Transfers for CpuContext {
         }
         if let Endpoint::Device(address) = copy.src {
             accesses.extend(rows(address, copy.src_pitch, &copy, is_observed, Access::read));
+        }
+        let mut of_host = Vec::new();
+        if let Endpoint::Host(pointer) = copy.dst
+            && let Some(first) = self.of_host(pointer, 1, Access::write)
+        {
+            of_host.extend(rows(first.address, copy.dst_pitch, &copy, is_observed, Access::write));
+        }
+        if let Endpoint::Host(pointer) = copy.src
+            && let Some(first) = self.of_host(pointer, 1, Access::read)
+        {
+            of_host.extend(rows(first.address, copy.src_pitch, &copy, is_observed, Access::read));
         }
         let end = |endpoint: Endpoint| match endpoint {
             Endpoint::Device(address) => Ok(address),
@@ -301,7 +347,7 @@ impl Transfers for CpuContext {
             }
             Ok(())
         };
-        stream.core.submit(Operation::of_manner(Manner::Raw, "two-dimensional copy", accesses, body))
+        stream.core.submit(Operation::copy("two-dimensional copy", accesses, of_host, Manner::Raw, body))
     }
 
     fn set(&self, stream: &Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()> {

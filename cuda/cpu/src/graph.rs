@@ -10,15 +10,21 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::Graphs;
+use tfrt_device::observer::Observer;
 use tfrt_device::origin::Origin;
 
 use super::context::CpuContext;
 use super::module::LAUNCH;
-use super::operation::Operation;
+use super::operation::{Operation, next_id};
 use super::stream::{Command, Stream, StreamCore};
 
 /// An instantiated graph.
-pub(crate) struct Graph(Mutex<Vec<Node>>);
+pub(crate) struct Graph {
+    nodes: Mutex<Vec<Node>>,
+    /// What the checker knows branches by, but for the first one, which it takes for a part of the stream that the graph
+    /// is launched on. Launches of one graph never overlap, so they share the branches.
+    branches: Mutex<Vec<u64>>,
+}
 
 /// An operation of a graph.
 #[derive(Clone)]
@@ -147,6 +153,77 @@ fn captured(stream: &Stream) -> Result<Vec<Node>> {
     Ok(std::mem::take(&mut state.nodes))
 }
 
+/// Tells the checker of a launch: each branch is a stream to it, which begins where the launch's stream is, waits for
+/// others where the capture did, and is waited for in the end.
+struct Announcement<'l> {
+    stream: &'l StreamCore,
+    observer: &'l dyn Observer,
+    /// The streams of the branches.
+    branches: Vec<u64>,
+    /// For each branch, an event behind each of its operations.
+    events: Vec<Vec<u64>>,
+}
+
+impl<'l> Announcement<'l> {
+    fn new(
+        nodes: &[Node],
+        known: &mut Vec<u64>,
+        stream: &'l StreamCore,
+        observer: &'l dyn Observer,
+    ) -> Announcement<'l> {
+        let count = nodes.iter().map(|node| node.place.0 + 1).max().unwrap_or(0);
+        while known.len() + 1 < count {
+            let id = next_id();
+            observer.stream_created(id, 0, Origin::here());
+            // A branch is never left behind, so it counts as destroyed from the beginning.
+            observer.stream_destroyed(id);
+            known.push(id);
+        }
+        let others = known.iter().copied().take(count.saturating_sub(1));
+        let branches: Vec<u64> = std::iter::once(stream.id).chain(others).collect();
+        let events = vec![Vec::new(); branches.len()];
+        Self { stream, observer, branches, events }
+    }
+
+    fn announce(mut self, nodes: &[Node]) -> Result<Vec<u64>> {
+        if self.branches.len() == 1 {
+            return nodes.iter().map(|node| self.stream.announce(&node.operation, Origin::here)).collect();
+        }
+        let start = self.record(0);
+        let others = self.branches.iter().skip(1);
+        others.clone().try_for_each(|&branch| self.wait(branch, start))?;
+        let mut announced = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let (number, before) = &node.place;
+            for (other, &count) in before.iter().enumerate().filter(|(other, _)| other != number) {
+                if let Some(&event) = count.checked_sub(1).and_then(|last| self.events[other].get(last)) {
+                    self.wait(self.branches[*number], event)?;
+                }
+            }
+            announced.push(self.stream.announce_on(self.branches[*number], &node.operation, Origin::here)?);
+            let event = self.record(*number);
+            self.events[*number].push(event);
+        }
+        let ends: Vec<u64> = self.events.iter().filter_map(|events| events.last().copied()).collect();
+        ends.iter().try_for_each(|&end| self.wait(self.stream.id, end))?;
+        for event in self.events.into_iter().flatten().chain([start]) {
+            self.observer.event_destroyed(event);
+        }
+        Ok(announced)
+    }
+
+    /// Marks the end of a branch so far.
+    fn record(&self, branch: usize) -> u64 {
+        let event = next_id();
+        self.observer.event_recorded(event, self.branches[branch], Origin::here());
+        event
+    }
+
+    fn wait(&self, branch: u64, event: u64) -> Result<()> {
+        self.observer.stream_waits(branch, event, true, Origin::here())
+    }
+}
+
 impl Graphs for CpuContext {
     fn begin_capture(&self, stream: &Stream) -> Result<()> {
         self.device.check()?;
@@ -159,12 +236,12 @@ impl Graphs for CpuContext {
     }
 
     fn end_capture(&self, stream: &Stream) -> Result<Graph> {
-        Ok(Graph(Mutex::new(captured(stream)?)))
+        Ok(Graph { nodes: Mutex::new(captured(stream)?), branches: Mutex::default() })
     }
 
     fn end_capture_into(&self, stream: &Stream, graph: &Graph) -> Result<()> {
         let nodes = captured(stream)?;
-        let mut known = graph.0.lock();
+        let mut known = graph.nodes.lock();
         if nodes.len() != known.len() {
             let detail =
                 format!("the graph has {} operations, and {} were captured", known.len(), nodes.len());
@@ -182,18 +259,21 @@ impl Graphs for CpuContext {
     }
 
     fn graph_nodes(&self, graph: &Graph) -> Result<usize> {
-        Ok(graph.0.lock().len())
+        Ok(graph.nodes.lock().len())
     }
 
     fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
         self.device.check()?;
-        let operations: Vec<_> = graph.0.lock().iter().map(|node| node.operation.clone()).collect();
+        let nodes = graph.nodes.lock();
+        let operations: Vec<_> = nodes.iter().map(|node| node.operation.clone()).collect();
         let announced = match &self.device.shared.observer {
-            Some(_) => {
-                operations.iter().map(|o| stream.core.announce(o, Origin::here)).collect::<Result<_>>()?
+            Some(observer) => {
+                let mut branches = graph.branches.lock();
+                Announcement::new(&nodes, &mut branches, &stream.core, &**observer).announce(&nodes)?
             }
             None => Vec::new(),
         };
+        drop(nodes);
         stream.core.push(Command::Graph(Arc::new(GraphCore { operations, announced }), 0));
         Ok(())
     }

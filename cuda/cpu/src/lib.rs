@@ -23,8 +23,10 @@ mod pool;
 mod reduction;
 mod stream;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Backend, Contexts, DeviceProperties, DynBackend, Teardown, check_emulated, erase};
 use tfrt_device::observer::Observer;
@@ -94,12 +96,33 @@ struct Shared {
     pool: Pool,
     space: AddressSpace,
     observer: Option<Arc<dyn Observer>>,
+    /// Pinned host memory, if somebody observes: its size by its address.
+    pinned: Mutex<BTreeMap<u64, u64>>,
     printer: Option<Printer>,
     compiler: Option<Compiler>,
     communicators: collectives::Communicators,
     contexts: Contexts<context::Device>,
     memory_bytes: u64,
     devices: u32,
+}
+
+impl Shared {
+    /// Tells the checker that host memory is pinned.
+    fn pin(&self, address: u64, bytes: u64) {
+        if let Some(observer) = &self.observer {
+            self.pinned.lock().insert(address, bytes);
+            observer.host_pinned(address, bytes);
+        }
+    }
+
+    /// Tells the checker that host memory is not pinned any more.
+    fn unpin(&self, address: u64) {
+        if let Some(observer) = &self.observer
+            && let Some(bytes) = self.pinned.lock().remove(&address)
+        {
+            observer.host_unpinned(address, bytes);
+        }
+    }
 }
 
 impl CpuBackend {
@@ -127,6 +150,7 @@ impl CpuBackend {
             pool,
             space,
             observer,
+            pinned: Mutex::default(),
             printer,
             compiler,
             communicators,

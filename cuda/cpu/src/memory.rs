@@ -141,6 +141,15 @@ impl AddressSpace {
         table.range(..=address).next_back().is_some_and(|(_, allocation)| allocation.holds(address, bytes))
     }
 
+    /// Returns the device address of a byte of the host's side of unified memory.
+    pub(super) fn address_of(&self, pointer: *const u8) -> Option<u64> {
+        let table = self.table.read();
+        table.values().find_map(|allocation| {
+            let offset = (pointer.addr() as u64).checked_sub(allocation.pointer().addr() as u64)?;
+            (offset < allocation.bytes).then(|| allocation.address + offset)
+        })
+    }
+
     /// Returns a handle that keeps a range alive and gives access to it.
     pub(super) fn resolve(&self, address: u64, bytes: u64) -> Result<Held> {
         self.memory.hold(address, bytes).map_err(illegal)

@@ -32,6 +32,8 @@ pub(super) struct Operation {
     pub(super) name: String,
     /// The declared accesses.
     pub(super) accesses: Vec<Access>,
+    /// The accesses of pinned host memory, for the checker.
+    pub(super) of_host: Vec<Access>,
     /// The origin.
     caller: Caller,
     manner: Manner,
@@ -71,7 +73,19 @@ impl Operation {
         accesses: Vec<Access>,
         body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), accesses, caller: Caller::here(), manner, body: Box::new(body) })
+        Self::copy(name, accesses, Vec::new(), manner, body)
+    }
+
+    /// One that uses host memory, too.
+    pub(super) fn copy(
+        name: impl Into<String>,
+        accesses: Vec<Access>,
+        of_host: Vec<Access>,
+        manner: Manner,
+        body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let (name, caller) = (name.into(), Caller::here());
+        Arc::new(Self { name, accesses, of_host, caller, manner, body: Box::new(body) })
     }
 
     /// Returns its origin.

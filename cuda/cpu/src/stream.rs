@@ -122,10 +122,21 @@ impl StreamCore {
 
     /// Registers an operation and its origin with the checker, and returns its number.
     pub(super) fn announce(&self, operation: &Operation, origin: impl FnOnce() -> Origin) -> Result<u64> {
+        self.announce_on(self.id, operation, origin)
+    }
+
+    /// Tells the checker of an operation on a stream, which may be a branch of a graph.
+    pub(super) fn announce_on(
+        &self,
+        stream: u64,
+        operation: &Operation,
+        origin: impl FnOnce() -> Origin,
+    ) -> Result<u64> {
         let Some(observer) = &self.device.shared.observer else { return Ok(0) };
         let id = next_id();
-        let (name, accesses) = (operation.name.as_str(), operation.accesses.as_slice());
-        observer.queued(&Queued { operation: id, stream: self.id, name, accesses, origin: origin() })?;
+        let name = operation.name.as_str();
+        let accesses: Vec<_> = operation.accesses.iter().chain(&operation.of_host).copied().collect();
+        observer.queued(&Queued { operation: id, stream, name, accesses: &accesses, origin: origin() })?;
         Ok(id)
     }
 

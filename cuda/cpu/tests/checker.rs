@@ -358,3 +358,146 @@ fn copies_of_variables_are_in_order_too() {
     drop((calls, module));
     assert_eq!(setup.finish(), [Mistake::Race]);
 }
+
+/// Copies a buffer to pinned memory on one stream and back from it on the other; the event may be forgotten.
+fn copy_through_pinned_memory(with_event: bool) -> Vec<Report> {
+    let setup = Setup::new();
+    let Setup { checker, context, first, second, allocator } = &setup;
+    let checker = checker.clone();
+    let [from, to] = [(first, "from"), (second, "to")]
+        .map(|(stream, name)| allocator.allocate(stream, BYTES as i64, name).unwrap());
+    first.set(&from, 0, Pattern::U8(7), BYTES).unwrap();
+    let pinned = context.allocate_pinned(BYTES as usize).unwrap();
+    drop(first.copy_to_host(&pinned, 0, &from, 0, BYTES).unwrap());
+    if with_event {
+        let event = context.create_event(EventOptions::default()).unwrap();
+        event.record(first).unwrap();
+        second.wait(&event).unwrap();
+    }
+    // Half of it, from its middle.
+    drop(second.copy_from_host(&to, 0, &pinned, BYTES / 2, BYTES / 2).unwrap());
+    first.synchronize().unwrap();
+    second.synchronize().unwrap();
+    drop((from, to, pinned));
+    setup.finish();
+    checker.finish()
+}
+
+#[test]
+fn copies_through_pinned_memory_are_in_order() {
+    for _ in 0..5 {
+        let reports = copy_through_pinned_memory(false);
+        let mistakes: Vec<_> = reports.iter().map(|report| report.mistake).collect();
+        assert_eq!(mistakes, [Mistake::Race], "{reports:?}");
+        assert!(reports[0].message.ends_with("(in pinned host memory)"), "{}", reports[0]);
+        assert_eq!(copy_through_pinned_memory(true), []);
+    }
+}
+
+#[test]
+fn copies_to_parts_of_pinned_memory_need_no_order() {
+    let setup = Setup::new();
+    let from = setup.allocator.allocate(&setup.first, 256, "from").unwrap();
+    setup.first.set(&from, 0, Pattern::U8(1), 256).unwrap();
+    setup.first.synchronize().unwrap();
+    let pinned = setup.context.allocate_pinned(256).unwrap();
+    drop(setup.first.copy_to_host(&pinned, 0, &from, 0, 128).unwrap());
+    drop(setup.second.copy_to_host(&pinned, 128, &from, 0, 128).unwrap());
+    // Memory that is pinned later at the same place is other memory.
+    drop(pinned);
+    setup.first.synchronize().unwrap();
+    setup.second.synchronize().unwrap();
+    let again = setup.context.allocate_pinned(256).unwrap();
+    drop(setup.first.copy_to_host(&again, 0, &from, 0, 256).unwrap());
+    setup.first.synchronize().unwrap();
+    drop((again, from));
+    assert_eq!(setup.finish(), []);
+}
+
+#[test]
+fn unified_memory_is_in_order_through_either_address() {
+    let setup = Setup::new();
+    let (device, host) = setup.context.allocate_managed(BYTES).unwrap();
+    let from = setup.allocator.allocate(&setup.first, BYTES as i64, "from").unwrap();
+    setup.first.set(&from, 0, Pattern::U8(1), BYTES).unwrap();
+    setup.first.synchronize().unwrap();
+    let address_of_host = setup.first.copy_to_host(&host, 0, &from, 0, BYTES);
+    let address_of_device = setup.second.copy((&from, 0), (&device, 0), BYTES, false);
+    let was_refused = address_of_host.is_err() || address_of_device.is_err();
+    setup.first.synchronize().unwrap();
+    setup.second.synchronize().unwrap();
+    drop((device, host, from));
+    let found = setup.finish();
+    assert!(was_refused || found.contains(&Mistake::Race), "{found:?}");
+}
+
+/// Captures a write on one branch and a read on another, which may wait for it, and launches the graph twice.
+fn branches(with_event: bool) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, allocator, .. } = &setup;
+    let [from, to] = ["from", "to"].map(|name| allocator.allocate(first, BYTES as i64, name).unwrap());
+    first.set(&from, 0, Pattern::U8(1), BYTES).unwrap();
+    first.begin_capture().unwrap();
+    let [fork, order, join] = [(); 3].map(|()| context.create_event(EventOptions::default()).unwrap());
+    fork.record(first).unwrap();
+    second.wait(&fork).unwrap();
+    first.set(&from, 0, Pattern::U8(2), BYTES).unwrap();
+    if with_event {
+        order.record(first).unwrap();
+        second.wait(&order).unwrap();
+    }
+    second.copy((&to, 0), (&from, 0), BYTES, false).unwrap();
+    join.record(second).unwrap();
+    first.wait(&join).unwrap();
+    let graph = first.end_capture().unwrap();
+    for _ in 0..2 {
+        first.launch_graph(&graph).unwrap();
+    }
+    // All branches come before what follows the graph.
+    first.set(&to, 0, Pattern::U8(3), BYTES).unwrap();
+    first.synchronize().unwrap();
+    drop((from, to, graph, fork, order, join));
+    setup.finish()
+}
+
+#[test]
+fn branches_of_a_graph_are_in_order() {
+    for _ in 0..5 {
+        assert_eq!(branches(false), [Mistake::Race]);
+        assert_eq!(branches(true), []);
+    }
+}
+
+/// Launches a graph that writes on one stream and one that reads on another, which may wait for it.
+fn two_graphs(with_event: bool) -> Vec<Mistake> {
+    let setup = Setup::new();
+    let Setup { context, first, second, allocator, .. } = &setup;
+    let [from, to] = ["from", "to"].map(|name| allocator.allocate(first, BYTES as i64, name).unwrap());
+    first.set(&from, 0, Pattern::U8(1), BYTES).unwrap();
+    first.synchronize().unwrap();
+    first.begin_capture().unwrap();
+    first.set(&from, 0, Pattern::U8(2), BYTES).unwrap();
+    let writes = first.end_capture().unwrap();
+    second.begin_capture().unwrap();
+    second.copy((&to, 0), (&from, 0), BYTES, false).unwrap();
+    let reads = second.end_capture().unwrap();
+    first.launch_graph(&writes).unwrap();
+    if with_event {
+        let event = context.create_event(EventOptions::default()).unwrap();
+        event.record(first).unwrap();
+        second.wait(&event).unwrap();
+    }
+    second.launch_graph(&reads).unwrap();
+    first.synchronize().unwrap();
+    second.synchronize().unwrap();
+    drop((from, to, writes, reads));
+    setup.finish()
+}
+
+#[test]
+fn launches_of_graphs_are_in_order() {
+    for _ in 0..5 {
+        assert_eq!(two_graphs(false), [Mistake::Race]);
+        assert_eq!(two_graphs(true), []);
+    }
+}

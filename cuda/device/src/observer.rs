@@ -17,7 +17,7 @@ pub enum AccessKind {
     Launch,
 }
 
-/// Bytes of device memory that an operation uses.
+/// Bytes of device memory, or of pinned host memory, that an operation uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The address of the first byte.
@@ -106,6 +106,10 @@ pub trait Observer: Send + Sync {
     fn allocated(&self, address: u64, bytes: u64, of_host: bool, origin: Origin);
     /// The raw memory was freed.
     fn freed(&self, address: u64);
+    /// Host memory was pinned, so that copies in flight use it directly.
+    fn host_pinned(&self, _address: u64, _bytes: u64) {}
+    /// The host memory is not pinned any more.
+    fn host_unpinned(&self, _address: u64, _bytes: u64) {}
     /// An allocator granted a buffer to work on `stream`.
     fn buffer_granted(&self, address: u64, bytes: u64, stream: Id, origin: Origin);
     /// A buffer's last handle was dropped. Work queued so far may still use the buffer; later work

@@ -18,10 +18,14 @@
 //! may look like an order, which hides a mistake but never invents one. With the single-threaded
 //! queue that order is the program's, and every run finds the same.
 //!
-//! The checker does not check host memory: a copy in flight holds its host buffer, so a host kernel
-//! that does not wait receives an error that names both origins (`front/host_hold.rs`). The same
-//! holds for the host's side of unified memory. Its device's side is checked like other memory,
-//! except that it always has contents.
+//! The checker does not check what the host does with its memory: a copy in flight holds its host
+//! buffer, so a host kernel that does not wait receives an error that names both origins
+//! (`front/host_hold.rs`). Copies of different streams share a hold, so copies from and to pinned
+//! memory are checked against each other. Unified memory is checked like other memory, through
+//! either address, except that it always has contents.
+//!
+//! Each branch of a captured graph has a clock, too. It begins with what the launch knows, and the
+//! stream of the launch knows all branches when the graph ends.
 //!
 //! The checker never changes a program's behaviour; it collects reports. It is off unless a device
 //! is created with one, and then costs nothing.
@@ -41,7 +45,7 @@ mod shadow;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -111,6 +115,8 @@ struct State {
     host: Clock,
     sequence: u64,
     memory: Memory,
+    /// Pinned host memory: its size by its address.
+    pinned: BTreeMap<u64, u64>,
     shadow: Shadow,
     reports: Vec<Report>,
 }
@@ -343,6 +349,10 @@ impl State {
     /// Describes the buffer that contains an address, or contained it last, for messages. It may
     /// have been dropped when the report is made.
     fn whose(&self, address: u64) -> String {
+        let pinned = self.pinned.range(..=address).next_back();
+        if pinned.is_some_and(|(start, bytes)| address < start + bytes) {
+            return " (in pinned host memory)".to_owned();
+        }
         if !self.memory.knows(address) {
             return " (in a variable of a module)".to_owned();
         }
@@ -454,6 +464,17 @@ impl Observer for Checker {
         // Now, while the buffers that were there are still known.
         state.report_early_reads(&early);
         state.memory.freed(address);
+    }
+
+    fn host_pinned(&self, address: u64, bytes: u64) {
+        self.state.lock().pinned.insert(address, bytes);
+    }
+
+    fn host_unpinned(&self, address: u64, bytes: u64) {
+        let state = &mut *self.state.lock();
+        state.pinned.remove(&address);
+        // It has contents, so nothing in it is read early.
+        state.shadow.remove(address, bytes);
     }
 
     fn buffer_granted(&self, address: u64, bytes: u64, stream: Id, origin: Origin) {
