@@ -1,6 +1,7 @@
 //! `tfrt bench`: measures a function's latency and throughput.
 
 use std::{
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
@@ -8,14 +9,18 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use tfrt_host::{Diagnostic, tracing};
+use tfrt_device::Devices;
+use tfrt_host::{
+    Diagnostic,
+    tracing::{self, Trace},
+};
 
 use super::{
-    Failure, print_json,
+    Failure, calibrate, file_error, print_json,
     profile::Profile,
     program::{MissingInputs, ProgramArgs, Session, duration},
 };
-use crate::{Console, Errors};
+use crate::{Console, Errors, files::replace_file};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -39,6 +44,13 @@ pub(super) struct Args {
     /// Trace a few more calls and print the time that each kernel and op takes
     #[arg(long)]
     profile: bool,
+    /// Measure the time of each op of a model in host memory, and write it to the file that --output names, for 'tfrt
+    /// compile --explain --costs'
+    #[arg(long, requires = "output", conflicts_with_all = ["concurrency", "profile"])]
+    calibrate: bool,
+    /// Write the times of ops to FILE
+    #[arg(short, long, value_name = "FILE", requires = "calibrate")]
+    output: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -49,6 +61,11 @@ const MAX_CALLS: u32 = 10_000_000;
 
 /// The calls that are traced for a profile.
 const PROFILED_CALLS: u32 = 10;
+
+/// The calls that are traced for the times of ops.
+const CALIBRATION_CALLS: u32 = 30;
+/// What was measured, as the times of ops name it.
+const HOST: &str = "host";
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
@@ -66,6 +83,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     };
     let is_profiled = args.profile && !session.is_interrupted();
     let profile = if is_profiled { Some(profile(&session)?) } else { None };
+    if let Some(file) = args.output.as_ref().filter(|_| !session.is_interrupted()) {
+        calibrate(&session, file)?;
+    }
     session.write_timeline()?;
     let (function, is_interrupted) = (session.function.clone(), session.is_interrupted());
     fail_on(session.finish(Vec::new()))?;
@@ -86,11 +106,31 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
 
 /// Traces a few calls.
 fn profile(session: &Session) -> Result<Profile, Failure> {
+    trace(session, PROFILED_CALLS).map(|trace| Profile::new(&trace, PROFILED_CALLS))
+}
+
+fn trace(session: &Session, calls: u32) -> Result<Trace, Failure> {
     tracing::enable();
-    let traced = (0..PROFILED_CALLS).try_for_each(|_| timed(session).map(drop));
+    let traced = (0..calls).try_for_each(|_| timed(session).map(drop));
     tracing::disable();
     let trace = tracing::take();
-    traced.map(|()| Profile::new(&trace, PROFILED_CALLS))
+    traced.map(|()| trace)
+}
+
+/// Writes the times of ops to a file.
+fn calibrate(session: &Session, file: &Path) -> Result<(), Failure> {
+    let device = Devices::of(session.runtime.host()).chosen_device().map_err(Diagnostic::from)?;
+    if device.is_some() {
+        // There an op's span tells when it was queued.
+        return Err(Failure::Usage("--calibrate measures ops in host memory; leave out --device".to_owned()));
+    }
+    let costs = calibrate::costs(&trace(session, CALIBRATION_CALLS)?, HOST);
+    if costs.is_empty() {
+        return Err(Diagnostic::invalid_argument("the program calls no ops that a plan could use").into());
+    }
+    replace_file(file, |temporary| std::fs::write(temporary, costs.to_json()))
+        .map_err(|error| file_error("write", file, error))?;
+    Ok(())
 }
 
 /// Makes one call, which must succeed, and returns its latency.

@@ -5,6 +5,7 @@
 //! ended the run.
 
 mod bench;
+mod calibrate;
 mod classes;
 mod compile;
 mod devices;
