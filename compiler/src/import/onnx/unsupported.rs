@@ -31,7 +31,7 @@ pub struct Unsupported {
     pub opset: Option<i64>,
     /// Why it cannot be imported.
     pub reason: String,
-    pub(super) location: Location,
+    pub(in crate::import) location: Location,
 }
 
 /// Returns everything in a file that cannot be imported. What depends on such a node is left out.

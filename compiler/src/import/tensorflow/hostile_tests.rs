@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{read, read_bytes};
+use super::{find_unsupported, read, read_bytes};
 use crate::{
     Evaluator,
     evaluate::test_host,
@@ -191,6 +191,20 @@ fn errors_of_control_flow_name_the_node() {
     let received = node("r", "_Recv", "", &attr("tensor_name", "s: \"edge\""));
     let error = errors(&(x + &received));
     assert!(error.contains("nothing in the graph sends 'edge'"), "{error}");
+}
+
+#[test]
+fn all_nodes_that_cannot_be_imported_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.pbtxt");
+    let x = node("x", "Placeholder", "", &attr("dtype", "type: DT_FLOAT"));
+    fs::write(&path, x + &node("a", "NoSuchOp", "x", "") + &node("b", "NorThis", "x", "")).unwrap();
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    let found = find_unsupported(&path, &ImportOptions::default(), &evaluator).unwrap();
+    let found: Vec<_> = found.iter().map(|found| (found.node.as_str(), found.op.as_str())).collect();
+    assert_eq!(found, [("a", "NoSuchOp"), ("b", "NorThis")]);
+    let transfer = cases().join("transfer/graph.pbtxt");
+    assert_eq!(find_unsupported(&transfer, &ImportOptions::default(), &evaluator).unwrap(), []);
 }
 
 #[test]

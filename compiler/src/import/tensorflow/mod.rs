@@ -26,6 +26,7 @@ mod schema;
 mod table;
 mod tensor;
 mod text;
+mod unsupported;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -49,6 +50,7 @@ use crate::{Evaluator, Graph, GraphBuilder, TensorType};
 pub use describe::{ModelSummary, SignatureSummary, TensorSummary, describe};
 pub use model::{is_saved_model, is_tensorflow, read, read_bytes};
 pub use ops::names as op_names;
+pub use unsupported::find_unsupported;
 
 /// How deep calls of functions may nest.
 const MAX_DEPTH: usize = 64;

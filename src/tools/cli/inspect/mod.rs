@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// from standard input
     #[arg(required_unless_present = "unsupported")]
     program: Option<PathBuf>,
-    /// List every node that cannot be imported, of all ONNX models in DIR and below it, or of one file
+    /// List every node that cannot be imported, of all models in DIR and below it, or of one file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "graph"])]
     unsupported: Option<PathBuf>,
     /// Print a function's graph instead, as text for Graphviz or as a picture

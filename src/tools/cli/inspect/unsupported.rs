@@ -9,7 +9,10 @@ use std::{
 use serde_json::json;
 use tfrt_compiler::{
     Evaluator,
-    import::onnx::{Unsupported, find_unsupported},
+    import::{
+        onnx::{self, Unsupported},
+        tensorflow,
+    },
 };
 
 use super::Args;
@@ -35,13 +38,17 @@ pub(super) fn run(
     find_models(folder, &mut models).map_err(|error| file_error("read", folder, error))?;
     models.sort();
     if models.is_empty() {
-        return Err(Failure::Usage(format!("'{}' holds no ONNX models", folder.display())));
+        return Err(Failure::Usage(format!("'{}' holds no models", folder.display())));
     }
     let options = args.compile_options()?;
     let mut found = Vec::new();
     for model in models {
         let evaluator = Evaluator::new(runtime.host())?;
-        let unsupported = find_unsupported(&model, &options.import, &evaluator).map_err(Errors::from);
+        let find = match tensorflow::is_tensorflow(&model) {
+            true => tensorflow::find_unsupported,
+            false => onnx::find_unsupported,
+        };
+        let unsupported = find(&model, &options.import, &evaluator).map_err(Errors::from);
         found.push(Found { model, unsupported });
     }
     if args.json {
@@ -53,7 +60,7 @@ pub(super) fn run(
 }
 
 fn find_models(path: &Path, models: &mut Vec<PathBuf>) -> io::Result<()> {
-    if !path.is_dir() {
+    if !path.is_dir() || tensorflow::is_saved_model(path) {
         fs::metadata(path)?;
         models.push(path.to_owned());
         return Ok(());
@@ -63,11 +70,16 @@ fn find_models(path: &Path, models: &mut Vec<PathBuf>) -> io::Result<()> {
         // A link to a folder above would never end.
         if entry.file_type()?.is_dir() {
             find_models(&entry.path(), models)?;
-        } else if entry.path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx")) {
+        } else if is_model(&entry.path()) {
             models.push(entry.path());
         }
     }
     Ok(())
+}
+
+fn is_model(file: &Path) -> bool {
+    let known = ["onnx", "pb", "pbtxt"];
+    file.extension().is_some_and(|extension| known.iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 
 /// How often an op is unsupported, and in how many models.
@@ -100,10 +112,10 @@ fn to_text(found: &[Found]) -> String {
         text += &format!("{}\n", model.display());
         for node in unsupported {
             let Unsupported { node: name, op, domain, reason, .. } = node;
-            let opset = node.opset.map_or("?".to_owned(), |opset| opset.to_string());
-            let place = match op.is_empty() {
-                true => String::new(),
-                false => format!("node '{name}' ({op}, {domain} {opset}): "),
+            let place = match (op.is_empty(), node.opset) {
+                (true, _) => String::new(),
+                (false, None) => format!("node '{name}' ({op}, {domain}): "),
+                (false, Some(opset)) => format!("node '{name}' ({op}, {domain} {opset}): "),
             };
             text += &format!("  {}\n", visible(&format!("{place}{reason}")));
         }
