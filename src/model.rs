@@ -68,6 +68,16 @@ impl Model {
         Ok(Self { program, signature, prepared, resources })
     }
 
+    /// Returns the program, whose function `main` takes [`Model::prepared`] before the model's inputs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Returns what `main` takes before the model's inputs: the op handler and the constants.
+    pub fn prepared(&self) -> &[AsyncValue] {
+        &self.prepared
+    }
+
     /// Returns the names and types of the inputs, such as `("data", "1x3x224x224xf32")`. A `?` is an extent
     /// that each call may choose.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {

@@ -34,6 +34,7 @@ pub struct RuntimeBuilder {
     registrations: Vec<Registration>,
     shared_libraries: Vec<PathBuf>,
     max_pending_calls: usize,
+    readable_folders: Option<Vec<PathBuf>>,
     #[cfg(feature = "full")]
     devices: crate::DeviceOptions,
     #[cfg(feature = "full")]
@@ -50,6 +51,7 @@ impl Default for RuntimeBuilder {
             registrations: vec![Box::new(register_kernels)],
             shared_libraries: Vec::new(),
             max_pending_calls: MAX_PENDING_CALLS,
+            readable_folders: None,
             #[cfg(feature = "full")]
             devices: crate::DeviceOptions::default(),
             #[cfg(feature = "full")]
@@ -108,6 +110,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Lets programs read the files of these folders alone, of those that they name themselves. By default they may read
+    /// all files.
+    pub fn readable_folders(mut self, folders: Vec<PathBuf>) -> Self {
+        self.readable_folders = Some(folders);
+        self
+    }
+
     /// Selects the devices that programs run on. The default is CUDA devices if there are any, else CPU
     /// devices. Text that kernels print on CPU devices goes to [`RuntimeBuilder::output`] unless the options
     /// name another destination.
@@ -140,6 +149,9 @@ impl RuntimeBuilder {
         let mut host = HostContext::builder(work_queue, self.allocator)
             .output(output.clone())
             .max_pending_calls(self.max_pending_calls);
+        if let Some(folders) = self.readable_folders {
+            host = host.readable_folders(folders);
+        }
         if let Some(handler) = self.handler {
             host = host.diagnostic_handler(handler);
         }

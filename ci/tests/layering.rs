@@ -20,7 +20,8 @@ struct Package {
 /// External packages that only these may depend on.
 const FENCED: &[(&str, &[&str])] = &[
     ("cudarc", &["tfrt-gpu"]),
-    ("clap", &["tfrt"]),
+    ("clap", &["tfrt", "tfrt_worker"]),
+    ("tonic", &["tfrt-distributed"]),
     ("clap_complete", &["tfrt"]),
     ("indicatif", &["tfrt"]),
     ("lexopt", &["tfrt"]),
@@ -39,8 +40,8 @@ fn table(text: &str) -> BTreeMap<String, Package> {
         let cells: Vec<_> =
             line.strip_prefix("| `")?.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
         let &[name, folder, _, edges, ""] = &*cells else { return None };
-        let edges =
-            edges.split_whitespace().filter(|edge| *edge != "none").map(|edge| format!("tfrt-{edge}"));
+        let named = |edge: &str| if edge == "tfrt" { edge.to_owned() } else { format!("tfrt-{edge}") };
+        let edges = edges.split_whitespace().filter(|edge| *edge != "none").map(named);
         let folder = folder.trim_end_matches('/').to_owned();
         Some((name.to_owned(), Package { folder, edges: edges.collect() }))
     };

@@ -18,8 +18,8 @@ use tfrt_host::{
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use crate::{
-    CoreRuntime, CpuCall, Device, DeviceArgument, DeviceQueue, DeviceTensor, Forms, MetadataCall, OpAttrs,
-    OpInvocation, OpResult, Results, TensorHandle, on_device,
+    CoreRuntime, CpuCall, Device, DeviceArgument, DeviceQueue, DeviceTensor, ForeignTensor, Forms,
+    MetadataCall, OpAttrs, OpInvocation, OpResult, Results, TensorHandle, on_device,
     op::fail,
     registry::{MetadataFn, Op, given_up_at},
     tensor_handle::host_tensor,
@@ -49,7 +49,7 @@ fn to_fetch<'a>(
     argument.get::<DeviceTensor>().filter(|_| takes_from_host(op, device, index, count))
 }
 
-/// Queues the copies of available arguments that are on a device but must be on the host.
+/// Queues the copies of available arguments that are on a device but must be on the host, and of those of other tasks.
 fn fetch(
     op: &Op,
     device: &Device,
@@ -59,6 +59,8 @@ fn fetch(
     let count = arguments.len();
     for (index, argument) in arguments.iter_mut().enumerate() {
         if let Some(tensor) = to_fetch(op, device, (index, count), argument) {
+            *argument = tensor.to_host(cx)?.into_untyped();
+        } else if let Some(tensor) = argument.get::<ForeignTensor>() {
             *argument = tensor.to_host(cx)?.into_untyped();
         }
     }
@@ -201,7 +203,9 @@ fn execute_in_general(
     let chain_is_there = chain.as_ref().is_none_or(|chain| chain.status() == Status::Ready);
     let must_wait = |(index, argument): (usize, &Cow<'_, TensorHandle>)| {
         let value = argument.tensor();
-        value.status() == Status::Pending || to_fetch(op, device, (index, arguments.len()), value).is_some()
+        value.status() == Status::Pending
+            || to_fetch(op, device, (index, arguments.len()), value).is_some()
+            || value.get::<ForeignTensor>().is_some()
     };
     if chain_is_there && !arguments.iter().enumerate().any(must_wait) {
         let values: SmallVec<[_; 4]> = arguments.iter().map(|argument| argument.tensor()).collect();

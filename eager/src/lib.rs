@@ -12,6 +12,7 @@ mod core_runtime;
 mod device;
 mod dispatch;
 mod eager;
+mod foreign;
 pub mod graph;
 pub mod kernels;
 mod on_device;
@@ -26,6 +27,7 @@ pub use attr::{AttrDefault, AttrKind, AttrSpec};
 pub use core_runtime::CoreRuntime;
 pub use device::Device;
 pub use eager::{Eager, Tensor};
+pub use foreign::{Foreign, ForeignTensor};
 pub use on_device::{
     DeviceArgument, DeviceCall, DeviceFn, DeviceOpError, DeviceOpResult, DeviceQueue, DeviceTensor,
     Footprint, HostArguments, Place, ResultOrigin, Trial, TrialArgument,
@@ -33,7 +35,7 @@ pub use on_device::{
 pub use op::{CoreRuntimeOp, OpInvocation, Results};
 pub use op_attrs::{AttrValue, FromAttr, OpAttrs};
 pub use op_handler::{
-    CompositeOp, CpuOpHandler, DeviceOpHandler, LoggingOpHandler, NullOpHandler, OpHandler,
+    CompositeOp, CpuOpHandler, DeviceOpHandler, HandlerRef, LoggingOpHandler, NullOpHandler, OpHandler,
 };
 pub use registry::{
     CpuCall, CpuFn, Effects, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry, OpResult,

@@ -8,7 +8,7 @@ use tfrt_host::{
 };
 use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
-use crate::{Device, DeviceTensor};
+use crate::{Device, DeviceTensor, ForeignTensor};
 
 /// The greatest rank for which metadata with 32-bit extents needs no heap memory.
 const RANK_INLINE: usize = TensorShape::RANK_INLINE;
@@ -68,8 +68,8 @@ impl From<&TensorMetadata> for Metadata {
 }
 
 impl TensorHandle {
-    /// Creates a tensor with known metadata. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`]
-    /// or an error.
+    /// Creates a tensor with known metadata. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`], a
+    /// [`ForeignTensor`] or an error.
     pub fn new(device: Device, metadata: &TensorMetadata, tensor: AsyncValue) -> Self {
         let metadata = match tensor.status() {
             Status::Ready => Metadata::OfTensor,
@@ -186,7 +186,10 @@ impl TensorHandle {
 
 /// Returns the data type and shape of an available tensor.
 fn metadata_of(value: &AsyncValue) -> Result<TensorMetadata, Arc<Diagnostic>> {
-    match value.get::<DeviceTensor>() {
+    if let Some(tensor) = value.get::<DeviceTensor>() {
+        return Ok(tensor.metadata().clone());
+    }
+    match value.get::<ForeignTensor>() {
         Some(tensor) => Ok(tensor.metadata().clone()),
         None => host_tensor(value).map(|tensor| tensor.metadata().clone()),
     }
@@ -204,12 +207,23 @@ pub(crate) fn host_tensor(value: &AsyncValue) -> Result<&HostTensor, Arc<Diagnos
 }
 
 /// Returns an available tensor in host memory, which may become available later: the tensor itself,
-/// or a copy of a device's.
+/// or a copy of a device's or another task's.
 pub(crate) fn in_host_memory(value: AsyncValue, cx: &ExecutionContext) -> AsyncValue {
-    match value.get::<DeviceTensor>().map(|tensor| tensor.to_host(cx)) {
+    match copy_to_host(&value, cx) {
         None => value,
         Some(Ok(copy)) => copy.into_untyped(),
         Some(Err(error)) => AsyncValue::from_error(cx.emit(error)),
+    }
+}
+
+/// Begins to copy an available tensor to host memory, if it is elsewhere.
+fn copy_to_host(
+    value: &AsyncValue,
+    cx: &ExecutionContext,
+) -> Option<Result<AsyncValueRef<HostTensor>, Diagnostic>> {
+    match value.get::<DeviceTensor>() {
+        Some(tensor) => Some(tensor.to_host(cx)),
+        None => value.get::<ForeignTensor>().map(|tensor| tensor.to_host(cx)),
     }
 }
 

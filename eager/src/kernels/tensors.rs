@@ -11,7 +11,7 @@ use tfrt_tensor::{
 };
 
 use crate::{
-    CoreRuntime, Device, DeviceTensor, TensorHandle,
+    CoreRuntime, Device, DeviceTensor, ForeignTensor, TensorHandle,
     ops::strings::copies,
     tensor_handle::{host_tensor, in_host_memory},
 };
@@ -29,6 +29,8 @@ fn print(handle: &TensorHandle, cx: &ExecutionContext) -> Result<(), Diagnostic>
         format!("Error TensorHandle: '{}'", error.message)
     } else if let Some(tensor) = handle.tensor().get::<DeviceTensor>() {
         tensor.dense().to_string()
+    } else if let Some(tensor) = handle.tensor().get::<ForeignTensor>() {
+        format!("a tensor of another task: {}", tensor.metadata())
     } else {
         match handle.host_tensor() {
             Some(tensor) => text(tensor?)?,
@@ -163,6 +165,12 @@ fn convert(
             ("DenseGpu", Some(queue)) => tensor.transfer_to(queue, cx),
             ("DenseHost", None) => tensor.to_host(cx).map(AsyncValueRef::into_untyped),
             _ => Err(no_conversion("DenseGpu", form)),
+        };
+    }
+    if let Some(tensor) = value.get::<ForeignTensor>() {
+        return match (form, target.queue()) {
+            ("DenseHost", None) => tensor.to_host(cx).map(AsyncValueRef::into_untyped),
+            _ => Err(no_conversion("a tensor of another task", form)),
         };
     }
     let tensor = host_tensor(value)?;

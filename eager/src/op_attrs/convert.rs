@@ -155,12 +155,19 @@ impl OpAttrs {
         }
     }
 
-    pub(super) fn set_aggregate(
+    /// Sets a list. Each element is a set of one attribute without a name.
+    ///
+    /// # Errors
+    /// See [`set`](Self::set); those of the elements, and InvalidArgument if one has not exactly one attribute.
+    pub fn set_aggregate(
         &mut self,
         name: &str,
         elements: impl Iterator<Item = Result<OpAttrs, Diagnostic>>,
     ) -> Result<(), Diagnostic> {
         let elements: Arc<[OpAttrs]> = elements.collect::<Result<Vec<_>, _>>()?.into();
+        if elements.iter().any(|element| element.len() != 1) {
+            return Err(Diagnostic::invalid_argument(format!("an element of '{name}' is not one value")));
+        }
         self.insert(name, |_| Stored::Aggregate(elements))
     }
 }

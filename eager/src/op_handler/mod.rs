@@ -60,7 +60,14 @@ impl DeviceOps {
 
 /// An op handler as a value of programs.
 #[derive(Clone)]
-pub(crate) struct HandlerRef(pub(crate) Arc<dyn OpHandler>);
+pub struct HandlerRef(pub(crate) Arc<dyn OpHandler>);
+
+impl HandlerRef {
+    /// Makes a handler a value.
+    pub fn new(handler: Arc<dyn OpHandler>) -> Self {
+        Self(handler)
+    }
+}
 
 value_type!(HandlerRef, "!corert.ophandler");
 

@@ -6,6 +6,7 @@
 
 mod failing;
 mod fixed_size;
+mod limited;
 mod profiled;
 mod recycling;
 mod report;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 pub use failing::FailingAllocator;
 pub use fixed_size::FixedSizeAllocator;
+pub use limited::LimitedAllocator;
 pub use profiled::{LeakCheckAllocator, ProfiledAllocator};
 pub use recycling::RecyclingAllocator;
 pub use report::{AllocatorReport, SizeClass};

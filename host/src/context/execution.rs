@@ -147,6 +147,20 @@ impl ExecutionContext {
         Arc::new(error)
     }
 
+    /// Makes an error that another host found final: keeps its place, notes the current one, tells this host's diagnostic
+    /// handler, and shares it.
+    #[cold]
+    pub fn emit_remote(&self, mut error: Diagnostic) -> Arc<Diagnostic> {
+        if error.location.is_none() {
+            return self.emit(error);
+        }
+        let kernel = self.kernel_name().unwrap_or("a kernel");
+        let place = self.location().map(|location| format!(" at {location}")).unwrap_or_default();
+        error.notes.push(format!("called by '{kernel}'{place}"));
+        self.host().report(&error);
+        Arc::new(error)
+    }
+
     /// Makes an error value at the current place.
     pub fn error(&self, code: ErrorCode, message: impl Into<String>) -> AsyncValue {
         AsyncValue::from_error(self.emit(Diagnostic::new(code, message)))

@@ -4,6 +4,7 @@ use std::{
     any::Any,
     fmt,
     io::{self, Write},
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,7 +14,7 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{resource::SharedContexts, timer::Timer};
+use super::{folders::ReadableFolders, resource::SharedContexts, timer::Timer};
 use crate::{
     allocator::HostAllocator,
     async_value::{AsyncValue, Status},
@@ -35,6 +36,7 @@ pub struct HostContext {
     shared: SharedContexts,
     external: Arc<External>,
     max_pending_calls: usize,
+    folders: ReadableFolders,
 }
 
 /// The default of [`HostContextBuilder::max_pending_calls`].
@@ -80,6 +82,7 @@ pub struct HostContextBuilder {
     handler: Box<DiagnosticHandler>,
     output: Box<dyn Write + Send>,
     max_pending_calls: usize,
+    folders: ReadableFolders,
 }
 
 impl HostContextBuilder {
@@ -107,6 +110,14 @@ impl HostContextBuilder {
         self
     }
 
+    /// Lets programs read the files of these folders alone, of those that they name themselves. By default they may read all
+    /// files.
+    #[must_use]
+    pub fn readable_folders(mut self, folders: Vec<PathBuf>) -> Self {
+        self.folders = ReadableFolders::only(folders);
+        self
+    }
+
     /// Makes the host.
     pub fn build(self) -> Arc<HostContext> {
         Arc::new(HostContext {
@@ -118,6 +129,7 @@ impl HostContextBuilder {
             shared: SharedContexts::default(),
             external: Arc::default(),
             max_pending_calls: self.max_pending_calls,
+            folders: self.folders,
         })
     }
 }
@@ -134,6 +146,7 @@ impl HostContext {
             handler: Box::new(|_| ()),
             output: Box::new(io::sink()),
             max_pending_calls: MAX_PENDING_CALLS,
+            folders: ReadableFolders::default(),
         }
     }
 
@@ -141,6 +154,15 @@ impl HostContext {
     #[inline]
     pub fn max_pending_calls(&self) -> usize {
         self.max_pending_calls
+    }
+
+    /// Checks that programs may read a file that they name themselves.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FailedPrecondition`] if the file is outside of the folders that the host lets programs read, or does not
+    /// exist there.
+    pub fn check_readable(&self, path: &Path) -> Result<(), Diagnostic> {
+        self.folders.check(path)
     }
 
     /// Returns where work runs.

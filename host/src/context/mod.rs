@@ -4,6 +4,7 @@
 //! one kernel call of a request.
 
 mod execution;
+mod folders;
 mod host;
 mod request;
 mod resource;

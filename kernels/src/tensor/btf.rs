@@ -1,5 +1,7 @@
 //! Reading tensors from BTF files: `btf.*`.
 
+use std::path::Path;
+
 use tfrt_host::{Arg, DType, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
 use tfrt_tensor::files::btf::{BtfFile, Layout};
 use tfrt_tensor::{Accessor, CooHostTensor, HostTensor};
@@ -16,6 +18,7 @@ struct Expected {
 
 /// Reads a tensor into new memory, because programs write to tensors that they have read.
 fn read(path: &str, index: i32, expected: Expected, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
+    cx.host().check_readable(Path::new(path))?;
     let file = BtfFile::open(path)?;
     let index = usize::try_from(index).map_err(|_| {
         let count = file.len();

@@ -70,7 +70,7 @@ const HOST: &str = "host";
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let start = Instant::now();
-    let mut session = Session::new(&args.program, &[], None, MissingInputs::Random, console)?;
+    let mut session = Session::new(&args.program, &[], None, MissingInputs::Random, false, console)?;
     session.progress = false;
     let (setup, load) = (session.setup, start.elapsed() - session.setup.unwrap_or_default());
     let first = timed(&session)?;

@@ -7,8 +7,8 @@ use tfrt_device::front::{Device, Platform};
 use tfrt_host::Diagnostic;
 use tfrt_plugin::PluginRegistry;
 
-use super::{Failure, print_json};
-use crate::{Choice, Console, DeviceOptions, tools::args::device_count};
+use super::{Failure, print_json, program::ClusterArgs};
+use crate::{Choice, Console, DeviceOptions, Errors, Runtime, tools::args::device_count};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -18,6 +18,8 @@ pub(super) struct Args {
     /// List the devices of a plug-in (StreamExecutor C API) as well, whose code runs in this process
     #[arg(long = "plugin", value_name = "LIBRARY")]
     plugins: Vec<PathBuf>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// Print the devices as JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -25,6 +27,9 @@ pub(super) struct Args {
 
 /// Runs the command. It succeeds without CUDA devices.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    if args.cluster.cluster.is_some() {
+        return list_cluster(args, console);
+    }
     let find = |choice| DeviceOptions::new(choice, args.cpu_devices).open();
     let cuda = find(Choice::Cuda(None));
     let absence = cuda.as_ref().err().map(ToString::to_string);
@@ -50,6 +55,22 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     console.print(text);
     Ok(())
+}
+
+/// Lists the devices of all tasks of a cluster.
+fn list_cluster(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    let runtime = args.cluster.add_kernels(Runtime::builder())?.build()?;
+    let Some(cluster) = args.cluster.connect(&runtime, false)? else { return Ok(()) };
+    let devices = cluster.devices();
+    let (_, errors) = cluster.close();
+    if args.json {
+        let listed: Vec<_> =
+            devices.iter().map(|(name, kind)| json!({ "name": name, "type": kind })).collect();
+        print_json(console, &json!({ "devices": listed }));
+    } else {
+        console.print(devices.iter().map(|(name, kind)| format!("{name}  {kind}\n")).collect::<String>());
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Errors(errors).into()) }
 }
 
 fn list(platform: &Platform) -> Result<Vec<Device>, Diagnostic> {

@@ -15,6 +15,7 @@ mod host_ops;
 mod inspect;
 mod kernels;
 mod launch;
+mod merge_traces;
 mod model;
 mod model_inputs;
 mod onnx_ops;

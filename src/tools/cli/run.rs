@@ -13,8 +13,10 @@ use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
 
 use super::{
-    Failure, classes, file_error, print_json,
-    program::{MissingInputs, ProgramArgs, Session},
+    Failure, classes, file_error,
+    merge_traces::merge,
+    print_json,
+    program::{MissingInputs, ProgramArgs, RemoteTrace, Session},
     report::{error_to_json, report, to_json, visible},
     values::{self, CHAIN, Difference, JsonValue},
 };
@@ -54,8 +56,14 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     // With --json the output is one JSON value, so text that kernels print goes to the error stream.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
-    let session =
-        Session::new(&args.program, &result_names(args), Some(printed), MissingInputs::Refuse, console)?;
+    let mut session = Session::new(
+        &args.program,
+        &result_names(args),
+        Some(printed),
+        MissingInputs::Refuse,
+        args.trace.is_some(),
+        console,
+    )?;
     let types = session.result_types();
     let wanted = Wanted::new(args, &session, &types)?;
     let has_profiler = args.nvtx && tfrt_gpu::mark_spans_for_profilers().is_ok();
@@ -69,7 +77,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         return Ok(());
     }
     // If a file cannot be written, the results and the program's own errors are shown all the same.
-    let traced = args.trace.as_deref().map_or(Ok(()), write_trace);
+    let remote = session.close_cluster();
+    let traced = args.trace.as_deref().map_or(Ok(()), |file| write_trace(file, &remote));
     for error in [traced, session.write_timeline()].into_iter().filter_map(Result::err) {
         session.note(error);
     }
@@ -127,8 +136,16 @@ impl fmt::Display for Mismatch {
     }
 }
 
-fn write_trace(file: &Path) -> Result<(), Diagnostic> {
+fn write_trace(file: &Path, remote: &[RemoteTrace]) -> Result<(), Diagnostic> {
     let trace = tracing::take();
+    if remote.iter().any(|trace| !trace.json.is_empty()) {
+        let mut own = Vec::new();
+        // Writing to memory does not fail.
+        drop(trace.write_chrome_json(&mut own));
+        let merged = merge(&own, remote)?;
+        return replace_file(file, |temporary| std::fs::write(temporary, &merged))
+            .map_err(|error| file_error("write", file, error));
+    }
     let write = |temporary: &Path| -> io::Result<()> {
         let mut out = BufWriter::new(File::create(temporary)?);
         if file.extension().is_some_and(|extension| extension == "json") {

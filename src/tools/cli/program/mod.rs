@@ -1,6 +1,7 @@
 //! The parts that `run` and `bench` share: a program, one of its functions, its arguments and a request.
 
 mod arguments;
+mod cluster;
 mod devices;
 mod distributed;
 mod ending;
@@ -22,7 +23,11 @@ use super::{
 };
 use crate::{Console, Program, Runtime};
 
-pub(super) use self::{arguments::MissingInputs, session::Session};
+pub(super) use self::{
+    arguments::MissingInputs,
+    cluster::{ClusterArgs, RemoteTrace},
+    session::Session,
+};
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
@@ -69,6 +74,8 @@ pub(super) struct ProgramArgs {
     devices: DeviceArgs,
     #[command(flatten)]
     distributed: DistributedArgs,
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 /// Opens a program, or a model as one.

@@ -25,9 +25,10 @@ use tfrt_models::kernels::{DATA_DIR, LABELS, MODEL_WEIGHTS, ModelWeights, PROGRE
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
 use super::{
-    ProgramArgs,
+    ProgramArgs, RemoteTrace,
     arguments::{MissingInputs, ModelInputs, arguments},
     choose,
+    cluster::Cluster,
     distributed::DistributedArgs,
     ending::Ending,
     open_program,
@@ -48,6 +49,7 @@ struct Files {
     weights: Option<SafeTensorsFile>,
     labels: Option<Vec<String>>,
     checkpoint: Option<PathBuf>,
+    cluster: Option<Cluster>,
 }
 
 impl Files {
@@ -61,7 +63,7 @@ impl Files {
         let labels = args.labels.as_ref().map(read).transpose()?;
         let model = model.and_then(|model| model.weights.clone());
         let (data, checkpoint) = (args.data.clone(), args.distributed.checkpoint.clone());
-        Ok(Self { model, data, weights, labels, checkpoint })
+        Ok(Self { model, data, weights, labels, checkpoint, cluster: None })
     }
 
     fn offer(&self, resources: &ResourceContext) {
@@ -77,6 +79,9 @@ impl Files {
         }
         if let Some(labels) = &self.labels {
             resources.insert(LABELS, labels.clone());
+        }
+        if let Some(cluster) = &self.cluster {
+            cluster.offer(resources);
         }
     }
 }
@@ -111,12 +116,14 @@ pub(in crate::tools::cli) struct Session {
 
 impl Session {
     /// Loads the program and calls its setup function if one is named. Text that kernels print goes to
-    /// `printed`, or nowhere. `outputs` are the names of results on the command line.
+    /// `printed`, or nowhere. `outputs` are the names of results on the command line. Other tasks record traces if `is_traced`
+    /// is set.
     pub(in crate::tools::cli) fn new(
         args: &ProgramArgs,
         outputs: &[String],
         printed: Option<SharedWriter>,
         missing: MissingInputs,
+        is_traced: bool,
         console: &mut Console,
     ) -> Result<Self, Failure> {
         let queue = work_queue::from_str(&args.work_queue)
@@ -146,9 +153,11 @@ impl Session {
         for library in &args.shared_libraries {
             builder = builder.shared_library(library);
         }
-        let runtime = builder.build()?;
+        let runtime = args.cluster.add_kernels(builder)?.build()?;
         let (program, model) = open_program(args, outputs, &runtime, console)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
+        let cluster = args.cluster.connect(&runtime, is_traced)?;
+        let files = Files { cluster, ..Files::open(args, model.as_ref())? };
         let started = Cell::new(Instant::now());
         let no_watch = |error| Diagnostic::internal(format!("cannot observe interruptions: {error}"));
         let watch = Watch::start().map_err(no_watch)?;
@@ -161,7 +170,7 @@ impl Session {
             arguments: Vec::new(),
             errors,
             noted: RefCell::default(),
-            files: Files::open(args, model.as_ref())?,
+            files,
             model,
             is_abandoned: Cell::new(false),
             progress: console.is_terminal,
@@ -329,6 +338,8 @@ impl Session {
         let own = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
+        drop(self.close_cluster());
+        errors.append(&mut self.noted.borrow_mut());
         let failures = self.await_devices();
         // If the program failed, its own errors explain the failures of its device work.
         let unseen = if own.is_empty() || self.is_abandoned.get() { failures } else { Vec::new() };
@@ -348,6 +359,14 @@ impl Session {
         drop((runtime, program));
         errors.extend(ending.end().err());
         errors
+    }
+
+    /// Ends the connections to other tasks. Returns the traces of the tasks; errors become errors of the session.
+    pub(in crate::tools::cli) fn close_cluster(&mut self) -> Vec<RemoteTrace> {
+        let Some(cluster) = self.files.cluster.take() else { return Vec::new() };
+        let (traces, errors) = cluster.close();
+        self.noted.borrow_mut().extend(errors);
+        traces
     }
 
     /// Waits for the devices' work. Returns the failures that no kernel has reported, or that the work does

@@ -1,0 +1,123 @@
+//! Payloads: buffers that travel between tasks, and tensors as payloads.
+
+use bytes::Bytes;
+use prost::Message as _;
+use tfrt_host::{
+    Diagnostic,
+    host_buffer::{HostBuffer, ReadGuard},
+    value_type,
+};
+use tfrt_tensor::{Accessor, DenseHostTensor, SharedAllocator};
+
+use crate::{
+    proto,
+    wire::{self, from_metadata, to_metadata},
+};
+
+static SERIALIZE: Accessor = Accessor::new("tfrt_dist.serialize");
+static DESERIALIZE: Accessor = Accessor::new("tfrt_dist.deserialize");
+
+/// Buffers that are sent together. Cloning shares them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// The buffers, in order.
+    pub buffers: Vec<Bytes>,
+}
+
+value_type!(Payload, "!tfrt_dist.payload");
+
+impl From<Vec<Bytes>> for Payload {
+    fn from(buffers: Vec<Bytes>) -> Self {
+        Self { buffers }
+    }
+}
+
+impl Payload {
+    /// Returns the size of all buffers.
+    pub fn size_bytes(&self) -> usize {
+        self.buffers.iter().map(Bytes::len).sum()
+    }
+}
+
+/// The bytes of a tensor, which nobody may write while they are sent.
+struct Elements(ReadGuard<HostBuffer>);
+
+impl AsRef<[u8]> for Elements {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Returns the elements of a tensor as bytes without copying them. Until they are dropped, writing to the tensor is a
+/// DataRace error.
+pub(crate) fn element_bytes(tensor: &DenseHostTensor) -> Result<Bytes, Diagnostic> {
+    Ok(Bytes::from_owner(Elements(SERIALIZE.read_owned(tensor.buffer())?)))
+}
+
+/// Makes a payload of a tensor: its metadata and its elements, which are shared.
+///
+/// # Errors
+/// DataRace while somebody writes to the tensor.
+pub fn serialize(tensor: &DenseHostTensor) -> Result<Payload, Diagnostic> {
+    let metadata = from_metadata(tensor.metadata()).encode_to_vec();
+    Ok(vec![metadata.into(), element_bytes(tensor)?].into())
+}
+
+/// Makes a tensor of a payload, with memory of its own.
+///
+/// # Errors
+/// InvalidArgument if the payload is not that of a tensor, OutOfMemory.
+pub fn deserialize(payload: &Payload, allocator: &SharedAllocator) -> Result<DenseHostTensor, Diagnostic> {
+    let [metadata, elements] = &payload.buffers[..] else {
+        let count = payload.buffers.len();
+        let message = format!("the payload of a tensor has 2 buffers, got {count}");
+        return Err(Diagnostic::invalid_argument(message));
+    };
+    let metadata: proto::TensorMetadata =
+        wire::decode("the payload is not that of a tensor", metadata.clone())?;
+    dense(&metadata, elements, allocator)
+}
+
+/// Makes a tensor of its metadata and its bytes.
+pub(crate) fn dense(
+    metadata: &proto::TensorMetadata,
+    bytes: &[u8],
+    allocator: &SharedAllocator,
+) -> Result<DenseHostTensor, Diagnostic> {
+    let metadata = to_metadata(Some(metadata))?;
+    let expected = metadata.size_bytes()?;
+    if bytes.len() != expected {
+        let found = bytes.len();
+        let message = format!("a tensor {metadata} has {expected} bytes, but {found} arrived");
+        return Err(Diagnostic::invalid_argument(message));
+    }
+    let tensor = DenseHostTensor::allocate_unset(metadata, allocator)?;
+    tensor.write_bytes(&DESERIALIZE)?.copy_from_slice(bytes);
+    Ok(tensor)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tfrt_host::{ErrorCode, allocator::SystemAllocator};
+
+    use super::*;
+
+    #[test]
+    fn tensors_survive_the_way_and_lies_do_not() {
+        let allocator: SharedAllocator = Arc::new(SystemAllocator);
+        let tensor = DenseHostTensor::from_slice([2, 2], &[1.5_f32, -2.0, 3.0, 4.0], &allocator).unwrap();
+        let payload = serialize(&tensor).unwrap();
+        assert_eq!(tensor.write_bytes(&DESERIALIZE).unwrap_err().code, ErrorCode::DataRace);
+        let back = deserialize(&payload, &allocator).unwrap();
+        assert_eq!(*back.read::<f32>(&SERIALIZE).unwrap(), [1.5, -2.0, 3.0, 4.0]);
+        let cut = Payload::from(vec![payload.buffers[0].clone(), payload.buffers[1].slice(..15)]);
+        assert!(deserialize(&cut, &allocator).unwrap_err().message.contains("has 16 bytes, but 15 arrived"));
+        for wrong in [vec![], vec![Bytes::from_static(b"\xff\xff"), Bytes::new()]] {
+            assert!(deserialize(&wrong.into(), &allocator).is_err());
+        }
+        drop((payload, cut));
+        assert!(tensor.write_bytes(&DESERIALIZE).is_ok());
+    }
+}
