@@ -18,7 +18,7 @@ pub(crate) struct RemoteTensor {
     pub(crate) client: RemoteClient,
     context: WeakDistributedContext,
     /// Deletes the object when the tensor is dropped, if nobody else knows its id.
-    _owner: Option<Arc<Owner>>,
+    owner: Option<Arc<Owner>>,
 }
 
 impl Foreign for RemoteTensor {
@@ -30,7 +30,9 @@ impl Foreign for RemoteTensor {
         let context = self.context.upgrade().ok_or_else(|| {
             Diagnostic::new(ErrorCode::FailedPrecondition, "the context of a remote tensor is gone")
         })?;
-        fetch(&context, self.client.clone(), self.id.clone(), cx)
+        // The object must not be deleted before it is read.
+        let owner = self.owner.clone();
+        fetch_and_then(&context, self.client.clone(), self.id.clone(), cx, move || drop(owner))
     }
 }
 
@@ -89,7 +91,7 @@ impl PromisedTensor {
 
     fn emplace(self, metadata: TensorMetadata) {
         let Self { promise, id, client, context, owner } = self;
-        let tensor = RemoteTensor { metadata, id, client, context, _owner: owner };
+        let tensor = RemoteTensor { metadata, id, client, context, owner };
         promise.forward_to(AsyncValue::new(ForeignTensor::new(tensor)));
     }
 }
@@ -115,9 +117,21 @@ pub(crate) fn fetch(
     id: RemoteObjectId,
     cx: &ExecutionContext,
 ) -> Result<AsyncValueRef<HostTensor>, Diagnostic> {
+    fetch_and_then(context, client, id, cx, || ())
+}
+
+/// Copies a remote tensor as [`fetch`] does, and then calls `done`.
+fn fetch_and_then(
+    context: &DistributedContext,
+    client: RemoteClient,
+    id: RemoteObjectId,
+    cx: &ExecutionContext,
+    done: impl FnOnce() + Send + 'static,
+) -> Result<AsyncValueRef<HostTensor>, Diagnostic> {
     let (promise, value) = Promise::new();
     let call = async move { client.fetch_object(&id).await };
     kernels::spawn(context, cx, call, move |cx, fetched| {
+        done();
         let tensor =
             fetched.and_then(|(metadata, bytes)| payload::dense(&metadata, &bytes, cx.host().allocator()));
         match tensor {
