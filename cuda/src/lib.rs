@@ -24,6 +24,7 @@ mod module;
 mod normalize;
 mod stream;
 mod tensor;
+mod turn;
 
 use std::sync::Arc;
 
@@ -166,6 +167,7 @@ pub fn register(registry: &mut KernelRegistry) {
     event::register(registry);
     memory::register(registry);
     tensor::register(registry);
+    turn::register(registry);
     module::register(registry);
     builtin::register(registry);
     launch::register(registry);

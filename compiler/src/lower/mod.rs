@@ -37,6 +37,9 @@ pub(crate) const OTHER_KERNELS: &[&str] = &[
     "tfrt_cuda.stream.wait",
     "tfrt_cuda.tensor.download",
     "tfrt_cuda.tensor.upload",
+    "tfrt_cuda.turn.create",
+    "tfrt_cuda.turn.give_back",
+    "tfrt_cuda.turn.take",
     "tfrt_model.signature",
     "tfrt_model.weight",
 ];

@@ -6,9 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tfrt_compiler::{
-    CompiledModel, IMPORT, LOWER, Stage, Target, lower::cuda::CudaOptions, pass, plan::Streams,
-};
+use tfrt_compiler::{CompiledModel, IMPORT, LOWER, Stage, Target, lower::cuda::CudaOptions, pass};
 use tfrt_host::Diagnostic;
 use tfrt_ir::{OpRegistry, PrintOptions, print_module};
 use tfrt_tensor::Accessor;
@@ -45,9 +43,6 @@ pub(super) struct Args {
     /// Queue each op of a device program at every call, instead of launching a graph of them
     #[arg(long)]
     no_graph: bool,
-    /// Use at most N streams in a device program, or the number that is predicted to be the fastest
-    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = streams)]
-    streams: Streams,
     /// Print the program as MLIR text
     #[arg(long)]
     print: bool,
@@ -69,19 +64,6 @@ enum TargetName {
     Corert,
     /// A device program
     Cuda,
-}
-
-/// The most streams that a device program may use.
-const MAX_STREAMS: usize = 16;
-
-fn streams(text: &str) -> Result<Streams, String> {
-    if text == "auto" {
-        return Ok(Streams::Auto);
-    }
-    match text.parse() {
-        Ok(count @ 1..=MAX_STREAMS) => Ok(Streams::AtMost(count)),
-        _ => Err(format!("write a number from 1 to {MAX_STREAMS}, or 'auto'")),
-    }
 }
 
 /// Parses the name of a step of the compiler.
@@ -113,7 +95,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None, explained: None };
     let mut options = args.options.options()?;
     if args.target == TargetName::Cuda {
-        options.target = Target::Cuda(CudaOptions { records_graph: !args.no_graph, streams: args.streams });
+        options.target =
+            Target::Cuda(CudaOptions { records_graph: !args.no_graph, streams: args.plan.streams });
     }
     let compiled = model::compile_observed(&args.model, &options, &runtime, console, &mut |step, stage| {
         watch.after(step, stage)

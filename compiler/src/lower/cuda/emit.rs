@@ -156,7 +156,7 @@ impl Emitter<'_> {
         self.append_one(body.block, state)
     }
 
-    /// `func @setup() -> (!tfrt_cuda.stream, …)`: devices, memory, constants, and the graph.
+    /// `func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, …)`: devices, memory, constants, and the graph.
     fn emit_setup(&mut self) {
         let results = self.prepared();
         let function = FunctionType { inputs: vec![], results };
@@ -206,7 +206,7 @@ impl Emitter<'_> {
 
     /// What `setup` gives and `main` takes before the model's inputs.
     fn prepared(&self) -> Vec<Type> {
-        let blocks = [ty("stream"), ty("buffer"), ty("buffer")];
+        let blocks = [ty("turns"), ty("stream"), ty("buffer"), ty("buffer")];
         let run = if self.options.records_graph { vec![ty("graph")] } else { self.handle_types() };
         blocks.into_iter().chain(run).collect()
     }
@@ -293,7 +293,9 @@ impl Emitter<'_> {
         self.emit_call(body, &run);
         let state = (OpState::new("tfrt_cuda.stream.synchronize"), &[stream][..]);
         self.chained(block, &mut body.chain, state, None);
-        let mut returned = vec![stream, body.arena, body.constants];
+        let state = (OpState::new("tfrt_cuda.turn.create"), &[][..]);
+        let turns = self.chained(block, &mut body.chain, state, Some(ty("turns")));
+        let mut returned = vec![turns, stream, body.arena, body.constants];
         if self.options.records_graph {
             let state = (OpState::new("tfrt_cuda.graph.begin_capture"), &[stream][..]);
             self.chained(block, &mut body.chain, state, None);
@@ -420,7 +422,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// `func @main(stream, arena, constants, graph, inputs…: !t.tensor) -> (!t.tensor, …)`; what `run` takes in the place of
+    /// `func @main(turns, stream, arena, constants, graph, inputs…: !t.tensor) -> (!t.tensor, …)`; what `run` takes in the place of
     /// the graph if there is none.
     fn emit_main(&mut self) {
         let mut inputs = self.prepared();
@@ -430,8 +432,10 @@ impl Emitter<'_> {
         let (_, block) = self.module.add_function(MAIN, FunctionType { inputs, results }, Location::Unknown);
         let arguments = self.module.block(block).arguments.clone();
         let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
-        let (stream, run) = (arguments[0], &arguments[3..prepared]);
-        let mut body = Body { block, chain, arena: arguments[1], constants: arguments[2] };
+        let (stream, run) = (arguments[1], &arguments[4..prepared]);
+        let mut body = Body { block, chain, arena: arguments[2], constants: arguments[3] };
+        let state = (OpState::new("tfrt_cuda.turn.take"), &arguments[..1]);
+        let turn = self.chained(block, &mut body.chain, state, Some(ty("turn")));
         for (number, buffer) in self.device_graph.buffers.iter().enumerate() {
             let Content::Input(input) = buffer.content else { continue };
             let slice = self.slice(&body, self.planned.buffers[number]);
@@ -451,6 +455,8 @@ impl Emitter<'_> {
                 .attr("type", Attribute::string(TensorType::of(metadata).to_string()));
             returned.push(self.chained(block, &mut body.chain, (state, &[slice, stream]), Some(tensor())));
         }
+        let state = (OpState::new("tfrt_cuda.turn.give_back"), &[turn][..]);
+        self.chained(block, &mut body.chain, state, None);
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 }

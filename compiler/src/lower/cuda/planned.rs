@@ -1,7 +1,10 @@
 //! [`Planned`]: the streams and the memory of a device program.
 
+use tfrt_host::DType;
+
 use crate::plan::{
     self, Block, Buffer, InPlace, Memory, Op, Options, Plan, PlanError, Problem, Queue, Streams,
+    cost::{Estimate, MACHINES, Machine, Work},
 };
 
 use super::nodes::{BufferId, Content, DeviceGraph, Node, Operand};
@@ -38,8 +41,10 @@ impl Planned {
     /// # Errors
     /// A mistake in the problem, which is an error of the compiler.
     pub(super) fn new(graph: &DeviceGraph, streams: Streams) -> Result<Self, PlanError> {
-        let problem = problem(graph);
-        let options = Options { streams, alignment_bytes: ALIGNMENT, ..Options::default() };
+        let machine = &MACHINES[0];
+        let problem = problem(graph, machine);
+        let device = machine.queues;
+        let options = Options { streams, device, alignment_bytes: ALIGNMENT, ..Options::default() };
         let plan = plan::plan(&problem, &options)?;
         // Inputs and outputs lie behind the arena's other buffers, because callers access them outside of a run.
         let mut arena_bytes = plan.layout.arena_bytes.next_multiple_of(ALIGNMENT);
@@ -77,7 +82,7 @@ fn kept_bytes(node: &Node) -> u64 {
 }
 
 /// Describes a graph to the planner: its buffers, then the scratch memory of nodes, then the memory that they keep.
-fn problem(graph: &DeviceGraph) -> Problem {
+fn problem(graph: &DeviceGraph, machine: &Machine) -> Problem {
     let is_output = |id: usize| graph.outputs.iter().any(|(output, _)| output.0 == id);
     let mut problem = Problem::default();
     for (number, buffer) in graph.buffers.iter().enumerate() {
@@ -94,7 +99,7 @@ fn problem(graph: &DeviceGraph) -> Problem {
         let mut after: Vec<usize> = reads.iter().filter_map(|&read| producers[read]).collect();
         after.sort_unstable();
         after.dedup();
-        let (time_ns, share) = estimate(graph, node);
+        let Estimate { time_ns, share } = estimate(graph, node, machine);
         problem.ops.push(Op {
             label: node.label(),
             after,
@@ -155,14 +160,9 @@ fn in_place(node: &Node, buffers: &[Buffer]) -> Vec<InPlace> {
     node.footprint.in_place.iter().filter_map(pair).collect()
 }
 
-/// Estimates how long a node takes on a large GPU, and which part of it the node keeps busy.
-fn estimate(graph: &DeviceGraph, node: &Node) -> (u64, f64) {
-    const BYTES_PER_NS: u64 = 4000;
-    const FLOPS_PER_NS: u64 = 40_000;
-    const LAUNCH_NS: u64 = 2000;
-    const BUSY_BYTES: f64 = 4e6;
-    let buffers = operand_buffers(node).chain(node.results.iter().copied());
-    let bytes: u64 = buffers.map(|id| graph.buffers[id.0].bytes).sum();
-    let time_ns = LAUNCH_NS + (bytes / BYTES_PER_NS).max(node.flops / FLOPS_PER_NS);
-    (time_ns, (bytes as f64 / BUSY_BYTES).clamp(0.1, 1.0))
+/// Estimates how long a node takes, and which part of the device it keeps busy.
+fn estimate(graph: &DeviceGraph, node: &Node, machine: &Machine) -> Estimate {
+    let buffers = || operand_buffers(node).chain(node.results.iter().copied()).map(|id| &graph.buffers[id.0]);
+    let is_half = buffers().any(|buffer| matches!(buffer.ty.dtype, DType::F16 | DType::BF16));
+    machine.estimate(Work { flops: node.flops, bytes: buffers().map(|buffer| buffer.bytes).sum(), is_half })
 }

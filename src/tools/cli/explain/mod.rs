@@ -38,8 +38,8 @@ pub(super) struct ExplainArgs {
     #[arg(long)]
     pub(super) explain: bool,
     /// Compute on at most COUNT streams, or on as many as are predicted to pay
-    #[arg(long, value_name = "COUNT|auto", value_parser = streams, default_value = "auto", requires = "explain")]
-    streams: Streams,
+    #[arg(long, value_name = "COUNT|auto", value_parser = streams, default_value = "auto")]
+    pub(super) streams: Streams,
     /// Predict for the device NAME
     #[arg(long, value_name = "NAME", value_parser = machine, default_value = MACHINES[0].name, requires = "explain")]
     predict_for: &'static Machine,
