@@ -53,6 +53,19 @@ fn a_request_that_arrives_twice_is_executed_once() {
 }
 
 #[test]
+fn the_health_service_answers() {
+    use tonic_health::pb::{
+        HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+    };
+    let server = TestServer::start(|_| {}, None);
+    let address = format!("http://{}", server.address());
+    let channel = server.fabric.block_on(Channel::from_shared(address).unwrap().connect()).unwrap();
+    let request = HealthCheckRequest { service: "tfrt.distributed.v1.Remote".to_owned() };
+    let reply = server.fabric.block_on(HealthClient::new(channel).check(request)).unwrap();
+    assert_eq!(reply.into_inner().status(), ServingStatus::Serving);
+}
+
+#[test]
 fn clients_of_another_version_are_refused() {
     let server = TestServer::start(|_| {}, None);
     let header = Header { version: PROTOCOL_VERSION + 1, ..header(1).unwrap() };

@@ -2,15 +2,14 @@
 //
 // WORKERS: 1
 
-func @main() -> (!tfrt.chain, !tfrt.chain) {
+func @main() -> !tfrt.chain {
   %c0 = tfrt.new.chain
   %ctx = tfrt_dist.get_distributed_context
   %w = tfrt_dist.get_task_handle %ctx {task_name = "/job:worker/task:0"}
   %one = tfrt_dist.create_remote_execute_spec %ctx {output_devices = ["/job:worker/task:0/device:CPU:0"]}
   %c1 = tfrt_dist.register_tfrt_function(%c0, %ctx, %w) "fail" "<fail>"
   %c2, %id = tfrt_dist.remote_execute[%c1, %ctx, %w, %one] "fail"() : () -> (!tfrt_dist.remote_object_id)
-  %c3 = tfrt_dist.register_tfrt_function(%c0, %ctx, %w) "broken" "<broken>"
-  tfrt.return %c2, %c3 : !tfrt.chain, !tfrt.chain
+  tfrt.return %c2 : !tfrt.chain
 }
 
 // ----- fail
@@ -19,11 +18,6 @@ func @fail() -> i32 {
   %y = tfrt_test.fail
   tfrt.return %y : i32
 }
-// ----- broken
-func @broken() -> i32 {
-  %x = tfrt.no_such_kernel
-  tfrt.return %x : i32
-}
 
 // OUT: error: something bad happened
 // OUT:  = at fail:3:8
@@ -31,10 +25,4 @@ func @broken() -> i32 {
 // OUT:   = in function 'fail'
 // OUT:   = in RemoteExecute on /job:worker/task:0 (ADDRESS0)
 // OUT:   = called by 'tfrt_dist.remote_execute' at PROGRAM:11:14
-// OUT:
-// OUT: error: custom op 'tfrt.no_such_kernel' is unknown
-// OUT:  = at broken:2:8
-// OUT:   = in the program 'broken'
-// OUT:   = in RegisterFunction on /job:worker/task:0 (ADDRESS0)
-// OUT:   = called by 'tfrt_dist.register_tfrt_function' at PROGRAM:12:9
 // OUT:

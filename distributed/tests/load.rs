@@ -1,17 +1,30 @@
-//! Many requests from many clients: none lost, none executed twice, and memory does not grow.
+//! Many requests from many clients: none lost, none executed twice, and nothing leaks. It is alone in its process, whose memory
+//! it measures. `TFRT_TEST_CLIENTS=1000 TFRT_TEST_REQUESTS=100000` asks for more.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+#[allow(dead_code, clippy::allow_attributes, reason = "other tests use the rest")]
+#[path = "remote/support.rs"]
+mod support;
 
 use std::{fs, time::Duration};
 
 use futures_util::future::join_all;
 use tfrt_distributed::proto;
+use tfrt_host::{AsyncValue, host_buffer::HostBuffer};
 
-use crate::support::{COUNT, TestClient, TestServer, execute, id};
+use support::{COUNT, TestClient, TestServer, eventually, execute, id};
 
 /// Memory of this process in KiB.
 fn resident_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// The open files of this process.
+fn open_files() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
 /// Executes so many requests of each client, one after the other, and deletes their results.
@@ -37,6 +50,7 @@ fn requests_of_many_clients_are_executed_once_each() {
     let client_count = amount("TFRT_TEST_CLIENTS", 100);
     let requests = amount("TFRT_TEST_REQUESTS", 10_000) as u64;
     let server = TestServer::start(|_| {}, None);
+    let (files, values) = (open_files(), AsyncValue::live_count());
     let connect = |number| TestClient::connect(&server.address(), &server.config, 1_000 + number);
     let clients: Vec<_> = (0..client_count as u64).map(connect).collect();
     for client in &clients {
@@ -50,4 +64,11 @@ fn requests_of_many_clients_are_executed_once_each() {
     let end = resident_kib();
     assert_eq!(server.executed() as u64, 2 * half * client_count as u64);
     assert!(end < middle + middle / 20, "{middle} KiB after half of the requests, {end} KiB after all");
+    for client in &clients {
+        client.wait(client.client.close_context(proto::CloseContextRequest::default())).unwrap();
+    }
+    drop(clients);
+    let is_clean =
+        || (open_files(), AsyncValue::live_count(), HostBuffer::live_count()) == (files, values, 0);
+    eventually("connections, values and buffers are gone", is_clean);
 }
