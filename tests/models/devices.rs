@@ -64,7 +64,7 @@ fn every_event_of_a_device_program_is_needed() {
     let program = folder.path().join("branches.mlir");
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/branches.mlir");
     let model = model.to_str().expect("a path");
-    let input = ["-i", "4x8xf32=random(1)"];
+    let input = ["-i", "512x512xf32=random(1)"];
     let values = folder.path().join("y.npy");
     let values = values.to_str().expect("a path");
     output(&[&["run", model, "-o", values][..], &input].concat());
