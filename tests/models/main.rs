@@ -118,7 +118,7 @@ fn each_step_of_the_compiler_can_be_seen() {
         assert!(log.contains(shown), "{shown}: {log}");
     }
     let wrong = errors(&["compile", model, "--stop-after=nothing"], 2);
-    assert!(wrong.contains("the steps are import, prune-graphs"), "{wrong}");
+    assert!(wrong.contains("the steps are import, outline-regions"), "{wrong}");
 }
 
 #[test]
