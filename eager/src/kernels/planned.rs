@@ -224,8 +224,8 @@ mod tests {
     fn types_are_parsed() {
         let types = Types::parse("(1x3xf32, complex<f32>, 2xcomplex<f64>) -> (i1)").unwrap();
         let shown = |types: &[TensorMetadata]| types.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(shown(&types.arguments), ["f32 [1, 3]", "complex64 []", "complex128 [2]"]);
-        assert_eq!(shown(&types.results), ["i1 []"]);
+        assert_eq!(shown(&types.arguments), ["F32 [1, 3]", "Complex64 []", "Complex128 [2]"]);
+        assert_eq!(shown(&types.results), ["I1 []"]);
         assert!(Types::parse("() -> ()").is_ok());
         for bad in ["", "(f32)", "(f32) -> f32", "(1xx3xf32) -> ()", "(?xf32) -> ()"] {
             assert!(Types::parse(bad).is_err(), "{bad}");

@@ -70,9 +70,9 @@ mod tests {
     #[test]
     fn reads_mlir_names() {
         let read = |text| TensorMetadata::from_mlir_name(text).map(|metadata| metadata.to_string());
-        assert_eq!(read("1x3xf32").unwrap(), "f32 [1, 3]");
+        assert_eq!(read("1x3xf32").unwrap(), "F32 [1, 3]");
         assert_eq!(read("i1").unwrap(), TensorMetadata::new(DType::I1, []).to_string());
-        assert_eq!(read("2xcomplex<f32>").unwrap(), "complex64 [2]");
+        assert_eq!(read("2xcomplex<f32>").unwrap(), "Complex64 [2]");
         for text in ["", "1x", "1xx3xf32", "?xf32", "xf32", "1x3xf33", "-1xf32"] {
             assert_eq!(read(text), None, "{text}");
         }
