@@ -135,6 +135,14 @@ impl DeviceOptions {
         self
     }
 
+    /// Lets the kernels of convolutions on CUDA devices follow from shapes alone; see
+    /// [`tfrt_gpu::GpuOptions::is_deterministic`]. Other devices ignore it.
+    #[must_use]
+    pub fn with_deterministic_kernels(mut self) -> Self {
+        self.gpu.is_deterministic = true;
+        self
+    }
+
     /// Calls `announce` when [`Choice::Auto`] has selected devices, with their name, and with the reason if these are not
     /// CUDA devices.
     #[must_use]

@@ -4,6 +4,7 @@
 #[path = "../cuda/gpu/tests/stand_in/build.rs"]
 mod build;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -77,6 +78,68 @@ fn mnist_computes_what_it_computes_on_the_cpu_device() {
             (gpu - cpu).abs() <= 20 && gpu > 5000,
             "{name}: {gpu} of 10000 on the stand-in, {cpu} on the CPU"
         );
+    }
+}
+
+/// The calls of each entry point of the stand-in that one more call of a function makes.
+fn calls_of_one_more(libraries: &Path, arguments: &[&str]) -> BTreeMap<String, i64> {
+    let work = tempfile::tempdir().expect("a folder");
+    let counts = |calls: &str| {
+        let file = work.path().join(calls);
+        let output = build::found_in(&mut Command::new(env!("CARGO_BIN_EXE_tfrt")), libraries)
+            .args(["bench", "--device", "cuda", "--deterministic", "--warm-up", "1", "--calls", calls])
+            .args(arguments)
+            .env("TFRT_STAND_IN_CALLS", &file)
+            .output()
+            .expect("tfrt runs");
+        succeeded(&output);
+        let text = std::fs::read_to_string(file).expect("counts");
+        let count = |line: &str| {
+            let (name, count) = line.split_once(' ').expect("a name and a count");
+            (name.to_owned(), count.parse::<i64>().expect("a count"))
+        };
+        text.lines().map(count).collect::<BTreeMap<_, _>>()
+    };
+    let (few, more) = (counts("1"), counts("3"));
+    more.into_iter()
+        .map(|(name, count)| {
+            let before = few.get(&name).copied().unwrap_or(0);
+            (name, (count - before) / 2)
+        })
+        .filter(|(_, count)| *count != 0)
+        .collect()
+}
+
+/// ResNet-50 gives the CPU device's scores, in each form, and a call makes no more calls of the driver and of the libraries than
+/// it needs.
+#[test]
+fn resnet50_computes_what_it_computes_on_the_cpu_device() {
+    let (libraries, work) = (libraries(), tempfile::tempdir().expect("a folder"));
+    let path = |name: &str| work.path().join(name).to_string_lossy().into_owned();
+    let (program, scores) = (path("resnet50.mlir"), path("scores.npy"));
+    let image = "1x32x32x3xf32=random(3)";
+    let written = ["resnet50", "program", "--form", "device", "--extent", "32", "-o", &program];
+    succeeded(&tfrt(libraries.path(), &written));
+    let call = [&program, "--setup", "setup", "--function", "infer", "-i", image];
+    let run = |arguments: &[&str]| {
+        succeeded(&tfrt(libraries.path(), &[&["run"], &call[..], arguments].concat()));
+    };
+    run(&["--device", "cpu", "-o", &scores]);
+    let expected = format!("0=@{scores}");
+    run(&["--device", "cuda", "--deterministic", "--expected-output", &expected, "--tolerance", "1e-3"]);
+
+    let calls = calls_of_one_more(libraries.path(), &call);
+    let of = |name: &str| calls.get(name).copied().unwrap_or(0);
+    assert_eq!(of("cudnnBackendExecute"), 53, "{calls:?}");
+    for name in [
+        "cudnnBackendCreateDescriptor",
+        "cudnnSetStream",
+        "cuStreamGetCaptureInfo_v3",
+        "cuMemGetInfo_v2",
+        "cuMemAlloc_v2",
+        "cuStreamSynchronize",
+    ] {
+        assert_eq!(of(name), 0, "{name}: {calls:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! measure --device cuda --network device:f16:256:224 --weights weights.safetensors --images images.f32
-//! measure --device cuda --model model.onnx --shape 1x3x224x224 --images images.f32
+//! measure --device cuda --model model.onnx --shape 1x3x224x224 --images images.f32 [--planned]
 //! measure prepare FOLDER --images 256 --extent 224
 //! ```
 //!

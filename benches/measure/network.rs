@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use tfrt::host::{AsyncValue, Chain, RequestContext, ResourceContext};
 use tfrt::{Choice, DeviceOptions, Program, Runtime};
+use tfrt_compiler::lower::cuda::CudaOptions;
+use tfrt_compiler::{CompileOptions, Target};
 use tfrt_device::Devices;
 use tfrt_models::kernels::{MODEL_WEIGHTS, ModelWeights, WEIGHTS};
 use tfrt_models::resnet50::{self, Form, Precision, ProgramOptions, Variant};
@@ -23,6 +25,8 @@ pub(super) struct Source {
     device: String,
     uses_tf32: bool,
     is_short: bool,
+    /// Whether a model becomes a device program with planned memory, launched as one graph.
+    is_planned: bool,
     network: Option<ProgramOptions>,
     model: Option<String>,
     shape: Vec<usize>,
@@ -42,27 +46,39 @@ impl Source {
             match argument.as_str() {
                 "--tf32" => source.uses_tf32 = true,
                 "--short" => source.is_short = true,
-                _ => {}
-            }
-            if argument == "--tf32" || argument == "--short" {
-                continue;
-            }
-            let value = rest.next().ok_or_else(|| format!("{argument} needs a value"))?;
-            match argument.as_str() {
-                "--device" => source.device.clone_from(value),
-                "--network" => {
-                    let options = network(value)?;
-                    source.shape = vec![options.batch, options.extent, options.extent, 3];
-                    source.network = Some(options);
-                }
-                "--model" => source.model = Some(value.clone()),
-                "--shape" => source.shape = extents(value)?,
-                "--weights" => source.weights = Some(value.clone()),
-                "--images" => source.images = Some(value.clone()),
-                other => return Err(format!("no option '{other}'")),
+                "--planned" => source.is_planned = true,
+                option => source.set(option, rest.next())?,
             }
         }
         Ok(source)
+    }
+
+    /// Sets an option that has a value.
+    fn set(&mut self, option: &str, value: Option<&String>) -> Outcome {
+        let value = value.ok_or_else(|| format!("{option} needs a value"))?;
+        match option {
+            "--device" => self.device.clone_from(value),
+            "--network" => {
+                let options = network(value)?;
+                self.shape = vec![options.batch, options.extent, options.extent, 3];
+                self.network = Some(options);
+            }
+            "--model" => self.model = Some(value.clone()),
+            "--shape" => self.shape = extents(value)?,
+            "--weights" => self.weights = Some(value.clone()),
+            "--images" => self.images = Some(value.clone()),
+            other => return Err(format!("no option '{other}'")),
+        }
+        Ok(())
+    }
+
+    /// How a model is compiled.
+    fn compilation(&self) -> CompileOptions {
+        let mut options = CompileOptions::default();
+        if self.is_planned {
+            options.target = Target::Cuda(CudaOptions::default());
+        }
+        options
     }
 
     /// The images: those of the file, from its beginning, or random ones.
@@ -143,7 +159,7 @@ impl Network {
         let (name, bytes, function) = match (&source.network, &source.model) {
             (Some(options), None) => ("resnet50.mlir", resnet50::program(options)?.into_bytes(), "infer"),
             (None, Some(file)) => {
-                let compiled = runtime.compile_model(Path::new(file), &Default::default()).map_err(text)?;
+                let compiled = runtime.compile_model(Path::new(file), &source.compilation()).map_err(text)?;
                 let weights = ModelWeights::Tensors(compiled.weights.into_iter().collect());
                 resources.insert(MODEL_WEIGHTS, weights);
                 (file.as_str(), compiled.bef, "main")

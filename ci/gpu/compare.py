@@ -27,7 +27,9 @@ CONFIGURATIONS = [
     ("f16", 128), ("bf16", 256), ("bf16", 1), ("f32", 32), ("tf32", 8), ("tf32", 128), ("f32", 8), ("f32", 128),
 ]
 TORCH = ["eager", "channels_last", "benchmark", "graph"]
-OURS = {"device": ["call", "calls", "resident", "residents", "graph", "graphs"], "eager": ["call", "calls"], "onnx": ["call", "calls"]}
+OURS = {"device": ["call", "calls", "resident", "residents", "graph", "graphs"], "eager": ["call", "calls"], "onnx": ["call", "calls"], "planned": ["call", "calls"]}
+# The batches for which the network's ONNX file is compiled: into ops, and into a planned device program.
+MODELS = {"onnx": (1, 32), "planned": (1, 32, 256)}
 # What scores may be off, relative to the largest.
 TOLERANCES = {"f32": 1e-4, "tf32": 1e-2, "f16": 2e-2, "bf16": 1e-1}
 # Images whose scores are compared.
@@ -60,11 +62,12 @@ class Comparison:
             command.append("--tf32")
         if a.short:
             command.append("--short")
-        if form == "onnx":
+        if form in MODELS:
             model = os.path.join(a.inputs, f"resnet50-{batch}.onnx")
             with open(model, "wb") as file:
                 file.write(network.onnx_model(f"{a.inputs}/weights.safetensors", batch, a.extent))
             command += ["--model", model, "--shape", f"{batch}x{a.extent}x{a.extent}x3"]
+            command += ["--planned"] if form == "planned" else []
         else:
             stored = "f32" if precision == "tf32" else precision
             command += ["--network", f"{form}:{stored}:{batch}:{a.extent}", "--weights", f"{a.inputs}/weights.safetensors"]
@@ -151,7 +154,7 @@ class Comparison:
         if "ours" in wanted and precision != "bf16":
             for form, modes in OURS.items():
                 # Models are compiled as they are, in f32.
-                if form == "onnx" and (precision == "f16" or batch not in (1, 32)):
+                if form in MODELS and (precision == "f16" or batch not in MODELS[form]):
                     continue
                 # Compiling a model, and ops on the CPU device, take too long for a rehearsal.
                 if self.arguments.short and form != "device":

@@ -42,7 +42,7 @@ pub(super) fn flags(options: EventOptions) -> u32 {
 }
 
 impl Event {
-    fn new(shared: &Arc<Shared>, options: EventOptions) -> Result<Self> {
+    pub(super) fn new(shared: &Arc<Shared>, options: EventOptions) -> Result<Self> {
         shared.make_current()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: the context is current, and the pointer is valid for the call.
@@ -98,6 +98,15 @@ impl Event {
         Ok(is_ready)
     }
 
+    /// Returns the milliseconds since an earlier event. Both have timing and are reached.
+    pub(super) fn ms_since(&self, start: &Self) -> Result<f32> {
+        let mut elapsed_ms = 0.0;
+        // SAFETY: both events are alive, and the pointer is valid for the call.
+        let result = unsafe { sys::cuEventElapsedTime_v2(&raw mut elapsed_ms, start.raw, self.raw) };
+        self.shared.check(result, "cuEventElapsedTime")?;
+        Ok(elapsed_ms)
+    }
+
     /// Waits until the work before the recorded point has finished.
     pub(super) fn wait(&self) -> Result<()> {
         self.shared.make_current()?;
@@ -142,11 +151,7 @@ impl Events for GpuContext {
     }
 
     fn elapsed_ms(&self, start: &Event, end: &Event) -> Result<f32> {
-        let shared = self.bound()?;
-        let mut elapsed_ms = 0.0;
-        // SAFETY: both events are alive, and the pointer is valid for the call.
-        let result = unsafe { sys::cuEventElapsedTime_v2(&raw mut elapsed_ms, start.raw, end.raw) };
-        shared.check(result, "cuEventElapsedTime")?;
-        Ok(elapsed_ms)
+        self.bound()?;
+        end.ms_since(start)
     }
 }

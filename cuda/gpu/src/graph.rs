@@ -13,7 +13,7 @@ use tfrt_device::hal::Graphs;
 
 use super::context::{GpuContext, Shared};
 use super::event::Event;
-use super::stream::Stream;
+use super::stream::{Counted, Stream};
 use super::workspace::LastUse;
 
 const _: () = assert!(offset_of!(CUgraphExecUpdateResultInfo, result) == 0);
@@ -52,7 +52,9 @@ struct Captured<'a> {
 impl Captured<'_> {
     /// Ends the capture of a stream.
     fn end<'a>(shared: &'a Arc<Shared>, stream: &Stream) -> Result<Captured<'a>> {
-        let capture = stream.end_capture();
+        // Counted until the driver has ended it.
+        let began = stream.end_capture();
+        let capture = began.as_ref().and_then(|began| began.id);
         let mut raw = std::ptr::null_mut();
         // SAFETY: the stream is alive, and the pointer is valid for the call.
         let result = unsafe { sys::cuStreamEndCapture(stream.raw(), &raw mut raw) };
@@ -147,10 +149,11 @@ impl Graphs for GpuContext {
         let shared = self.bound()?;
         // Relaxed: a program's kernels run on whichever thread is free, and other threads go on with their own work.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        let counted = Counted::new();
         // SAFETY: the stream is alive.
         let result = unsafe { sys::cuStreamBeginCapture_v2(stream.raw(), mode) };
         shared.check(result, "cuStreamBeginCapture")?;
-        stream.begin_capture()
+        stream.begin_capture(counted)
     }
 
     fn end_capture(&self, stream: &Stream) -> Result<Graph> {

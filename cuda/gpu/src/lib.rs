@@ -43,6 +43,9 @@ pub struct GpuOptions {
     /// Whether products and convolutions of f32 may round their operands to TF32, which has 10 bits of fraction. Tensor cores
     /// compute with it several times as fast.
     pub allows_tf32: bool,
+    /// Whether the engine of a convolution follows from its shape alone, so that results have the same bits on every machine
+    /// with this device and library. Otherwise engines are timed, and the fastest one is kept on disk.
+    pub is_deterministic: bool,
 }
 
 /// Finds the CUDA devices of this machine.

@@ -57,7 +57,7 @@ const MIN_HOST_BLOCK_BYTES: usize = 4096;
 
 impl HostPool {
     /// Allocates a block of at least `bytes` bytes. The context must be current.
-    fn allocate(&self, bytes: usize) -> Result<*mut u8> {
+    pub(super) fn allocate(&self, bytes: usize) -> Result<*mut u8> {
         let bytes = bytes.max(MIN_HOST_BLOCK_BYTES).checked_next_power_of_two().ok_or(Status::OutOfMemory)?;
         let mut blocks = self.0.lock();
         let address = match blocks.cached.get_mut(&bytes).and_then(Vec::pop) {
@@ -72,7 +72,7 @@ impl HostPool {
     }
 
     /// Takes a block back. Returns its address if it must be unpinned because the cache is full.
-    fn free(&self, memory: *mut u8) -> Result<Option<usize>> {
+    pub(super) fn free(&self, memory: *mut u8) -> Result<Option<usize>> {
         let address = memory.expose_provenance();
         let mut blocks = self.0.lock();
         let bytes = blocks
@@ -108,7 +108,8 @@ fn pin(bytes: usize) -> Result<usize> {
     Ok(memory.expose_provenance())
 }
 
-fn unpin(address: usize) -> Result<()> {
+/// Unpins a block that [`HostPool::free`] returned. The context must be current.
+pub(super) fn unpin(address: usize) -> Result<()> {
     // SAFETY: `pin` returned the address, and the pool unpins each address once.
     let result = unsafe { sys::cuMemFreeHost(std::ptr::with_exposed_provenance_mut(address)) };
     check(result, "cuMemFreeHost")

@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use cudarc::driver::sys::{self, CUstream, CUstreamCaptureStatus};
 use parking_lot::Mutex;
@@ -21,9 +21,35 @@ pub(crate) struct Stream {
     handle: Arc<Handle>,
     /// Distinguishes the stream from later ones with the same handle.
     id: u64,
-    /// The id of the capture that began on this stream, because the driver does not report the id
-    /// of an invalidated capture.
-    began: Mutex<Option<u64>>,
+    /// The capture that began on this stream.
+    began: Mutex<Option<Began>>,
+}
+
+/// A capture between its beginning and its end.
+pub(super) struct Began {
+    /// The id, because the driver does not report that of an invalidated capture.
+    pub(super) id: Option<u64>,
+    _counted: Counted,
+}
+
+/// The captures of this process that have begun and not ended. While there is none, no stream takes
+/// part in one, and the driver need not be asked.
+static CAPTURES: AtomicUsize = AtomicUsize::new(0);
+
+/// One of [`CAPTURES`]. It is counted before the capture begins and until it has ended.
+pub(super) struct Counted(());
+
+impl Counted {
+    pub(super) fn new() -> Self {
+        CAPTURES.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        CAPTURES.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A stream of the driver, destroyed on drop.
@@ -40,6 +66,16 @@ unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
 impl Handle {
+    /// Creates a stream. The context must be current.
+    pub(super) fn new(shared: &Arc<Shared>, priority: i32) -> Result<Self> {
+        let mut raw = std::ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the context is current, and the pointer is valid for the call. The driver clamps the priority.
+        let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, flags, priority) };
+        shared.check(result, "cuStreamCreateWithPriority")?;
+        Ok(Self { shared: Arc::clone(shared), raw })
+    }
+
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
@@ -50,6 +86,9 @@ impl Handle {
 
     /// Returns the id of the capture that this stream takes part in, if any.
     pub(super) fn capture(&self) -> Result<Option<u64>> {
+        if CAPTURES.load(Ordering::SeqCst) == 0 {
+            return Ok(None);
+        }
         // The status is read as a number: one that the bindings do not know must not become a Rust
         // enum.
         let (mut status, mut id) = (0, 0);
@@ -105,14 +144,14 @@ impl Stream {
     }
 
     /// Remembers the capture that has just begun on this stream.
-    pub(super) fn begin_capture(&self) -> Result<()> {
-        *self.began.lock() = self.capture()?;
-        Ok(())
+    pub(super) fn begin_capture(&self, counted: Counted) -> Result<()> {
+        let id = self.capture();
+        *self.began.lock() = Some(Began { id: *id.as_ref().unwrap_or(&None), _counted: counted });
+        id.map(drop)
     }
 
-    /// Returns the id of the capture that began on this stream and ends now, even if it was
-    /// invalidated.
-    pub(super) fn end_capture(&self) -> Option<u64> {
+    /// Returns the capture that began on this stream and ends now, even if it was invalidated.
+    pub(super) fn end_capture(&self) -> Option<Began> {
         self.began.lock().take()
     }
 }
@@ -127,14 +166,8 @@ impl Drop for Stream {
 impl Streams for GpuContext {
     fn create_stream(&self, options: StreamOptions) -> Result<Stream> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(0);
-        let shared = self.bound()?;
-        let mut raw = std::ptr::null_mut();
-        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: the context is current, and the pointer is valid for the call. The driver clamps the priority.
-        let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, flags, options.priority) };
-        shared.check(result, "cuStreamCreateWithPriority")?;
+        let handle = Arc::new(Handle::new(self.bound()?, options.priority)?);
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        let handle = Arc::new(Handle { shared: Arc::clone(&self.shared), raw });
         Ok(Stream { handle, id, began: Mutex::default() })
     }
 

@@ -2,10 +2,13 @@
 //! their end.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+#![expect(unsafe_code, reason = "calls of the stand-in's C interface")]
 
 #[path = "stand_in/build.rs"]
 mod build;
 
+use std::ffi::{CStr, c_char};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -14,8 +17,13 @@ use std::time::Duration;
 
 use tfrt_device::allocator::Options;
 use tfrt_device::error::Status;
-use tfrt_device::front::{BlasHandle, Context, DeviceBuffer, Event, GemmArguments, Matrix, Platform, Stream};
-use tfrt_device::hal::{Collective, Dim3, EventOptions, LaunchConfig, ReduceOp, StreamOptions, Transpose};
+use tfrt_device::front::{
+    BlasHandle, Context, DeviceBuffer, DnnHandle, DnnTensor, Event, GemmArguments, Matrix, Platform, Stream,
+};
+use tfrt_device::hal::{
+    Activation, ActivationMode, Collective, Convolution, Dim3, EventOptions, LaunchConfig, NanPropagation,
+    Pattern, ReduceOp, Scaling, StreamOptions, TensorLayout, Transpose,
+};
 use tfrt_host::DType;
 use tfrt_host::host_buffer::HostBuffer;
 
@@ -162,7 +170,7 @@ impl Products {
 /// Products of f32 round their operands only if that is allowed.
 fn f32_is_rounded_where_tf32_is_allowed() {
     for (allows_tf32, expected) in [(false, 1.000_244_1), (true, 1.0)] {
-        let options = tfrt_gpu::GpuOptions { allows_tf32 };
+        let options = tfrt_gpu::GpuOptions { allows_tf32, ..Default::default() };
         let platform = Platform::new(tfrt_gpu::find_with(options).unwrap());
         let context = platform.device(0).unwrap().create_context().unwrap();
         let products = Products::new(&context);
@@ -401,12 +409,153 @@ fn memory_comes_in_segments_where_pages_are_refused() {
     assert_eq!(free(), before);
 }
 
+/// A convolution of one image with bias, residual and activation.
+struct Layer {
+    stream: Stream,
+    dnn: DnnHandle,
+    layout: TensorLayout,
+    filter: TensorLayout,
+    bias: TensorLayout,
+    buffers: [DeviceBuffer; 4],
+}
+
+const EXTENT: u64 = 4;
+
+impl Layer {
+    fn new(context: &Context) -> Self {
+        let dense = |dims: [u64; 4]| {
+            let strides = (0..4).map(|axis| dims[axis + 1..].iter().product()).collect();
+            TensorLayout { dtype: DType::F32, dims: dims.to_vec(), strides }
+        };
+        let stream = context.create_stream(StreamOptions::default()).unwrap();
+        let dnn = context.create_dnn().unwrap();
+        dnn.set_stream(&stream).unwrap();
+        let allocator = context.create_allocator(Options::default());
+        let (layout, filter, bias) = (dense([1, 1, EXTENT, EXTENT]), dense([1; 4]), dense([1; 4]));
+        let buffers = [&layout, &filter, &bias, &layout].map(|layout| {
+            let buffer = allocator.allocate(&stream, layout.bytes() as i64, "tensor").unwrap();
+            stream.set(&buffer, 0, Pattern::U32(2f32.to_bits()), layout.elements()).unwrap();
+            buffer
+        });
+        Self { stream, dnn, layout, filter, bias, buffers }
+    }
+
+    fn queue(&self) {
+        let convolution = Convolution {
+            padding: vec![0; 2],
+            strides: vec![1; 2],
+            dilations: vec![1; 2],
+            groups: 1,
+            cross_correlation: true,
+            compute: DType::F32,
+            algorithm: -1,
+        };
+        let [x, w, bias, y] = &self.buffers;
+        let x = DnnTensor::new(&self.layout, x);
+        let tensors = [x, DnnTensor::new(&self.filter, w), DnnTensor::new(&self.layout, y)];
+        let bias = Some(DnnTensor::new(&self.bias, bias));
+        let relu =
+            Activation { mode: ActivationMode::Relu, coefficient: 0.0, nan: NanPropagation::Propagate };
+        self.dnn
+            .convolution_forward(&convolution, Scaling::ONE, tensors, bias, Some((x, 0.5)), Some(relu))
+            .unwrap();
+    }
+
+    fn result(&self) -> Vec<f32> {
+        let host = HostBuffer::from_vec(vec![0f32; (EXTENT * EXTENT) as usize]);
+        drop(self.stream.copy_to_host(&host, 0, &self.buffers[3], 0, self.layout.bytes()).unwrap());
+        self.stream.synchronize().unwrap();
+        let bytes = host.read(0).unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+    }
+}
+
+/// The calls that the stand-in has counted: of one entry point, or of all.
+struct Calls(libloading::Library);
+
+impl Calls {
+    fn new() -> Self {
+        // SAFETY: the stand-in is loaded already, under this name.
+        Self(unsafe { libloading::Library::new("libcuda.so") }.unwrap())
+    }
+
+    fn of(&self, name: Option<&CStr>) -> u64 {
+        // SAFETY: the signature is that of the stand-in's function.
+        let calls = unsafe { self.0.get::<unsafe extern "C" fn(*const c_char) -> u64>(b"stand_in_calls") };
+        // SAFETY: the name ends with a zero, or there is none.
+        unsafe { (calls.unwrap())(name.map_or(std::ptr::null(), CStr::as_ptr)) }
+    }
+}
+
+/// A convolution that was called before calls the library once, and the driver for nothing but the
+/// current context.
+fn a_repeated_convolution_is_one_call() {
+    const RUNS: u64 = 10;
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let layer = Layer::new(&context);
+    layer.queue();
+    assert_eq!(layer.result(), vec![2.0 * 2.0 + 0.5 * 2.0 + 2.0; (EXTENT * EXTENT) as usize]);
+    let calls = Calls::new();
+    let counts = || [None, Some(c"cudnnBackendExecute"), Some(c"cuCtxGetCurrent")].map(|name| calls.of(name));
+    let before = counts();
+    (0..RUNS).for_each(|_| layer.queue());
+    let [all, runs, contexts] = counts();
+    assert_eq!(runs - before[1], RUNS);
+    assert_eq!(all - before[0], runs - before[1] + contexts - before[2]);
+    assert!(contexts - before[2] <= 2 * RUNS);
+
+    // Of another stream, the library is told once.
+    let other = context.create_stream(StreamOptions::default()).unwrap();
+    layer.dnn.set_stream(&other).unwrap();
+    let before = calls.of(Some(c"cudnnSetStream"));
+    (0..RUNS).for_each(|_| layer.queue());
+    assert_eq!(calls.of(Some(c"cudnnSetStream")) - before, 1);
+    other.synchronize().unwrap();
+}
+
+/// The number of the engine in the only plan that is kept in a folder.
+fn kept_engine(folder: &Path) -> Option<u8> {
+    let folders: Vec<_> = folder.join("cudnn").read_dir().ok()?.map(|entry| entry.unwrap().path()).collect();
+    let files = folders.iter().flat_map(|folder| folder.read_dir().unwrap());
+    let texts: Vec<_> = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    assert_eq!(texts.len(), 1);
+    // CUDNN_ATTR_ENGINE_GLOBAL_INDEX, as eight bytes of a CUDNN_TYPE_INT64.
+    let (_, number) = texts[0].split_once(" 1301 3 8 ")?;
+    number.split(' ').next()?.parse().ok()
+}
+
+/// The stand-in's engine that is proposed first takes longer than the next one.
+const SLOW_ENGINE: u8 = 2;
+const FAST_ENGINE: u8 = 3;
+
+/// The fastest engine is taken and kept on disk, unless the choice must not depend on the machine.
+fn the_fastest_engine_is_taken(folder: &Path) {
+    let calls = Calls::new();
+    for (is_deterministic, expected) in [(false, FAST_ENGINE), (true, SLOW_ENGINE)] {
+        let options = tfrt_gpu::GpuOptions { is_deterministic, ..Default::default() };
+        for is_known in [false, true] {
+            let platform = Platform::new(tfrt_gpu::find_with(options).unwrap());
+            let context = platform.device(0).unwrap().create_context().unwrap();
+            let layer = Layer::new(&context);
+            let before = calls.of(Some(c"cuEventElapsedTime_v2"));
+            layer.queue();
+            let has_timed = calls.of(Some(c"cuEventElapsedTime_v2")) > before;
+            assert_eq!(has_timed, !is_deterministic && !is_known);
+            assert_eq!(layer.result()[0], 7.0);
+        }
+        assert_eq!(kept_engine(folder), Some(expected));
+        std::fs::remove_dir_all(folder.join("cudnn")).unwrap();
+    }
+}
+
 /// The driver is searched for once in a process, so the test runs itself in a process that finds
 /// the stand-in.
 #[test]
 fn over_the_stand_in() {
     const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";
     const REFUSES_PAGES: &str = "TFRT_STAND_IN_REFUSES_PAGES";
+    const CACHE: &str = "TFRT_CACHE_DIR";
     if std::env::var_os(CALLED).is_some() && std::env::var_os(REFUSES_PAGES).is_some() {
         return memory_comes_in_segments_where_pages_are_refused();
     }
@@ -423,6 +572,8 @@ fn over_the_stand_in() {
         launches_of_a_graph_share_an_event();
         memory_without_a_known_last_use_is_kept();
         failures_are_told_once();
+        the_fastest_engine_is_taken(Path::new(&std::env::var_os(CACHE).unwrap()));
+        a_repeated_convolution_is_one_call();
         f32_is_rounded_where_tf32_is_allowed();
         failures_name_the_launch_that_caused_them();
         return unified_memory_is_refused_where_the_host_must_wait();
@@ -434,6 +585,8 @@ fn over_the_stand_in() {
         if refuses_pages {
             command.env(REFUSES_PAGES, "1");
         }
+        let plans = tempfile::tempdir().unwrap();
+        command.env(CACHE, plans.path()).env("TFRT_STAND_IN_SLOW_ENGINE", "1");
         let output = command.env(CALLED, "1").args(["--exact", "over_the_stand_in"]).output().unwrap();
         let (text, errors) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -14,7 +14,7 @@
 //       the same for one class number a row; a number not in 0..columns gives a row of NaN
 //
 // loss is f32, of f64 it is f64; scale is f32; `dx` or `loss` may be null. Outputs may be inputs. A warp works on a row of up
-// to 1024 columns, a block on a longer one; blocks stride over the rows.
+// to 512 columns, a block on a longer one; blocks stride over the rows.
 #include "common.cuh"
 
 // Called where it is double precision, whose code is long.
@@ -39,7 +39,7 @@ struct BlockTeam {
     }
 };
 
-constexpr count_t WARP_COLUMNS_MAX = 1024;
+constexpr count_t WARP_COLUMNS_MAX = 512;
 
 // Calls f(team, row) for the rows this thread works on, together with its team.
 template <class F>
@@ -75,23 +75,148 @@ __device__ __forceinline__ void for_columns(Team team, count_t columns, F f) {
     for (count_t c = team.index(); c < columns; c += team.count()) f(c);
 }
 
-template <class T>
-__device__ __forceinline__ void softmax(T *y, const T *x, count_t rows, count_t columns) {
-    for_rows(rows, columns, [=](auto team, count_t row) {
-        const T *in = x + row * columns;
-        T *out = y + row * columns;
-        accumulator<T> max = row_maximum(team, in, columns), sum = row_exp_sum(team, in, columns, max);
-        for_columns(team, columns, [=](count_t c) { out[c] = narrow<T>(exponential(widen<T>(in[c]) - max) / sum); });
-    });
+// The elements of a row that each thread of a team has: `value[k]` is the element at `position(team, k)`. With packs, a thread's
+// elements are adjacent in groups of 16 bytes, which the row must be aligned to and a multiple of.
+template <class T, bool PACKED>
+struct Positions {
+    static constexpr u32 LENGTH = PACKED ? Pack<T>::LENGTH : 1;
+    template <class Team>
+    static __device__ __forceinline__ count_t start(Team team, u32 group) {
+        return ((count_t)group * team.count() + team.index()) * LENGTH;
+    }
+    // Calls f(k, element) for the elements of a group that starts within the row.
+    template <class F>
+    static __device__ __forceinline__ void load(const T *x, count_t start, F f) {
+        if constexpr (PACKED) {
+            Pack<T> pack = load_pack(x + start);
+#pragma unroll
+            for (u32 k = 0; k < LENGTH; ++k) f(k, widen<T>(pack[k]));
+        } else {
+            f(0, widen<T>(x[start]));
+        }
+    }
+    // Stores f(k) as the elements of such a group.
+    template <class F>
+    static __device__ __forceinline__ void store(T *y, count_t start, F f) {
+        if constexpr (PACKED) {
+            Pack<T> pack;
+#pragma unroll
+            for (u32 k = 0; k < LENGTH; ++k) pack[k] = narrow<T>(f(k));
+            store_pack(y + start, pack);
+        } else {
+            y[start] = narrow<T>(f(0));
+        }
+    }
+};
+
+// The softmax of an element, or its logarithm; `total` is the sum, or the logarithm of the sum.
+template <class A>
+__device__ __forceinline__ A softmax_of(A x, A max, A total, bool log) {
+    return log ? x - max - total : exponential(x - max) / total;
 }
 
+// A row of at most COUNT elements a thread, which is read once and stays in registers.
+template <bool PACKED, u32 COUNT, class T, class Team>
+__device__ __forceinline__ void softmax_in_registers(Team team, T *y, const T *x, count_t columns, bool log) {
+    using A = accumulator<T>;
+    using At = Positions<T, PACKED>;
+    A value[COUNT], max = -(A)infinity(), sum = 0;
+#pragma unroll
+    for (u32 g = 0; g < COUNT / At::LENGTH; ++g) {
+        count_t start = At::start(team, g);
+        if (start < columns) At::load(x, start, [&](u32 k, A element) {
+            value[g * At::LENGTH + k] = element;
+            max = maximum(max, element);
+        });
+    }
+    max = team.combine(max, -(A)infinity(), Greater());
+#pragma unroll
+    for (u32 g = 0; g < COUNT / At::LENGTH; ++g) {
+        if (At::start(team, g) >= columns) continue;
+#pragma unroll
+        for (u32 k = g * At::LENGTH; k < (g + 1) * At::LENGTH; ++k) {
+            A power = exponential(value[k] - max);
+            sum += power;
+            value[k] = log ? value[k] - max : power;
+        }
+    }
+    sum = team.combine(sum, A(0), Add());
+    A log_sum = log ? logarithm(sum) : A(0);
+#pragma unroll
+    for (u32 g = 0; g < COUNT / At::LENGTH; ++g) {
+        count_t start = At::start(team, g);
+        if (start < columns) At::store(y, start, [&](u32 k) {
+            A element = value[g * At::LENGTH + k];
+            return log ? element - log_sum : element / sum;
+        });
+    }
+}
+
+// A longer row, which is read twice: the greatest element and the sum come from one pass, in which a sum is scaled whenever a
+// greater element is found.
+template <bool PACKED, class T, class Team>
+__device__ __forceinline__ void softmax_online(Team team, T *y, const T *x, count_t columns, bool log) {
+    using A = accumulator<T>;
+    using At = Positions<T, PACKED>;
+    const A least = -(A)infinity();
+    A max = least, sum = 0;
+    for (u32 g = 0; At::start(team, g) < columns; ++g) {
+        A value[At::LENGTH], greatest = max;
+        At::load(x, At::start(team, g), [&](u32 k, A element) {
+            value[k] = element;
+            greatest = maximum(greatest, element);
+        });
+        // Until there is an element above it, nothing was added.
+        if (greatest == least) continue;
+        sum *= exponential(max - greatest);
+        max = greatest;
+#pragma unroll
+        for (u32 k = 0; k < At::LENGTH; ++k) sum += exponential(value[k] - max);
+    }
+    A all = team.combine(max, least, Greater());
+    sum = team.combine(max == least ? A(0) : sum * exponential(max - all), A(0), Add());
+    A total = log ? logarithm(sum) : sum;
+    for (u32 g = 0; At::start(team, g) < columns; ++g) {
+        count_t start = At::start(team, g);
+        A value[At::LENGTH];
+        At::load(x, start, [&](u32 k, A element) { value[k] = element; });
+        At::store(y, start, [&](u32 k) { return softmax_of(value[k], all, total, log); });
+    }
+}
+
+// The most elements of a row that a thread keeps: few, so that short rows take few steps, or as many as registers allow.
+constexpr u32 KEPT_FEW = 8;
+constexpr u32 KEPT_MANY = 16;
+
 template <class T>
-__device__ __forceinline__ void log_softmax(T *y, const T *x, count_t rows, count_t columns) {
+__device__ __forceinline__ void softmax_row(WarpTeam team, T *y, const T *x, count_t columns, bool packed, bool log) {
+    if (columns <= WARP * KEPT_FEW) {
+        if (packed)
+            softmax_in_registers<true, KEPT_FEW>(team, y, x, columns, log);
+        else
+            softmax_in_registers<false, KEPT_FEW>(team, y, x, columns, log);
+    } else if (packed) {
+        softmax_in_registers<true, KEPT_MANY>(team, y, x, columns, log);
+    } else {
+        softmax_online<false>(team, y, x, columns, log);
+    }
+}
+template <class T>
+__device__ __forceinline__ void softmax_row(BlockTeam team, T *y, const T *x, count_t columns, bool packed, bool log) {
+    if (!packed)
+        softmax_online<false>(team, y, x, columns, log);
+    else if (columns <= (count_t)team.count() * KEPT_MANY)
+        softmax_in_registers<true, KEPT_MANY>(team, y, x, columns, log);
+    else
+        softmax_online<true>(team, y, x, columns, log);
+}
+
+// Not inlined, as both the softmax and its logarithm call it.
+template <class T>
+static __device__ __noinline__ void softmax(T *y, const T *x, count_t rows, count_t columns, bool log) {
+    bool packed = columns % Pack<T>::LENGTH == 0 && aligned_to_16(y, x);
     for_rows(rows, columns, [=](auto team, count_t row) {
-        const T *in = x + row * columns;
-        T *out = y + row * columns;
-        accumulator<T> max = row_maximum(team, in, columns), log_sum = logarithm(row_exp_sum(team, in, columns, max));
-        for_columns(team, columns, [=](count_t c) { out[c] = narrow<T>(widen<T>(in[c]) - max - log_sum); });
+        softmax_row(team, y + row * columns, x + row * columns, columns, packed, log);
     });
 }
 
@@ -175,9 +300,11 @@ __device__ __forceinline__ void sparse_cross_entropy(
         sparse_cross_entropy(loss, dx, x, labels, rows, columns, scale);                                    \
     }
 #define FAMILY(T)                                                                                           \
-    KERNEL softmax_##T(T *y, const T *x, count_t rows, count_t columns) { softmax(y, x, rows, columns); }   \
+    KERNEL softmax_##T(T *y, const T *x, count_t rows, count_t columns) {                                   \
+        softmax(y, x, rows, columns, false);                                                                \
+    }                                                                                                       \
     KERNEL log_softmax_##T(T *y, const T *x, count_t rows, count_t columns) {                               \
-        log_softmax(y, x, rows, columns);                                                                   \
+        softmax(y, x, rows, columns, true);                                                                 \
     }                                                                                                       \
     KERNEL softmax_gradient_##T(T *dx, const T *y, const T *dy, count_t rows, count_t columns) {            \
         softmax_gradient(dx, y, dy, rows, columns);                                                         \

@@ -14,17 +14,27 @@
 // Only the width of an element matters; `value` has its bits. Fewer axes than six have leading extents of 1.
 #include "common.cuh"
 
+// Rows and columns of a tile that is moved element by element, and of one that is moved in packs: the narrower the elements,
+// the more it takes for a warp to access whole lines.
 constexpr u32 TILE = 32;
+template <class T>
+constexpr u32 PACKED_TILE = sizeof(T) <= 2 ? 64 : 32;
+
+// Calls f(image, first row, first column) for the tiles of this block, one after another.
+template <u32 EXTENT, class F>
+__device__ __forceinline__ void for_tiles(count_t batch, count_t rows, count_t columns, F f) {
+    count_t down = (rows + EXTENT - 1) / EXTENT, across = (columns + EXTENT - 1) / EXTENT;
+    for (count_t t = blockIdx.x; t < batch * down * across; t += gridDim.x)
+        f(t / (down * across), t / across % down * EXTENT, t % across * EXTENT);
+}
 
 // A tile is read row by row and written column by column, through shared memory padded by one element a row, so that
-// lanes which read a column of 4-byte elements do not meet in a bank. A block takes tiles one after another.
+// lanes which read a column of 4-byte elements do not meet in a bank.
 template <class T>
-__device__ __forceinline__ void transpose(T *y, const T *x, count_t batch, count_t rows, count_t columns) {
+__device__ __forceinline__ void transpose_elements(T *y, const T *x, count_t batch, count_t rows, count_t columns) {
     __shared__ T tile[TILE][TILE + 1];
-    count_t down = (rows + TILE - 1) / TILE, across = (columns + TILE - 1) / TILE;
     u32 warps = blockDim.x / WARP;
-    for (count_t t = blockIdx.x; t < batch * down * across; t += gridDim.x) {
-        count_t image = t / (down * across), r0 = t / across % down * TILE, c0 = t % across * TILE;
+    for_tiles<TILE>(batch, rows, columns, [=](count_t image, count_t r0, count_t c0) {
         const T *in = x + image * rows * columns;
         T *out = y + image * rows * columns;
         for (u32 k = warp_in_block(); k < TILE; k += warps) {
@@ -37,7 +47,46 @@ __device__ __forceinline__ void transpose(T *y, const T *x, count_t batch, count
             if (r < rows && c < columns) out[c * rows + r] = tile[lane()][k];
         }
         __syncthreads();
-    }
+    });
+}
+
+// The same in packs of 16 bytes on both sides: rows and columns are multiples of a pack. Rows of the tile are padded by four
+// bytes, so that neither the lanes that write a row nor those that read a column meet in a bank, or at most two of them.
+template <class T>
+__device__ __forceinline__ void transpose_packs(T *y, const T *x, count_t batch, count_t rows, count_t columns) {
+    constexpr u32 EXTENT = PACKED_TILE<T>, LENGTH = Pack<T>::LENGTH, PACKS = EXTENT / LENGTH;
+    constexpr u32 PADDING = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
+    __shared__ T tile[EXTENT][EXTENT + PADDING];
+    for_tiles<EXTENT>(batch, rows, columns, [=](count_t image, count_t r0, count_t c0) {
+        const T *in = x + image * rows * columns;
+        T *out = y + image * rows * columns;
+        for (u32 i = threadIdx.x; i < EXTENT * PACKS; i += blockDim.x) {
+            u32 row = i / PACKS, column = i % PACKS * LENGTH;
+            if (r0 + row >= rows || c0 + column >= columns) continue;
+            Pack<T> pack = load_pack(in + (r0 + row) * columns + c0 + column);
+#pragma unroll
+            for (u32 k = 0; k < LENGTH; ++k) tile[row][column + k] = pack[k];
+        }
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < EXTENT * PACKS; i += blockDim.x) {
+            u32 column = i / PACKS, row = i % PACKS * LENGTH;
+            if (r0 + row >= rows || c0 + column >= columns) continue;
+            Pack<T> pack;
+#pragma unroll
+            for (u32 k = 0; k < LENGTH; ++k) pack[k] = tile[row + k][column];
+            store_pack(out + (c0 + column) * rows + r0 + row, pack);
+        }
+        __syncthreads();
+    });
+}
+
+template <class T>
+__device__ __forceinline__ void transpose(T *y, const T *x, count_t batch, count_t rows, count_t columns) {
+    constexpr u32 LENGTH = Pack<T>::LENGTH;
+    if (LENGTH > 1 && rows % LENGTH == 0 && columns % LENGTH == 0 && aligned_to_16(y, x))
+        transpose_packs(y, x, batch, rows, columns);
+    else
+        transpose_elements(y, x, batch, rows, columns);
 }
 
 template <class T>

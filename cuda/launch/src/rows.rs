@@ -4,7 +4,7 @@ use tfrt_device::error::{DeviceError, Result};
 use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::{DeviceKernels, input, name_of, optional, output, product, typed};
+use crate::{DeviceKernels, THREADS, input, name_of, optional, output, product, typed};
 
 /// A matrix whose rows are processed independently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +20,11 @@ impl Rows {
         product(&[self.rows, self.columns])
     }
 
-    /// Returns one warp for each row; kernels that give a block to long rows stride over them.
+    /// Returns the threads that work on all rows at once: a warp for each short row, a block for each
+    /// long one.
     fn threads(self) -> u64 {
-        self.rows.saturating_mul(32)
+        let each = if self.columns <= MAX_WARP_COLUMNS { 32 } else { THREADS.into() };
+        self.rows.saturating_mul(each)
     }
 }
 
@@ -49,6 +51,9 @@ pub struct CrossEntropyBuffers<'a> {
     /// The labels.
     pub labels: &'a DeviceBuffer,
 }
+
+/// The columns of the longest row that a warp works on, as in `softmax.cu`.
+const MAX_WARP_COLUMNS: u64 = 512;
 
 const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 

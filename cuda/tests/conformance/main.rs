@@ -29,7 +29,6 @@ use tfrt_device::noop::{self, NoopFault};
 fn skips(backend: &str) -> Skips {
     const NO_BYTES: &str = "noop memory has no bytes";
     const NO_CODE: &str = "noop modules have no code";
-    const NO_SUCH_CALL: &str = "the stand-in's cuDNN has no such call";
     const ALONE: &str = "it has a process of its own";
     const WAITS: &str =
         "in a context that failed the backend waits for the work that goes on, which this case holds";
@@ -107,11 +106,6 @@ fn skips(backend: &str) -> Skips {
         ],
         "cuda" if stand_in::is_for_one_case() => &[],
         "cuda" if stand_in::is_here() => &[
-            ("dnn/convolution_matches_definition", NO_SUCH_CALL),
-            ("dnn/gradients_match_differences", NO_SUCH_CALL),
-            ("dnn/convolution_beside_what_was_there", NO_SUCH_CALL),
-            ("dnn/pooling_beyond_the_buffer", NO_SUCH_CALL),
-            ("dnn/strides_of_nhwc", NO_SUCH_CALL),
             ("faults/out_of_bounds_fails_the_context", ONE_CONTEXT),
             ("faults/work_behind_a_fault_is_not_done", ALONE),
             ("faults/callbacks_behind_a_fault_are_let_go", ALONE),

@@ -1,6 +1,7 @@
 //! `tfrt bench`: measures a function's latency and throughput.
 
 use std::{
+    collections::VecDeque,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
     thread,
@@ -41,6 +42,9 @@ pub(super) struct Args {
     /// Keep COUNT calls in flight, each on a thread of its own
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     concurrency: u16,
+    /// Make the calls that are in flight from one thread, each before the results of the ones before it are there
+    #[arg(long, conflicts_with = "calibrate")]
+    pipeline: bool,
     /// Trace a few more calls and print the time that each kernel and op takes
     #[arg(long)]
     profile: bool,
@@ -78,6 +82,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         timed(&session)?;
     }
     let (mut latencies, total) = match args.concurrency {
+        _ if args.pipeline => measure_pipelined(args, &session)?,
         1 => measure(args, &session, console)?,
         _ => measure_concurrently(args, &session)?,
     };
@@ -216,6 +221,30 @@ fn measure_concurrently(args: &Args, session: &Session) -> Result<(Vec<Duration>
         let panicked = |_| Diagnostic::internal("a thread that makes calls panicked");
         latencies.extend(outcome.map_err(panicked)?.map_err(|errors| Failure::Errors(Errors(errors)))?);
     }
+    fail_on(session.take_errors(&[]))?;
+    Ok((latencies, total))
+}
+
+/// Returns the latency of each call, and the time of all, of calls that one thread makes and of which several are in flight.
+/// A call's latency lasts from its beginning until its results are there and the calls before it have ended.
+fn measure_pipelined(args: &Args, session: &Session) -> Result<(Vec<Duration>, Duration), Failure> {
+    let caller = session.caller();
+    let mut left = args.calls.unwrap_or(MAX_CALLS);
+    let (mut in_flight, mut latencies) = (VecDeque::new(), Vec::new());
+    let failed = |errors| Failure::Errors(Errors(errors));
+    let start = Instant::now();
+    loop {
+        let goes_on = (args.calls.is_some() || start.elapsed() < args.time) && !caller.is_interrupted();
+        if goes_on && left > 0 && in_flight.len() < args.concurrency.into() {
+            left -= 1;
+            in_flight.push_back((Instant::now(), caller.start().map_err(failed)?));
+            continue;
+        }
+        let Some((begin, call)) = in_flight.pop_front() else { break };
+        call.wait().map_err(failed)?;
+        latencies.push(begin.elapsed());
+    }
+    let total = start.elapsed();
     fail_on(session.take_errors(&[]))?;
     Ok((latencies, total))
 }

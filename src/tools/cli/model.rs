@@ -4,9 +4,9 @@
 use std::{ops::ControlFlow, path::Path, time::Duration};
 
 use tfrt_compiler::{
-    CompileOptions, CompiledModel, Observer, PASSES, Stage, TensorType,
+    CompileOptions, CompiledModel, Observer, PASSES, Stage, Target, TensorType,
     import::{ImportOptions, tensorflow},
-    lower::SIGNATURE,
+    lower::{SIGNATURE, cuda::CudaOptions},
 };
 use tfrt_host::{AsyncValue, Diagnostic};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
@@ -79,6 +79,10 @@ pub(super) struct ModelArgs {
     /// Name each op of a model that has no form for devices and runs in host memory, if the model runs on a device
     #[arg(short, long)]
     pub(super) verbose: bool,
+    /// Run a model as a device program: its memory and streams are planned, and its work is recorded once and launched as one
+    /// graph
+    #[arg(long)]
+    graph: bool,
     /// Check all weights of a compiled model against their checksum, however large their file is
     #[arg(long)]
     pub(super) verify_weights: bool,
@@ -91,8 +95,24 @@ impl ModelArgs {
     pub(super) fn options(&self) -> Result<CompileOptions, Failure> {
         let mut options = CompileOptions::default();
         options.passes.verify_each = self.verify_each;
+        if self.graph {
+            options.target = Target::Cuda(CudaOptions::default());
+        }
         self.import.apply(&mut options.import)?;
         Ok(options)
+    }
+}
+
+impl ModelArgs {
+    /// Refuses options that a program which is compiled already cannot follow.
+    pub(super) fn check_program(&self, path: &Path) -> Result<(), Failure> {
+        if self.graph {
+            return Err(Failure::Usage(format!(
+                "--graph compiles a model, and {} is a program; 'tfrt compile --target cuda' makes one that launches a graph",
+                path.display()
+            )));
+        }
+        Ok(())
     }
 }
 

@@ -7,18 +7,18 @@
 //! listener may look at everything that happened before its event, on any stream. A host that waits
 //! for a stream releases what is due before it continues ([`Completions::settle`]).
 //!
-//! The thread spins briefly, then sleeps in growing steps. It is parked while nothing is
-//! outstanding.
+//! The thread spins or sleeps between two looks, at a pace that follows the duration of its latest
+//! waits ([`Pace`]). It is parked while nothing is outstanding.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
 use super::backing::Fence;
 use super::context::next_id;
 use super::event::Event;
+use super::pace::{Pace, sleep_exactly};
 use super::stream::StreamRef;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{DynContext, Erased, EventOptions, Promised, ReleasedOnDrop, Teardown};
@@ -89,9 +89,7 @@ pub(super) struct Completions {
     me: Weak<Completions>,
 }
 
-/// The number of polls before the thread sleeps, and the longest sleep.
-const SPINS: u32 = 200;
-const MAX_SLEEP: Duration = Duration::from_micros(100);
+/// The most events that are kept for reuse.
 const MAX_SPARE: usize = 64;
 
 impl Completions {
@@ -217,6 +215,7 @@ impl Completions {
             std::thread::Builder::new()
                 .name("tfrt-completion".to_owned())
                 .spawn(move || {
+                    sleep_exactly();
                     Teardown::serve_on_this_thread();
                     let (promised, last) = me.watch();
                     if let Some(last) = last {
@@ -340,7 +339,7 @@ impl Completions {
 
     /// Runs the thread until the context has ended. Returns the work for its end.
     fn watch(&self) -> (Promised, Option<Release>) {
-        let mut idle = 0u32;
+        let mut pace = Pace::new();
         loop {
             {
                 let mut state = self.state.lock();
@@ -348,15 +347,14 @@ impl Completions {
                     if let Some(end) = state.end.take() {
                         return end;
                     }
+                    pace.stop();
                     self.work.wait(&mut state);
-                    idle = 0;
                 }
             }
-            idle = if self.round() { 0 } else { idle.saturating_add(1) };
-            if idle > SPINS {
-                std::thread::sleep(MAX_SLEEP.min(Duration::from_micros(u64::from(idle - SPINS))));
-            } else if idle > 0 {
-                std::thread::yield_now();
+            if self.round() {
+                pace.found();
+            } else {
+                pace.wait();
             }
         }
     }

@@ -35,6 +35,7 @@ mod library;
 mod managed;
 mod memory_timeline;
 mod module;
+mod pace;
 mod pieces;
 mod platform;
 mod stream;

@@ -1,10 +1,12 @@
-//! Large copies of pageable memory that the device cannot access: piece by piece through one block
+//! Large copies of pageable memory that the device cannot access: piece by piece through two blocks
 //! of pinned memory.
 //!
-//! The stream alternates between two steps. A host callback copies a piece between the program's
-//! memory and the block, and a copy moves it between the block and the device. So no more than one
-//! piece is pinned, no host thread waits, and later work comes after all pieces. The program's
-//! memory is held until the stream has passed the last piece.
+//! Each stream has a second one beside it, on which host callbacks copy pieces between the program's
+//! memory and the blocks, while the stream itself copies the piece before between its block and the
+//! device. Events order the two, in both directions: the second stream starts when the stream
+//! reaches the copy, and the stream's later work comes after all pieces. So no more than two pieces
+//! are pinned, no host thread waits, and both copies go on at once. The program's memory is held
+//! until the stream has passed the last piece.
 
 #![expect(unsafe_code, reason = "host memory is handed to the device, held until the copy is done")]
 
@@ -12,21 +14,51 @@ use std::sync::Arc;
 
 use tfrt_host::Diagnostic;
 
+use super::context::Context;
 use super::host_hold::Hold;
 use super::managed::Queueing;
 use super::stream::Stream;
 use super::transfer::{Extent, Staging, Transferred, copy_rows};
 use crate::error::Result;
-use crate::hal::Endpoint;
+use crate::hal::{Endpoint, Erased, EventOptions, ReleasedOnDrop, StreamOptions};
 
-/// Larger copies are split into pieces of this size in bytes, because pinning takes as long as
-/// copying.
-pub(super) const PIECE_BYTES: u64 = 16 << 20;
+/// Larger copies are split into pieces, because pinning takes as long as copying.
+pub(super) const MAX_WHOLE_BYTES: u64 = 16 << 20;
+/// The size of a piece, in bytes. Nothing overlaps with the first and the last one, and each costs a
+/// callback.
+const PIECE_BYTES: u64 = 4 << 20;
 
 /// The resources of a copy in pieces.
 struct Kept {
-    staging: Staging,
+    blocks: [Staging; 2],
     _hold: Arc<Hold>,
+}
+
+/// The second stream of a stream, with the events that order the two.
+pub(super) struct Side {
+    stream: ReleasedOnDrop<Erased>,
+    /// The stream has reached the copy.
+    start: ReleasedOnDrop<Erased>,
+    /// The stream is done with a block, and the second stream is.
+    done: [[ReleasedOnDrop<Erased>; 2]; 2],
+}
+
+/// A place in [`Side::done`].
+const STREAM: usize = 0;
+const SIDE: usize = 1;
+
+impl Side {
+    fn new(context: &Context) -> Result<Self> {
+        let event = || -> Result<_> {
+            let options = EventOptions { internal: true, ..EventOptions::default() };
+            Ok(context.owned(context.hal().create_event(options)?))
+        };
+        Ok(Self {
+            stream: context.owned(context.hal().create_stream(StreamOptions::default())?),
+            start: event()?,
+            done: [[event()?, event()?], [event()?, event()?]],
+        })
+    }
 }
 
 /// A part of the rows.
@@ -68,74 +100,130 @@ impl Stream {
         hold: Arc<Hold>,
         queueing: Queueing<'_>,
     ) -> Result<Transferred, Diagnostic> {
-        let staging = Staging::new(self.context(), PIECE_BYTES as usize)?;
-        let kept = Arc::new(Kept { staging, _hold: hold });
-        let mut all = pieces(extent, PIECE_BYTES);
-        // SAFETY: each piece is a part of the rows.
-        let queued = all.try_for_each(|piece| unsafe { self.queue_piece(dst, src, piece, &kept) });
-        drop(queueing);
+        let block = || Staging::new(self.context(), PIECE_BYTES as usize);
+        let kept = Arc::new(Kept { blocks: [block()?, block()?], _hold: hold });
+        let ends = Ends { dst, src, kept: Arc::clone(&kept) };
+        // SAFETY: the rows lie within their memory, as this function requires.
+        let queued = unsafe { self.queue_pieces(&ends, extent) };
+        drop((queueing, ends));
         if let Err(error) = queued {
-            // The pieces that were queued use the memory.
+            // The pieces that were queued use the memory. Callbacks keep it themselves.
             self.release_after(Some(Box::new(move || drop(kept))), None)?;
             return Err(error.into());
         }
         self.finish(Box::new(move || drop(kept)), false)
     }
 
+    /// Queues all pieces, and lets the stream wait for the second one.
+    ///
+    /// # Safety
+    /// The requirements of [`Stream::copy_in_pieces`] hold.
+    unsafe fn queue_pieces(&self, ends: &Ends, extent: Extent) -> Result<()> {
+        let hal = self.context().hal();
+        // Locked, so that the pieces of two copies are not mixed.
+        let mut side = self.side();
+        let side = match &mut *side {
+            Some(side) => side,
+            none => none.insert(Side::new(self.context())?),
+        };
+        hal.record_event(&side.start, self.hal())?;
+        hal.wait_event(&side.stream, &side.start)?;
+        let mut count = 0;
+        for (number, piece) in pieces(extent, PIECE_BYTES).enumerate() {
+            // SAFETY: the piece is a part of the rows.
+            unsafe { self.queue_piece(side, ends, piece, number)? };
+            count = number + 1;
+        }
+        // What was copied to the host comes after the last callbacks.
+        (0..count.min(2)).try_for_each(|block| hal.wait_event(self.hal(), &side.done[SIDE][block]))
+    }
+
     /// Queues one piece.
     ///
     /// # Safety
     /// The requirements of [`Stream::copy_in_pieces`] hold, and the piece is a part of the rows.
-    unsafe fn queue_piece(
-        &self,
-        (dst, dst_pitch): (Endpoint, u64),
-        (src, src_pitch): (Endpoint, u64),
-        Piece { row, column, extent }: Piece,
-        kept: &Arc<Kept>,
-    ) -> Result<()> {
-        let at = |end: Endpoint, pitch: u64| match end {
-            Endpoint::Device(address) => Endpoint::Device(address + row * pitch + column),
+    unsafe fn queue_piece(&self, side: &Side, ends: &Ends, piece: Piece, number: usize) -> Result<()> {
+        let (hal, block) = (self.context().hal(), number % 2);
+        let (dst, src) = (
             // SAFETY: the piece is within the rows, as this function requires.
-            Endpoint::Host(memory) => Endpoint::Host(unsafe { memory.add((row * pitch + column) as usize) }),
-        };
-        let (dst, src) = (at(dst, dst_pitch), at(src, src_pitch));
-        let block = (Endpoint::Host(kept.staging.memory()), extent.width);
-        let on_host = |memory: *mut u8, pitch: u64, to_block: bool| {
-            let (memory, kept) = (memory.expose_provenance(), kept.clone());
-            let callback = move || {
-                let memory = std::ptr::with_exposed_provenance_mut::<u8>(memory);
-                let (block, width) = (kept.staging.memory(), extent.width);
-                // SAFETY: the stream has passed the previous piece, and starts the next user of the
-                // block only after this callback. `kept` holds the program's memory, and the block
-                // has room for the piece's rows without gaps.
-                unsafe {
-                    if to_block {
-                        copy_rows((block, width), (memory.cast_const(), pitch), extent);
-                    } else {
-                        copy_rows((memory, pitch), (block.cast_const(), width), extent);
-                    }
-                }
-            };
-            self.context().hal().host_callback(self.hal(), Box::new(callback))
-        };
-        // SAFETY (of both copies): the block is kept until the stream has passed the release, which
-        // comes after all pieces.
-        match (dst, src) {
-            (_, Endpoint::Host(memory)) => {
-                on_host(memory, src_pitch, true)?;
-                // SAFETY: see the comment at the start of this `match`: the block outlives the
-                // copy.
-                unsafe { self.queue_rows(&extent.copy((dst, dst_pitch), block)) }
+            unsafe { piece.at(ends.dst) },
+            // SAFETY: as above.
+            unsafe { piece.at(ends.src) },
+        );
+        let (width, is_reused) = (piece.extent.width, number >= 2);
+        let memory = (Endpoint::Host(ends.kept.blocks[block].memory()), width);
+        let [by_stream, by_side] = [&side.done[STREAM][block], &side.done[SIDE][block]];
+        if matches!(src.0, Endpoint::Host(_)) {
+            if is_reused {
+                hal.wait_event(&side.stream, by_stream)?;
             }
-            (Endpoint::Host(memory), _) => {
-                // SAFETY: see the comment at the start of this `match`: the block outlives the
-                // copy.
-                unsafe { self.queue_rows(&extent.copy(block, (src, src_pitch)))? };
-                on_host(memory, dst_pitch, false)
-            }
-            // SAFETY: neither end is on the host.
-            _ => unsafe { self.queue_rows(&extent.copy((dst, dst_pitch), (src, src_pitch))) },
+            hal.host_callback(&side.stream, ends.callback(src, piece.extent, block, true))?;
+            hal.record_event(by_side, &side.stream)?;
+            hal.wait_event(self.hal(), by_side)?;
+            // SAFETY: the block is kept until the stream has passed the release, which comes after
+            // all pieces, and it has room for the rows of a piece without gaps.
+            unsafe { self.queue_rows(&piece.extent.copy(dst, memory))? };
+            return hal.record_event(by_stream, self.hal());
         }
+        if is_reused {
+            hal.wait_event(self.hal(), by_side)?;
+        }
+        // SAFETY: as above.
+        unsafe { self.queue_rows(&piece.extent.copy(memory, src))? };
+        hal.record_event(by_stream, self.hal())?;
+        hal.wait_event(&side.stream, by_stream)?;
+        hal.host_callback(&side.stream, ends.callback(dst, piece.extent, block, false))?;
+        hal.record_event(by_side, &side.stream)
+    }
+}
+
+impl Piece {
+    /// Returns the place of the piece in rows at an end.
+    ///
+    /// # Safety
+    /// The piece is a part of the rows, which lie within their memory.
+    unsafe fn at(&self, (end, pitch): (Endpoint, u64)) -> (Endpoint, u64) {
+        let offset = self.row * pitch + self.column;
+        let place = match end {
+            Endpoint::Device(address) => Endpoint::Device(address + offset),
+            // SAFETY: the piece is within the rows, as this function requires.
+            Endpoint::Host(memory) => Endpoint::Host(unsafe { memory.add(offset as usize) }),
+        };
+        (place, pitch)
+    }
+}
+
+/// The ends of a copy, with their pitches.
+struct Ends {
+    dst: (Endpoint, u64),
+    src: (Endpoint, u64),
+    kept: Arc<Kept>,
+}
+
+impl Ends {
+    /// Returns the callback that copies a piece between the program's memory and a block.
+    fn callback(
+        &self,
+        (end, pitch): (Endpoint, u64),
+        extent: Extent,
+        block: usize,
+        to_block: bool,
+    ) -> Box<dyn FnOnce() + Send> {
+        let Endpoint::Host(memory) = end else { return Box::new(|| ()) };
+        let (memory, kept) = (memory.expose_provenance(), Arc::clone(&self.kept));
+        Box::new(move || {
+            let memory = std::ptr::with_exposed_provenance_mut::<u8>(memory);
+            let (block, width) = (kept.blocks[block].memory(), extent.width);
+            // SAFETY: the events of the two streams let nobody else use the block, which has room
+            // for the piece's rows without gaps. `kept` holds the program's memory.
+            unsafe {
+                if to_block {
+                    copy_rows((block, width), (memory.cast_const(), pitch), extent);
+                } else {
+                    copy_rows((memory, pitch), (block.cast_const(), width), extent);
+                }
+            }
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use super::event::Event;
 use super::graph::Recorded;
 use super::host_hold::Hold;
 use super::managed::Queueing;
+use super::pieces::Side;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, Pattern, ReleasedOnDrop, StreamOptions};
@@ -44,6 +45,8 @@ struct Inner {
     /// Unified memory that work after the last recorded point may use.
     held: Mutex<Vec<Arc<Hold>>>,
     is_holding: AtomicBool,
+    /// The stream for pieces of large copies, created at the first of them.
+    side: Mutex<Option<Side>>,
 }
 
 /// A capture, from the view of a participating stream.
@@ -76,6 +79,7 @@ impl Context {
             is_capturing: AtomicBool::new(false),
             held: Mutex::default(),
             is_holding: AtomicBool::new(false),
+            side: Mutex::default(),
         };
         Ok(Stream { handle: Arc::new(Handle(StreamRef(Arc::new(inner)))) })
     }
@@ -113,6 +117,11 @@ impl Stream {
         let context = self.context();
         let observed = if context.is_observed() { context.hal().stream_id(self.hal()) } else { 0 };
         GrantedFor { id: self.id(), observed }
+    }
+
+    /// Returns the stream for pieces of large copies. While the guard lives, no other copy begins.
+    pub(super) fn side(&self) -> MutexGuard<'_, Option<Side>> {
+        self.inner().side.lock()
     }
 
     pub(super) fn as_ref(&self) -> &StreamRef {

@@ -16,7 +16,7 @@ use super::buffer::DeviceBuffer;
 use super::context::Context;
 use super::host_hold::Hold;
 use super::managed::Queueing;
-use super::pieces::PIECE_BYTES;
+use super::pieces::MAX_WHOLE_BYTES;
 use super::stream::{Stream, check_stream};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Copy2d, Endpoint};
@@ -232,7 +232,7 @@ impl Stream {
             drop(queueing);
             return self.finish(Box::new(move || drop(hold)), pinned);
         }
-        if bytes as u64 > PIECE_BYTES && !context.device().properties().pageable_copies {
+        if bytes as u64 > MAX_WHOLE_BYTES && !context.device().properties().pageable_copies {
             let (from, hold) = ((Endpoint::Host(source), src_pitch), Hold::read(src, context)?);
             // SAFETY: both ends were checked to lie in their buffers, and this one is held.
             return unsafe { self.copy_in_pieces(to, from, extent, hold, queueing) };
@@ -326,7 +326,7 @@ impl Stream {
         }
         // The rows fit into the destination, so this cannot overflow.
         let bytes = extent.width * extent.height;
-        if bytes > PIECE_BYTES {
+        if bytes > MAX_WHOLE_BYTES {
             let to = (Endpoint::Host(destination), dst_pitch);
             // SAFETY: both ends were checked to lie in their buffers, and this one is held.
             return unsafe { self.copy_in_pieces(to, from, extent, hold, queueing) };

@@ -106,7 +106,7 @@ impl Descriptor {
         // given type.
         let status =
             unsafe { (self.library.cudnnBackendSetAttribute)(self.raw, name as c_int, kind, count, pointer) };
-        self.library.check(status, &format!("setting {name:?}"))
+        self.library.check_with(status, || format!("setting {name:?}"))
     }
 
     /// Finalizes the descriptor, which checks its attributes.
@@ -132,7 +132,7 @@ impl Descriptor {
                 std::ptr::null_mut(),
             )
         };
-        self.library.check(status, &format!("counting {name:?}"))?;
+        self.library.check_with(status, || format!("counting {name:?}"))?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
@@ -152,7 +152,7 @@ impl Descriptor {
                 values.as_mut_ptr().cast(),
             )
         };
-        self.library.check(status, &format!("reading {name:?}"))?;
+        self.library.check_with(status, || format!("reading {name:?}"))?;
         let count = usize::try_from(count).unwrap_or(0).min(values.len());
         Ok(&values[..count])
     }

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use cudarc::cudnn::sys::{cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object};
 use tfrt_device::error::{Result, Status};
 use tfrt_device::hal::{
     Activation, ActivationMode, Convolution, ConvolutionEpilogue, ConvolutionOperands, Scaling, Tensor,
@@ -12,9 +11,8 @@ use tfrt_device::hal::{
 };
 
 use super::DnnHandle;
-use super::backend::{Descriptor, Int64, Pointer};
-use super::graph::id;
 use super::plans::Plan;
+use super::variants::Addresses;
 use crate::stream::Stream;
 use crate::workspace::Purpose;
 
@@ -109,9 +107,9 @@ fn residual_in_place(operands: ConvolutionOperands<'_>, epilogue: &ConvolutionEp
 }
 
 /// Returns the addresses of the operands of one run.
-fn addresses(operands: ConvolutionOperands<'_>) -> [(i64, u64); 3] {
+fn addresses(operands: ConvolutionOperands<'_>) -> Addresses {
     let ConvolutionOperands { x, w, y } = operands;
-    [(id::X, x.1), (id::W, w.1), (id::Y, y.1)]
+    Addresses { tensors: [x.1, w.1, y.1], bias: None, residual: None }
 }
 
 impl DnnHandle {
@@ -211,12 +209,12 @@ impl DnnHandle {
         operands: ConvolutionOperands<'_>,
         epilogue: ConvolutionEpilogue<'_>,
     ) -> Result<()> {
-        let mut addresses = addresses(operands).to_vec();
+        let mut addresses = addresses(operands);
         let plan = match implementation {
             Implementation::Steps(plan) => plan,
             Implementation::Fused(plan) => {
-                addresses.extend(epilogue.bias.map(|bias| (id::BIAS, bias.1)));
-                addresses.extend(epilogue.residual.map(|((_, address), _)| (id::RESIDUAL, address)));
+                addresses.bias = epilogue.bias.map(|bias| bias.1);
+                addresses.residual = epilogue.residual.map(|((_, address), _)| address);
                 return self.run(stream, plan, &addresses);
             }
         };
@@ -236,10 +234,10 @@ impl DnnHandle {
         }
     }
 
-    fn run(&self, stream: &Stream, plan: &Plan, addresses: &[(i64, u64)]) -> Result<()> {
+    fn run(&self, stream: &Stream, plan: &Plan, addresses: &Addresses) -> Result<()> {
         self.on(stream, |handle| {
             let workspace = self.shared.workspaces.get(stream, Purpose::Scratch, plan.workspace_bytes)?;
-            let variant = self.variant(plan, addresses, workspace.address)?;
+            let variant = plan.variant(self.library, addresses, workspace.address)?;
             // SAFETY: the front checked that the tensors are in device memory with the layouts of
             // the plan. The workspace has the size that the plan requires, and no other work that
             // may run at the same time uses it.
@@ -252,18 +250,5 @@ impl DnnHandle {
             };
             self.library.check(status, "cudnnBackendExecute")
         })
-    }
-
-    /// Returns the descriptor of the addresses for one run.
-    fn variant(&self, plan: &Plan, addresses: &[(i64, u64)], workspace: u64) -> Result<Descriptor> {
-        let ids: Vec<_> = addresses.iter().map(|&(id, _)| Int64(id)).collect();
-        let pointers: Vec<_> = addresses.iter().map(|&(_, address)| Pointer(address)).collect();
-        let variant = Descriptor::new(self.library, Object::CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)?;
-        variant.set(Name::CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, &ids)?;
-        variant.set(Name::CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, &pointers)?;
-        if plan.workspace_bytes > 0 {
-            variant.set(Name::CUDNN_ATTR_VARIANT_PACK_WORKSPACE, &[Pointer(workspace)])?;
-        }
-        variant.finalize("finalizing a run's addresses")
     }
 }

@@ -6,9 +6,12 @@
 mod backend;
 mod convolution;
 mod graph;
+mod key;
 mod plans;
 mod primitives;
 mod target;
+mod timing;
+mod variants;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, LazyLock};
@@ -99,6 +102,11 @@ library! {
 impl Cudnn {
     /// Converts the status that cuDNN returned from `call`, with its own description.
     fn check(&self, status: c_int, call: &str) -> Result<()> {
+        self.check_with(status, || call.to_owned())
+    }
+
+    /// Does the same as [`Self::check`] for a name that is only built if the call failed.
+    fn check_with(&self, status: c_int, call: impl FnOnce() -> String) -> Result<()> {
         let status = match status {
             0 => return Ok(()),
             1001..=1999 => Status::DnnNotInitialized,
@@ -113,7 +121,7 @@ impl Cudnn {
         unsafe { (self.cudnnGetLastErrorString)(message.as_mut_ptr().cast(), message.len()) };
         let message = CStr::from_bytes_until_nul(&message).unwrap_or_default().to_string_lossy();
         let message = if message.is_empty() { status.message().into() } else { message };
-        Err(DeviceError::new(status, format!("{} ({call})", message.trim())))
+        Err(DeviceError::new(status, format!("{} ({})", message.trim(), call())))
     }
 
     /// Returns the version, such as `9.19.0`.
@@ -134,8 +142,14 @@ pub(crate) struct DnnHandle {
     shared: Arc<Shared>,
     library: &'static Cudnn,
     /// Serializes calls, because the stream is set on the handle.
-    handle: Mutex<Handle>,
+    current: Mutex<Current>,
     plans: Plans,
+}
+
+/// A handle, and the stream that was set on it last.
+struct Current {
+    handle: Handle,
+    stream: Option<u64>,
 }
 
 struct Handle(cudnnHandle_t);
@@ -157,8 +171,8 @@ impl Drop for DnnHandle {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
             // Plans refer to the handle that they were found with, so they are destroyed before it.
-            let planner = self.plans.clear();
-            for handle in planner.iter().filter_map(Target::handle).chain([&*self.handle.get_mut()]) {
+            let targets = self.plans.clear();
+            for handle in targets.iter().filter_map(Target::handle).chain([&self.current.get_mut().handle]) {
                 // SAFETY: the handle is alive and this is its only owner.
                 let _ = unsafe { (self.library.cudnnDestroy)(handle.0) };
             }
@@ -169,11 +183,17 @@ impl Drop for DnnHandle {
 impl DnnHandle {
     /// Calls `call` with the handle set to the stream. The context must be current.
     fn on(&self, stream: &Stream, call: impl FnOnce(cudnnHandle_t) -> Result<()>) -> Result<()> {
-        let handle = self.handle.lock();
-        // SAFETY: handle and stream are alive.
-        let status = unsafe { (self.library.cudnnSetStream)(handle.0, stream.raw().cast()) };
-        self.library.check(status, "cudnnSetStream")?;
-        call(handle.0)?;
+        let mut current = self.current.lock();
+        let handle = current.handle.0;
+        // Not by the driver's handle, which a later stream may get again.
+        if current.stream != Some(stream.id()) {
+            current.stream = None;
+            // SAFETY: handle and stream are alive.
+            let status = unsafe { (self.library.cudnnSetStream)(handle, stream.raw().cast()) };
+            self.library.check(status, "cudnnSetStream")?;
+            current.stream = Some(stream.id());
+        }
+        call(handle)?;
         self.shared.launches.add(stream.raw().addr(), &WHAT);
         Ok(())
     }
@@ -208,9 +228,9 @@ impl Dnn for GpuContext {
     fn create_dnn(&self) -> Result<DnnHandle> {
         self.bound()?;
         let library = Cudnn::get()?;
-        let plans = Plans::new(library, self.shared.device, self.shared.options)?;
-        let handle = Mutex::new(Handle::new(library)?);
-        Ok(DnnHandle { shared: Arc::clone(&self.shared), library, handle, plans })
+        let plans = Plans::new(library, &self.shared)?;
+        let current = Mutex::new(Current { handle: Handle::new(library)?, stream: None });
+        Ok(DnnHandle { shared: Arc::clone(&self.shared), library, current, plans })
     }
 
     fn run_dnn(

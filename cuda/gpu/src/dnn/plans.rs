@@ -1,34 +1,37 @@
 //! Execution plans: the engine for each convolution, searched once and cached in memory and on
 //! disk.
 //!
-//! A search takes milliseconds to seconds, because engines may be compiled. It uses a separate
-//! handle, so that calls with known plans continue meanwhile. On disk, a plan is the library's own
-//! description of it, in a folder for the library's version and the device, with one file for each
-//! problem. A file that does not match is ignored. Nothing is timed: the same problem gets the same
-//! engine in every run, and the same bits in its results unless every engine is nondeterministic.
+//! The heuristic of the library proposes engines. Several of them are built, each on a thread, and
+//! the fastest on this device is taken ([`timing`](super::timing)). If results must be
+//! deterministic, the first one is. A search takes milliseconds to seconds, because engines may be
+//! compiled. It uses separate handles, so that calls with known plans continue meanwhile. On disk, a
+//! plan is the library's own description of it, in a folder for the library's version and the
+//! device, with one file for each problem. A file that does not match is ignored.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cudarc::cudnn::sys::{
     cudnnBackendAttributeName_t as Name, cudnnBackendDescriptorType_t as Object,
     cudnnBackendHeurMode_t as Mode, cudnnBackendNumericalNote_t as Note,
 };
-use cudarc::driver::sys::CUdevice;
 use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::hal::TensorLayout;
 use tfrt_host::DType;
 
 use super::Cudnn;
 use super::backend::{Char, Descriptor, HeuristicMode, Int64, NumericalNote, Reference};
 use super::convolution::Problem;
 use super::graph::OperationGraph;
+use super::key::{Key, head_of, mark};
 use super::target::Target;
+use super::timing;
+use super::variants::{Addresses, Variants};
+use crate::context::Shared;
 use crate::{GpuOptions, device};
 
 /// The environment variable with the folder of cached plans. An empty value disables the cache.
@@ -37,83 +40,106 @@ const FOLDER_VARIABLE: &str = "TFRT_CACHE_DIR";
 const MAX_WORKSPACE_BYTES: i64 = 1 << 30;
 /// The greatest number of engines to try.
 const MAX_ENGINES: usize = 64;
+/// The greatest number of engines to time.
+const MAX_TIMED: usize = 8;
 
 /// A plan that is ready to run.
 pub(super) struct Plan {
     pub(super) descriptor: Descriptor,
     pub(super) workspace_bytes: u64,
+    variants: Variants,
 }
 
 /// The version of the files. It must change whenever a number in [`Key`] changes its meaning (keys
 /// contain the positions of enumerations' members), or when other engines may be chosen.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
-/// A problem as numbers. Equal keys have equal plans.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Key(Vec<u64>);
+/// A plan that was found, or why there is none.
+type Known = (Key, Result<Arc<Plan>>);
 
 /// The plans of one handle.
 pub(super) struct Plans {
     library: &'static Cudnn,
     options: GpuOptions,
+    /// The context of the device, on which plans can be timed.
+    shared: Option<Arc<Shared>>,
     folder: Option<PathBuf>,
-    /// The plans found so far. `Err` is kept for problems that no engine supports.
-    plans: Mutex<HashMap<Key, Result<Arc<Plan>>>>,
+    /// The plans found so far, by [`mark`]. `Err` is kept for problems that no engine supports.
+    plans: Mutex<HashMap<u64, Vec<Known>>>,
     /// The target of the search for plans, which is serialized. It is created at the first search.
     planner: Mutex<Option<Target>>,
+    /// The targets of threads that build plans to be timed.
+    builders: Mutex<Vec<Target>>,
 }
 
 impl Plans {
-    pub(super) fn new(library: &'static Cudnn, device: CUdevice, options: GpuOptions) -> Result<Self> {
+    pub(super) fn new(library: &'static Cudnn, shared: &Arc<Shared>) -> Result<Self> {
+        let options = shared.options;
         let folder = cache_folder().map(|folder| -> Result<_> {
-            let name = format!("{FORMAT}-{}-{}", library.version()?, device::name(device)?);
+            let chosen = if options.is_deterministic { "first" } else { "timed" };
+            let name = format!("{FORMAT}-{}-{}-{chosen}", library.version()?, device::name(shared.device)?);
             let safe = |c: char| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' };
             Ok(folder.join("cudnn").join(name.chars().map(safe).collect::<String>()))
         });
         let folder = folder.transpose()?;
-        Ok(Self { library, options, folder, plans: Mutex::default(), planner: Mutex::default() })
+        let shared = Some(Arc::clone(shared));
+        let (plans, planner, builders) = Default::default();
+        Ok(Self { library, options, shared, folder, plans, planner, builders })
     }
 
     /// Creates the plans of a described device, cached in this folder.
     #[cfg(test)]
     pub(super) fn with_cache(library: &'static Cudnn, target: Target, folder: Option<PathBuf>) -> Self {
-        let options = GpuOptions::default();
-        Self { library, options, folder, plans: Mutex::default(), planner: Mutex::new(Some(target)) }
+        let (options, plans, builders) = Default::default();
+        Self { library, options, shared: None, folder, plans, planner: Mutex::new(Some(target)), builders }
     }
 
-    /// Forgets all plans. Returns the target of the searches, if there were any.
-    pub(super) fn clear(&mut self) -> Option<Target> {
+    /// Forgets all plans. Returns the targets of the searches.
+    pub(super) fn clear(&mut self) -> Vec<Target> {
         self.plans.get_mut().clear();
-        self.planner.get_mut().take()
+        let builders = std::mem::take(self.builders.get_mut());
+        builders.into_iter().chain(self.planner.get_mut().take()).collect()
     }
 
-    fn known(&self, key: &Key) -> Option<Result<Arc<Plan>>> {
-        self.plans.lock().get(key).cloned()
+    fn known(&self, problem: &Problem<'_>) -> Option<Result<Arc<Plan>>> {
+        let plans = self.plans.lock();
+        let known = plans.get(&mark(problem))?;
+        known.iter().find(|(key, _)| key.is_of(problem, self.options)).map(|(_, plan)| plan.clone())
     }
 
     /// Returns the plan for a problem. The context must be current.
     pub(super) fn get(&self, problem: &Problem<'_>) -> Result<Arc<Plan>> {
-        let key = Key::new(problem, self.options);
-        if let Some(plan) = self.known(&key) {
+        if let Some(plan) = self.known(problem) {
             return plan;
         }
         let mut planner = self.planner.lock();
         // Another thread may just have found the same plan.
-        if let Some(plan) = self.known(&key) {
+        if let Some(plan) = self.known(problem) {
             return plan;
         }
+        let key = Key::new(problem, self.options);
         let target = match &mut *planner {
             Some(target) => target,
             None => planner.insert(Target::device(self.library)?),
         };
         let plan = self.load(target, &key).map_or_else(|| self.find(target, problem, &key), Ok).map(Arc::new);
         if plan.as_ref().err().is_none_or(|error| error.status == Status::DnnNotSupported) {
-            self.plans.lock().insert(key, plan.clone());
+            self.plans.lock().entry(mark(problem)).or_default().push((key, plan.clone()));
         }
         plan
     }
 
     fn find(&self, target: &Target, problem: &Problem<'_>, key: &Key) -> Result<Plan> {
+        let plan = match self.find_fastest(target, problem)? {
+            Some(plan) => plan,
+            None => self.find_first(target, problem)?,
+        };
+        self.store(&plan, key);
+        Ok(plan)
+    }
+
+    /// Returns the engine of the heuristic's order with the number that the problem asks for.
+    fn find_first(&self, target: &Target, problem: &Problem<'_>) -> Result<Plan> {
         let graph = OperationGraph::new(self.library, target, problem)?;
         let mut skip = u64::try_from(problem.convolution.algorithm).unwrap_or(0);
         let mut why = String::new();
@@ -131,9 +157,70 @@ impl Plans {
             }
         })?;
         let detail = || format!("no engine takes this convolution{why}");
-        let plan = found.ok_or_else(|| DeviceError::new(Status::DnnNotSupported, detail()))?;
-        self.store(&plan, key);
-        Ok(plan)
+        found.ok_or_else(|| DeviceError::new(Status::DnnNotSupported, detail()))
+    }
+
+    /// Returns the fastest of the best proposals, or `None` if they are not to be timed.
+    fn find_fastest(&self, target: &Target, problem: &Problem<'_>) -> Result<Option<Plan>> {
+        let names_algorithm = problem.convolution.algorithm >= 0;
+        let Some((shared, handle)) = self.shared.as_ref().zip(target.handle()) else { return Ok(None) };
+        if self.options.is_deterministic || names_algorithm {
+            return Ok(None);
+        }
+        let graph = OperationGraph::new(self.library, target, problem)?;
+        let mut proposals = Vec::new();
+        for (number, engine) in self.engines(target, &graph, Mode::CUDNN_HEUR_MODE_A)?.iter().enumerate() {
+            let notes = self.notes(engine)?;
+            let loses = notes.iter().any(|&note| loses_precision(note, problem, self.options));
+            if !loses && !is_nondeterministic(&notes) && proposals.len() < MAX_TIMED {
+                proposals.push(number);
+            }
+        }
+        if proposals.len() < 2 {
+            return Ok(None);
+        }
+        let mut plans = self.build(shared, problem, &proposals);
+        if plans.len() > 1 {
+            let Some(fastest) = timing::fastest(shared, self.library, handle, problem, &plans)? else {
+                return Ok(None);
+            };
+            return Ok(Some(plans.swap_remove(fastest)));
+        }
+        Ok(plans.pop())
+    }
+
+    /// Builds plans of the engines with these numbers, on several threads. Leaves out those that
+    /// cannot be built.
+    fn build(&self, shared: &Arc<Shared>, problem: &Problem<'_>, numbers: &[usize]) -> Vec<Plan> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(numbers.len());
+        let next = AtomicUsize::new(0);
+        let build_some = || -> Result<Vec<(usize, Plan)>> {
+            shared.make_current()?;
+            let idle = self.builders.lock().pop();
+            let target = idle.map_or_else(|| Target::device(self.library), Ok)?;
+            let mut built = Vec::new();
+            while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                built.extend(self.build_one(&target, problem, number).ok().map(|plan| (number, plan)));
+            }
+            self.builders.lock().push(target);
+            Ok(built)
+        };
+        let mut built: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(build_some)).collect();
+            // A thread that failed has built nothing: its engines are left out.
+            threads.into_iter().filter_map(|thread| thread.join().ok()?.ok()).flatten().collect()
+        });
+        // In the heuristic's order, so that equally fast ones are told apart in the same way.
+        built.sort_by_key(|(number, _)| *number);
+        built.into_iter().map(|(_, plan)| plan).collect()
+    }
+
+    /// Builds the plan of the engine with this number. All that it needs is made for this target.
+    fn build_one(&self, target: &Target, problem: &Problem<'_>, number: usize) -> Result<Plan> {
+        let graph = OperationGraph::new(self.library, target, problem)?;
+        let engines = self.engines(target, &graph, Mode::CUDNN_HEUR_MODE_A)?;
+        let engine = engines.get(number).ok_or(Status::DnnNotSupported)?;
+        self.plan(target, engine)
     }
 
     /// Calls `attempt` with the engines that may compute the problem, and returns the first
@@ -153,7 +240,7 @@ impl Plans {
                 if notes.iter().any(|&note| loses_precision(note, problem, self.options)) {
                     continue;
                 }
-                if notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int)) {
+                if is_nondeterministic(&notes) {
                     last.push(engine);
                 } else if let Some(made) = attempt(&engine)? {
                     return Ok(Some(made));
@@ -234,6 +321,11 @@ impl Plans {
     }
 }
 
+/// Returns whether an engine with these properties may give other bits in another run.
+fn is_nondeterministic(notes: &[c_int]) -> bool {
+    notes.contains(&(Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as c_int))
+}
+
 /// Returns whether an engine with this property computes with fewer bits than requested. f32 means
 /// f32, unless TF32 is allowed, and sums have the type that the convolution names.
 fn loses_precision(note: c_int, problem: &Problem<'_>, options: GpuOptions) -> bool {
@@ -256,7 +348,18 @@ impl Plan {
                 format!("it wants {bytes} bytes of workspace"),
             ));
         }
-        Ok(Self { descriptor, workspace_bytes: u64::try_from(bytes).unwrap_or(0) })
+        let workspace_bytes = u64::try_from(bytes).unwrap_or(0);
+        Ok(Self { descriptor, workspace_bytes, variants: Variants::default() })
+    }
+
+    /// Returns the descriptor of the addresses for one run.
+    pub(super) fn variant(
+        &self,
+        library: &'static Cudnn,
+        addresses: &Addresses,
+        workspace: u64,
+    ) -> Result<Arc<Descriptor>> {
+        self.variants.get(library, addresses, workspace)
     }
 
     fn json(&self) -> Option<String> {
@@ -286,71 +389,6 @@ fn cache_folder() -> Option<PathBuf> {
             None => variable("HOME")?.join(".cache/tfrt"),
         }),
     }
-}
-
-impl Key {
-    fn new(problem: &Problem<'_>, options: GpuOptions) -> Self {
-        let mut numbers = Vec::with_capacity(64);
-        let convolution = problem.convolution;
-        numbers.extend([
-            u64::from(options.allows_tf32),
-            problem.kind as u64,
-            convolution.groups,
-            u64::from(convolution.cross_correlation),
-            convolution.compute as u64,
-            // The bits, because −1 is a valid value.
-            convolution.algorithm as u64,
-            problem.scaling.alpha.to_bits(),
-            problem.scaling.beta.to_bits(),
-        ]);
-        for list in [&convolution.padding, &convolution.strides, &convolution.dilations] {
-            numbers.push(list.len() as u64);
-            numbers.extend(list);
-        }
-        let mut tensor = |layout: &TensorLayout, alignment: u32| {
-            numbers.extend([layout.dtype as u64, u64::from(alignment), layout.dims.len() as u64]);
-            numbers.extend(&layout.dims);
-            numbers.extend(&layout.strides);
-        };
-        problem.tensors.iter().for_each(|&(layout, alignment)| tensor(layout, alignment));
-        if let Some((layout, alignment)) = problem.bias {
-            tensor(layout, alignment);
-        }
-        if let Some((layout, alignment, _)) = problem.residual {
-            tensor(layout, alignment);
-        }
-        numbers.push(u64::from(problem.bias.is_some()));
-        numbers.push(problem.residual.map_or(0, |(_, _, factor)| factor.to_bits()));
-        numbers.push(u64::from(problem.residual.is_some()));
-        if let Some(activation) = problem.activation {
-            numbers.extend([activation.mode as u64, activation.coefficient.to_bits(), activation.nan as u64]);
-        }
-        Self(numbers)
-    }
-
-    /// Returns the numbers as one line.
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for number in &self.0 {
-            let _ = write!(text, "{number:x} ");
-        }
-        text
-    }
-
-    /// Returns a hash for the file's name.
-    fn hash(&self) -> u64 {
-        hash(self.0.iter().flat_map(|number| number.to_le_bytes()))
-    }
-}
-
-/// Returns the first line of a file: the problem, and a hash of the plan.
-fn head_of(key: &Key, json: &str) -> String {
-    format!("{}{:016x}", key.text(), hash(json.bytes()))
-}
-
-/// Hashes bytes by FNV-1a, which is the same in every version of this program.
-fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn factor(dtype: c_int, place: *const c_void) -> Answer<f64> {
 const TF32: c_int = 77;
 
 /// Rounds an f32 as the tensor cores do, to 10 bits of fraction.
-fn to_tf32(x: f64) -> f64 {
+pub(crate) fn to_tf32(x: f64) -> f64 {
     f32::from_bits((x as f32).to_bits() & !0x1fff).into()
 }
 

@@ -23,9 +23,10 @@ pub(crate) fn libraries() -> Result<TempDir, String> {
     Ok(folder)
 }
 
-/// Makes a program find the libraries in a folder.
+/// Makes a program find the libraries in a folder. It keeps no plans for them.
 pub(crate) fn found_in<'c>(command: &'c mut Command, folder: &Path) -> &'c mut Command {
-    command.env("LD_LIBRARY_PATH", folder).env("TFRT_CUDA_LIBRARY_PATH", folder)
+    let places = [("LD_LIBRARY_PATH", folder), ("TFRT_CUDA_LIBRARY_PATH", folder)];
+    command.envs(places).env("TFRT_CACHE_DIR", "")
 }
 
 fn build() -> Result<PathBuf, String> {

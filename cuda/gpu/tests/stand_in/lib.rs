@@ -18,6 +18,7 @@
 #![expect(unsafe_code, reason = "a C interface, made of raw pointers")]
 
 mod blas;
+mod calls;
 mod dnn;
 mod driver;
 mod graph;

@@ -29,6 +29,11 @@ fn check_permutation<T: Pod + Send + Sync + PartialEq + std::fmt::Debug>(
     let cases: &[(&[usize], &[usize])] = &[
         (&[4, 6], &[1, 0]),
         (&[33, 65], &[1, 0]),
+        // In packs, with parts of tiles at both edges.
+        (&[48, 80], &[1, 0]),
+        (&[3, 16, 144], &[0, 2, 1]),
+        // Rows in packs, and columns not.
+        (&[32, 50], &[1, 0]),
         (&[2, 5, 7, 3], &[0, 3, 1, 2]),
         (&[2, 40, 5, 7], &[0, 2, 3, 1]),
         (&[3, 4, 5], &[2, 1, 0]),

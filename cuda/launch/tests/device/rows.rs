@@ -6,8 +6,22 @@ use tfrt_launch::{CrossEntropyBuffers, LabelType, Rows};
 
 use super::{Random, assert_close, device, widened};
 
-/// Rows for warps, rows for blocks, and none.
-const SHAPES: &[(usize, usize)] = &[(1, 1), (5, 10), (9, 33), (3, 1000), (2, 1025), (2, 3000), (0, 4)];
+/// Rows for warps, rows for blocks, and none; such that are multiples of 16 bytes, and others; such
+/// that registers hold, and longer ones.
+const SHAPES: &[(usize, usize)] = &[
+    (1, 1),
+    (5, 10),
+    (9, 33),
+    (7, 64),
+    (3, 257),
+    (4, 512),
+    (3, 1000),
+    (2, 1025),
+    (2, 3000),
+    (2, 4100),
+    (2, 4104),
+    (0, 4),
+];
 
 fn softmax(x: &[f32], columns: usize, log: bool) -> Vec<f32> {
     let row = |row: &[f32]| {
@@ -56,6 +70,42 @@ fn softmax_and_its_gradient() {
             d.kernels.softmax(&d.stream, DType::F16, log, &dh, &dh, shape(rows, columns)).unwrap();
             let expected = softmax(&widened(&halves), columns, log);
             assert_close(&widened(&d.download::<f16>(&dh, n)), &expected, 1e-3);
+        }
+    }
+}
+
+/// Infinities and NaN, in rows of every length: the result is NaN where TensorFlow's is, and exact
+/// elsewhere.
+#[test]
+fn softmax_of_extreme_elements() {
+    let d = device();
+    for &(_, columns) in SHAPES.iter().filter(|(_, columns)| *columns >= 10) {
+        let row = |special: &[f32]| {
+            let mut row = vec![-1.0; columns];
+            row[..special.len()].copy_from_slice(special);
+            row[columns - 1] = 2.0;
+            row
+        };
+        let infinite = f32::INFINITY;
+        let rows = [
+            row(&[-infinite, -infinite, -infinite]),
+            row(&[f32::NAN]),
+            row(&[3.0, infinite]),
+            vec![-infinite; columns],
+        ];
+        let (x, n) = (rows.concat(), 4 * columns);
+        let (dx, y) = (d.upload(&x), d.room::<f32>(n));
+        for log in [false, true] {
+            d.kernels.softmax(&d.stream, DType::F32, log, &y, &dx, shape(4, columns)).unwrap();
+            let found = d.download::<f32>(&y, n);
+            let expected = softmax(&x[..columns], columns, log);
+            for (&found, &expected) in found[..columns].iter().zip(&expected) {
+                assert!(found == expected || (found - expected).abs() < 3e-6, "{found} {expected} {columns}");
+            }
+            // One NaN makes the whole row NaN, and so does a row without a finite element.
+            assert!(found[columns..2 * columns].iter().all(|x| x.is_nan()), "{columns}");
+            assert!(found[3 * columns..].iter().all(|x| x.is_nan()), "{columns}");
+            assert!(found[2 * columns + 1].is_nan(), "{columns}");
         }
     }
 }

@@ -40,6 +40,10 @@ pub(in crate::tools::cli) struct DeviceArgs {
     /// Let CUDA devices round the operands of f32 products and convolutions to TF32, which is faster
     #[arg(long)]
     allow_tf32: bool,
+    /// Choose the kernels of convolutions on CUDA devices by shape instead of by time, so that results have the same bits on
+    /// every machine with this device
+    #[arg(long)]
+    deterministic: bool,
 }
 
 impl DeviceArgs {
@@ -51,6 +55,9 @@ impl DeviceArgs {
         }
         if self.allow_tf32 {
             options = options.with_tf32();
+        }
+        if self.deterministic {
+            options = options.with_deterministic_kernels();
         }
         Ok(match self.memory_timeline.is_some().then(MemoryTimeline::new) {
             Some(timeline) => (options.recorded_by(timeline.clone()), checker, Some(timeline)),

@@ -89,6 +89,7 @@ fn open_program(
         let (program, model) = model::open(&args.program, &args.model, outputs, runtime, console)?;
         return Ok((program, Some(model)));
     }
+    args.model.check_program(&args.program)?;
     let bef = read_program(&args.program, runtime, console)?;
     let bytes = bef.bytes().to_vec();
     let program = runtime.link(bef)?;

@@ -34,7 +34,7 @@ use super::{
     open_program,
 };
 use crate::{
-    Console, Errors, MissingChain, Program, Runtime, SharedWriter,
+    Call, Console, Errors, MissingChain, Program, Runtime, SharedWriter,
     files::{check_output_path, replace_file},
     tools::{
         cli::{Failure, file_error, model::Model, progress, report::MAX_KEPT_ERRORS},
@@ -419,14 +419,32 @@ impl Caller<'_> {
     /// # Errors
     /// The errors among the results.
     pub(in crate::tools::cli) fn call(&self) -> Result<(), Vec<Diagnostic>> {
+        self.start()?.wait()
+    }
+
+    /// Begins a call.
+    pub(in crate::tools::cli) fn start(&self) -> Result<Started, Vec<Diagnostic>> {
         let resources = ResourceContext::new();
         self.files.offer(&resources);
         let request = RequestContext::new(self.program.runtime().host().clone(), Arc::new(resources));
         if let Some(deadline) = self.deadline {
             request.set_deadline(deadline).map_err(|error| vec![error])?;
         }
-        let called = self.program.call_in(&request, self.function, self.arguments.iter().cloned());
-        let results = called.map_err(|error| vec![error])?;
+        let started = self.program.start_in(&request, self.function, self.arguments.iter().cloned());
+        started.map(Started).map_err(|error| vec![error])
+    }
+}
+
+/// A call that has begun.
+pub(in crate::tools::cli) struct Started(Call);
+
+impl Started {
+    /// Waits for the results.
+    ///
+    /// # Errors
+    /// The errors among the results.
+    pub(in crate::tools::cli) fn wait(self) -> Result<(), Vec<Diagnostic>> {
+        let results = self.0.wait().map_err(|error| vec![error])?;
         let errors = results.iter().filter_map(AsyncValue::error).map(|error| (*error).clone());
         let errors: Vec<_> = errors.collect();
         if errors.is_empty() { Ok(()) } else { Err(errors) }

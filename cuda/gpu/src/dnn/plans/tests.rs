@@ -2,7 +2,7 @@
 //! cuDNN. Engines that are compiled when a plan is made need a driver library, even one without a
 //! device, and are only tested where there is one.
 
-use tfrt_device::hal::{Activation, ActivationMode, Convolution, NanPropagation, Scaling};
+use tfrt_device::hal::{Activation, ActivationMode, Convolution, NanPropagation, Scaling, TensorLayout};
 
 use super::*;
 use crate::dnn::SPEC;
@@ -193,7 +193,7 @@ fn convolutions_have_plans_that_keep_their_precision_and_their_bits() {
 #[test]
 fn tensor_cores_compute_f32_where_tf32_is_allowed() {
     let Some(library) = cudnn() else { return };
-    let allowed = GpuOptions { allows_tf32: true };
+    let allowed = GpuOptions { allows_tf32: true, ..GpuOptions::default() };
     let shape = Shape::new(DType::F32, true, &[8, 64, 28, 28], &[64, 64, 3, 3], [1, 1, 1]);
     let problem = shape.with_epilogue(ActivationMode::Relu);
     let plans = Plans { options: allowed, ..plans(library, H100) };

@@ -18,6 +18,7 @@ macro_rules! entry_points {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> std::ffi::c_int {
+            $crate::calls::count(stringify!($name));
             let body = || -> $crate::state::Answer { $body };
             $crate::state::answer(body())
         }

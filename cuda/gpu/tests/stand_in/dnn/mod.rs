@@ -1,5 +1,11 @@
-//! cuDNN: activations, softmax over channels and sums, by their definitions. All other functions
-//! return "not supported".
+//! cuDNN: convolutions, poolings, activations, softmax over channels and sums, by their
+//! definitions. All other functions return "not supported".
+
+mod backend;
+mod descriptor;
+mod geometry;
+mod pooling;
+mod program;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
@@ -37,9 +43,6 @@ struct TensorDescriptor(Mutex<Layout>);
 #[derive(Default)]
 struct Activation(Mutex<(c_int, f64)>);
 
-#[derive(Default)]
-struct Pooling(u8);
-
 /// A tensor argument of a call.
 #[derive(Clone)]
 struct Tensor {
@@ -60,16 +63,21 @@ fn dtype(number: c_int) -> Answer<c_int> {
 fn tensor(descriptor: *mut c_void, address: u64, call: &str) -> Answer<Tensor> {
     let layout = own::<TensorDescriptor>(descriptor, call).0.lock().clone();
     let tensor = Tensor { layout, address };
-    let size = match dtype(tensor.layout.dtype)? {
-        1 => 8,
-        0 => 4,
-        _ => 2,
-    };
-    check_range(address, (tensor.span() * size) as u64).map_err(|_| BAD_PARAM)?;
+    check_range(address, tensor.bytes()?).map_err(|_| BAD_PARAM)?;
     Ok(tensor)
 }
 
 impl Tensor {
+    /// Returns the number of bytes from the first element to the last.
+    fn bytes(&self) -> Answer<u64> {
+        let size = match dtype(self.layout.dtype)? {
+            1 => 8,
+            0 => 4,
+            _ => 2,
+        };
+        Ok((self.span() * size) as u64)
+    }
+
     fn span(&self) -> usize {
         let last = self
             .layout
@@ -80,28 +88,46 @@ impl Tensor {
         last.sum::<usize>() + 1
     }
 
-    /// Returns the offset of each element, the last index fastest.
-    fn places(&self) -> Vec<usize> {
-        let mut places = vec![0];
-        for (&extent, &stride) in self.layout.extents.iter().zip(&self.layout.strides) {
-            places = places.iter().flat_map(|&place| (0..extent).map(move |i| place + i * stride)).collect();
+    /// Calls `call` with the offset of each element, the last index fastest.
+    fn for_each_place(&self, mut call: impl FnMut(usize)) {
+        let (extents, strides) = (&self.layout.extents, &self.layout.strides);
+        let last = extents.len() - 1;
+        let (mut index, mut place) = (vec![0; extents.len()], 0);
+        loop {
+            (0..extents[last]).for_each(|i| call(place + i * strides[last]));
+            let mut axis = last;
+            loop {
+                if axis == 0 {
+                    return;
+                }
+                axis -= 1;
+                index[axis] += 1;
+                place += strides[axis];
+                if index[axis] < extents[axis] {
+                    break;
+                }
+                place -= strides[axis] * extents[axis];
+                index[axis] = 0;
+            }
         }
-        places
     }
 
     fn load(&self) -> Answer<Vec<f64>> {
         let all = numbers(dtype(self.layout.dtype)?, self.address, self.span())?;
-        Ok(self.places().into_iter().map(|place| all[place]).collect())
+        let mut elements = Vec::with_capacity(self.layout.extents.iter().product());
+        self.for_each_place(|place| elements.push(all[place]));
+        Ok(elements)
     }
 
     /// Writes `alpha * values + beta * old contents`.
     fn blend(&self, values: &[f64], (alpha, beta): (f64, f64)) -> Answer {
         let dtype = dtype(self.layout.dtype)?;
         let mut all = numbers(dtype, self.address, self.span())?;
-        for (place, value) in self.places().into_iter().zip(values) {
+        let mut values = values.iter();
+        self.for_each_place(|place| {
             let old = if beta == 0.0 { 0.0 } else { beta * all[place] };
-            all[place] = alpha * value + old;
-        }
+            all[place] = alpha * values.next().copied().unwrap_or(0.0) + old;
+        });
         put_numbers(dtype, self.address, &all)
     }
 }
@@ -122,12 +148,14 @@ fn factors(tensor: &Tensor, alpha: *const c_void, beta: *const c_void) -> (f64, 
     (read(alpha), read(beta))
 }
 
-/// `cudnnActivationMode_t`: sigmoid, relu, tanh.
-fn activate(mode: c_int, x: f64) -> Answer<f64> {
+/// `cudnnActivationMode_t`: sigmoid, relu, tanh, clipped relu, elu.
+fn activate(mode: c_int, coefficient: f64, x: f64) -> Answer<f64> {
     match mode {
         0 => Ok(1.0 / (1.0 + (-x).exp())),
         1 => Ok(x.max(0.0)),
         2 => Ok(x.tanh()),
+        3 => Ok(x.clamp(0.0, coefficient)),
+        4 => Ok(if x > 0.0 { x } else { coefficient * x.exp_m1() }),
         _ => Err(NOT_SUPPORTED),
     }
 }
@@ -192,7 +220,8 @@ entry_points! {
         Ok(())
     }
     fn cudnnSetStream(handle: *mut c_void, stream: *mut c_void) {
-        *own::<Handle>(handle, "cudnnSetStream").0.lock() = Some(own(stream, "cudnnSetStream"));
+        let set = if stream.is_null() { None } else { Some(own(stream, "cudnnSetStream")) };
+        *own::<Handle>(handle, "cudnnSetStream").0.lock() = set;
         Ok(())
     }
     fn cudnnCreateTensorDescriptor(place: *mut *mut c_void) {
@@ -223,29 +252,18 @@ entry_points! {
         drop(forget::<Activation>(raw, "cudnnDestroyActivationDescriptor"));
         Ok(())
     }
-    fn cudnnCreatePoolingDescriptor(place: *mut *mut c_void) { descriptor::<Pooling>(place, "pooling descriptor") }
-    fn cudnnSetPoolingNdDescriptor(
-        raw: *mut c_void, _mode: c_int, _nan: c_int, rank: c_int, _window: *const c_int, _padding: *const c_int,
-        _strides: *const c_int,
-    ) {
-        let pooling = own::<Pooling>(raw, "cudnnSetPoolingNdDescriptor");
-        if rank > 0 && pooling.0 == 0 { Ok(()) } else { Err(BAD_PARAM) }
-    }
-    fn cudnnDestroyPoolingDescriptor(raw: *mut c_void) {
-        drop(forget::<Pooling>(raw, "cudnnDestroyPoolingDescriptor"));
-        Ok(())
-    }
     fn cudnnActivationForward(
         handle: *mut c_void, activation: *mut c_void, alpha: *const c_void, x_layout: *mut c_void, x: u64,
         beta: *const c_void, y_layout: *mut c_void, y: u64,
     ) {
         let stream = Handle::stream(handle, "cudnnActivationForward");
-        let (mode, _) = *own::<Activation>(activation, "cudnnActivationForward").0.lock();
+        let (mode, coefficient) = *own::<Activation>(activation, "cudnnActivationForward").0.lock();
         let (x, y) = (tensor(x_layout, x, "cudnnActivationForward")?, tensor(y_layout, y, "cudnnActivationForward")?);
         let factors = factors(&x, alpha, beta);
-        activate(mode, 0.0)?;
+        activate(mode, coefficient, 0.0)?;
         stream.submit("activation", move || {
-            let values = x.load()?.into_iter().map(|x| activate(mode, x)).collect::<Answer<Vec<_>>>()?;
+            let values = x.load()?.into_iter().map(|x| activate(mode, coefficient, x));
+            let values = values.collect::<Answer<Vec<_>>>()?;
             y.blend(&values, factors)
         })
     }
@@ -259,7 +277,9 @@ entry_points! {
         let (mode, _) = *own::<Activation>(activation, call).0.lock();
         let (y, dy, dx) = (tensor(y_layout, y, call)?, tensor(dy_layout, dy, call)?, tensor(dx_layout, dx, call)?);
         let factors = factors(&y, alpha, beta);
-        activate(mode, 0.0)?;
+        if mode > 2 {
+            return Err(NOT_SUPPORTED);
+        }
         stream.submit("activation's gradient", move || {
             let slopes = y.load()?.into_iter().map(|y| slope(mode, y));
             dx.blend(&slopes.zip(dy.load()?).map(|(slope, dy)| slope * dy).collect::<Vec<_>>(), factors)
@@ -310,16 +330,8 @@ macro_rules! not_supported {
     )*};
 }
 not_supported!(
-    cudnnPoolingForward,
-    cudnnPoolingBackward,
     cudnnSoftmaxBackward,
     cudnnBatchNormalizationForwardInference,
     cudnnBatchNormalizationForwardTraining,
     cudnnBatchNormalizationBackward,
-    cudnnBackendCreateDescriptor,
-    cudnnBackendDestroyDescriptor,
-    cudnnBackendFinalize,
-    cudnnBackendSetAttribute,
-    cudnnBackendGetAttribute,
-    cudnnBackendExecute,
 );
