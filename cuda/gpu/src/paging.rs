@@ -30,6 +30,7 @@ pub(super) struct PagingFacts {
     /// Whether a trial page could be used.
     works: OnceLock<bool>,
     access: OnceLock<Vec<CUmemAccessDesc>>,
+    total_bytes: OnceLock<usize>,
 }
 
 /// Returns the location of a device's memory.
@@ -71,6 +72,17 @@ fn access(shared: &Shared) -> Result<&[CUmemAccessDesc]> {
         }
     }
     Ok(shared.paging.access.get_or_init(|| access))
+}
+
+/// Returns the size of the device's memory, in bytes.
+fn total_bytes(shared: &Shared) -> Result<usize> {
+    if let Some(&known) = shared.paging.total_bytes.get() {
+        return Ok(known);
+    }
+    let mut bytes = 0;
+    // SAFETY: the driver is initialized, and the pointer is valid for the call.
+    shared.check(unsafe { sys::cuDeviceTotalMem_v2(&raw mut bytes, shared.device) }, "cuDeviceTotalMem")?;
+    Ok(*shared.paging.total_bytes.get_or_init(|| bytes))
 }
 
 /// Returns the size of a page, if the device supports virtual memory management.
@@ -128,7 +140,7 @@ impl Paging for GpuContext {
     }
 
     fn reserve_range(&self, bytes: u64) -> Result<u64> {
-        if bytes > self.memory_info()?.total {
+        if bytes > total_bytes(self.bound()?)? as u64 {
             let detail = format!("the device has no {bytes} bytes to fill a range with");
             return Err(DeviceError::new(Status::OutOfMemory, detail));
         }
