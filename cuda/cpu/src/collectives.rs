@@ -478,7 +478,7 @@ mod tests {
     use tfrt_device::allocator::Options;
     use tfrt_device::front::{Platform, PlatformOptions};
     use tfrt_device::hal::StreamOptions;
-    use tfrt_device::observer::{Observer, Queued, Toucher};
+    use tfrt_device::observer::{Observed, Observer, Queued};
     use tfrt_device::origin::Origin;
 
     use super::*;
@@ -503,7 +503,7 @@ mod tests {
         fn started(&self, _: Id) -> Result<()> {
             Ok(())
         }
-        fn finished(&self, _: Id, _: &[Access], _: &Toucher<'_>) -> Result<()> {
+        fn finished(&self, _: Id, _: &Observed<'_>) -> Result<()> {
             Ok(())
         }
         fn event_recorded(&self, _: Id, _: Id, _: Origin) {}

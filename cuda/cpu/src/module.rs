@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Dim3, FunctionAttributes, LaunchConfig, Modules, PackedParameters, ParameterInfo};
-use tfrt_device::observer::{Access, AccessKind};
+use tfrt_device::observer::{Access, AccessKind, Handover};
 use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, ParallelFor, TouchKind, Touched};
 
 use super::Shared;
@@ -182,9 +182,14 @@ impl Modules for CpuContext {
                     TouchKind::Read => AccessKind::Read,
                     TouchKind::Written => AccessKind::Write,
                     TouchKind::Atomic => AccessKind::Atomic,
+                    TouchKind::Polled => AccessKind::Poll,
                 };
                 Access { address, bytes, kind }
             }));
+            run.handover = report.handover.as_ref().map(|handover| {
+                let tfrt_ptx::Handover { kept, early, told, heard } = handover.clone();
+                Handover { kept, early, told, heard }
+            });
             run.report = Some(report);
             Ok(())
         };

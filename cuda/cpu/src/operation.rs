@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::observer::{Access, AccessKind};
+use tfrt_device::observer::{Access, AccessKind, Handover, Observed};
 use tfrt_device::origin::{Caller, Origin};
 use tfrt_ptx::Report;
 
@@ -19,6 +19,8 @@ pub(super) struct Run<'a> {
     pub(super) shared: &'a Shared,
     /// The memory that it observed itself accessing, if it can: launches do.
     pub(super) observed: Vec<Access>,
+    /// What it handed over while it ran.
+    pub(super) handover: Option<Handover>,
     /// The report of a launch, which names the threads that accessed memory.
     pub(super) report: Option<Report>,
 }
@@ -110,16 +112,20 @@ impl Operation {
         if let Some(observer) = &shared.observer {
             observer.started(id)?;
         }
-        let mut run = Run { shared, observed: Vec::new(), report: None };
+        let mut run = Run { shared, observed: Vec::new(), handover: None, report: None };
         let done = catch_unwind(AssertUnwindSafe(|| (self.body)(&mut run))).unwrap_or_else(|_| {
             Err(DeviceError::new(Status::LaunchFailed, format!("{} panicked", self.name)))
         });
         if let Some(observer) = &shared.observer {
             let toucher = |address, kind| {
-                let toucher = run.report.as_ref()?.toucher(address, kind != AccessKind::Read)?;
+                let toucher = run
+                    .report
+                    .as_ref()?
+                    .toucher(address, !matches!(kind, AccessKind::Read | AccessKind::Poll))?;
                 Some(toucher.to_string())
             };
-            observer.finished(id, &run.observed, &toucher)?;
+            let handover = run.handover.as_ref();
+            observer.finished(id, &Observed { accesses: &run.observed, toucher: &toucher, handover })?;
         }
         done
     }

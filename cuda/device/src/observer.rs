@@ -1,6 +1,9 @@
 //! The hooks of a checker. A checker observes every operation that orders or accesses device
 //! memory, and may fail an operation. Without a checker, none of this is computed.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use crate::error::DeviceError;
 use crate::origin::Origin;
 
@@ -11,8 +14,10 @@ pub enum AccessKind {
     Read,
     /// It writes them, and may read them.
     Write,
-    /// It accesses them only by atomic operations.
+    /// It accesses them only by atomic operations and others that threads synchronize by.
     Atomic,
+    /// It reads them only by loads that threads synchronize by.
+    Poll,
     /// They were passed to a launch.
     Launch,
 }
@@ -47,7 +52,8 @@ impl Access {
 
     /// Returns whether the two have a byte in common and one of them writes it.
     pub fn conflicts(&self, other: &Self) -> bool {
-        (self.kind, other.kind) != (AccessKind::Read, AccessKind::Read) && self.overlaps(other)
+        let reads = |kind| matches!(kind, AccessKind::Read | AccessKind::Poll);
+        !(reads(self.kind) && reads(other.kind)) && self.overlaps(other)
     }
 }
 
@@ -57,6 +63,59 @@ pub type Id = u64;
 /// Names the first access of an operation to a byte: the instruction, its source line and the
 /// thread. Returns `None` if the operation cannot tell.
 pub type Toucher<'a> = dyn Fn(u64, AccessKind) -> Option<String> + 'a;
+
+/// What an operation hands over to others while it runs, and takes over from them: threads write, and then store to a flag,
+/// or wait for a flag, and then read.
+#[derive(Clone, Debug, Default)]
+pub struct Handover {
+    /// The bytes that it accesses and does not hand over: by the numbers of words of 64 bytes, a bit for each byte.
+    pub kept: BTreeMap<u64, u64>,
+    /// The bytes that it accesses before it has heard of others, in the same form.
+    pub early: BTreeMap<u64, u64>,
+    /// The addresses of the flags by which others may hear of it, in order; `None` for very many.
+    pub told: Option<Vec<u64>>,
+    /// The addresses of the flags by which it hears of others, in order; `None` for very many.
+    pub heard: Option<Vec<u64>>,
+}
+
+impl Handover {
+    /// Returns whether all accesses of a byte by this operation come before all those of another one that runs at the same
+    /// time, because it hands the byte over to that one.
+    pub fn precedes(&self, other: &Self, address: u64) -> bool {
+        let is_in = |words: &BTreeMap<u64, u64>| {
+            words.get(&(address >> 6)).is_some_and(|bits| bits >> (address % 64) & 1 == 1)
+        };
+        let is_heard = match (&self.told, &other.heard) {
+            (Some(told), Some(heard)) => told.iter().any(|flag| heard.binary_search(flag).is_ok()),
+            (Some(flags), None) | (None, Some(flags)) => !flags.is_empty(),
+            (None, None) => true,
+        };
+        is_heard && !is_in(&self.kept) && !is_in(&other.early)
+    }
+}
+
+/// What an operation was observed to do while it ran.
+pub struct Observed<'a> {
+    /// The bytes that a launch read and wrote.
+    pub accesses: &'a [Access],
+    /// Names the accesses.
+    pub toucher: &'a Toucher<'a>,
+    /// What it handed over while it ran, if it could.
+    pub handover: Option<&'a Handover>,
+}
+
+impl<'a> Observed<'a> {
+    /// Makes an observation of nothing.
+    pub fn nothing() -> Self {
+        Self { accesses: &[], toucher: &|_, _| None, handover: None }
+    }
+}
+
+impl fmt::Debug for Observed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observed").field("accesses", &self.accesses).finish_non_exhaustive()
+    }
+}
 
 /// An exchange between ranks of a communicator: work that is queued on the ranks that tell is done
 /// before the ranks that learn continue.
@@ -125,12 +184,11 @@ pub trait Observer: Send + Sync {
     /// # Errors
     /// A mistake that the checker found.
     fn started(&self, operation: Id) -> Result<(), DeviceError>;
-    /// An operation is done. `observed` holds the bytes that a launch read and wrote, and `toucher`
-    /// names the accesses.
+    /// An operation is done.
     ///
     /// # Errors
     /// A mistake that the checker found.
-    fn finished(&self, operation: Id, observed: &[Access], toucher: &Toucher<'_>) -> Result<(), DeviceError>;
+    fn finished(&self, operation: Id, observed: &Observed<'_>) -> Result<(), DeviceError>;
     /// An event was recorded behind the work queued on the stream so far.
     fn event_recorded(&self, event: Id, stream: Id, origin: Origin);
     /// Work queued on the stream from now on waits for the event. `recorded` says whether the event

@@ -10,8 +10,8 @@ use crate::exec::instrument::footprint::{self, Accessor, Footprint};
 use crate::exec::instrument::{Switches, global_races};
 use crate::exec::level::Level;
 use crate::exec::{
-    Dim3, Fault, FaultKind, MAX_BLOCKS_BEGUN, Memory, MemoryError, OwnThreads, ParallelFor, Params, Place,
-    Sink, Statistics, Touched,
+    Dim3, Fault, FaultKind, Handover, MAX_BLOCKS_BEGUN, Memory, MemoryError, OwnThreads, ParallelFor, Params,
+    Place, Sink, Statistics, Touched,
 };
 use crate::module::Function;
 
@@ -31,6 +31,8 @@ pub struct Report {
     /// The global memory that the launch touched, if [`Launch::footprint`] asked for it: ranges that were read, by address,
     /// then ranges that were written, then ranges that only atomic operations accessed.
     pub touched: Vec<Touched>,
+    /// What the launch hands over to others while it runs, if it can synchronize with them.
+    pub handover: Option<Handover>,
     touchers: Option<Arc<Touchers>>,
 }
 
@@ -239,6 +241,9 @@ impl<'l> Launch<'l> {
         // The workspace belongs to the runtime, so accesses to it are not reported.
         let inside = |touched: &Touched| (workspace..workspace + WORKSPACE_BYTES).contains(&touched.address);
         report.touched.retain(|touched| !inside(touched));
+        if let Some(handover) = &mut report.handover {
+            handover.forget(workspace..workspace + WORKSPACE_BYTES);
+        }
         Ok(report)
     }
 
@@ -285,6 +290,7 @@ impl<'l> Launch<'l> {
             warp_instructions: launched.instructions.load(Ordering::Relaxed),
             statistics: self.switches.statistics.then_some(statistics),
             touched: footprint::merge(&footprints),
+            handover: footprint::handover(&footprints),
             touchers: self.switches.footprint.then(|| {
                 let (function, grid, block) = (self.function.clone(), self.grid, self.block);
                 Arc::new(Touchers { function, grid, block, footprints })

@@ -18,16 +18,19 @@
 
 mod arith;
 mod code;
+mod effects;
 mod error;
 mod exec;
 mod launch;
 mod module;
 pub mod syntax;
 
+pub use effects::{Effects, Uses, effects};
 pub use error::{Error, Errors, MAX_ERRORS, Span};
 pub use exec::{
-    Dim3, Fault, FaultKind, FaultParts, Held, MAX_BLOCKS_BEGUN, Memory, MemoryError, OpcodeCount, OwnThreads,
-    Owner, ParallelFor, Param, Params, Place, Sequential, Sink, SpaceTraffic, Statistics, TouchKind, Touched,
+    Dim3, Fault, FaultKind, FaultParts, Handover, Held, MAX_BLOCKS_BEGUN, Memory, MemoryError, OpcodeCount,
+    OwnThreads, Owner, ParallelFor, Param, Params, Place, Sequential, Sink, SpaceTraffic, Statistics,
+    TouchKind, Touched,
 };
 pub use launch::{Launch, Report, Toucher};
 pub use module::{Function, Global, Module, Parameter, UnknownFunction};

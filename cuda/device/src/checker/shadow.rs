@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::clock::Clock;
-use crate::observer::{AccessKind, Toucher};
+use crate::observer::{AccessKind, Handover, Toucher};
 use crate::origin::Origin;
 
 /// A queued operation, or the grant of a buffer, which precedes all its uses.
@@ -23,6 +23,8 @@ pub(super) struct Operation {
     pub(super) name: String,
     pub(super) origin: Origin,
     pub(super) is_grant: bool,
+    /// What it handed over to operations that ran at the same time.
+    pub(super) handover: Option<Handover>,
 }
 
 impl Operation {
@@ -33,6 +35,15 @@ impl Operation {
             return other.clock.knows(&self.clock);
         }
         self.is_known_to(&other.clock)
+    }
+
+    /// Returns true if its accesses to a byte are in order with those of an operation that finished later.
+    fn is_ordered_with(&self, later: &Self, address: u64) -> bool {
+        if self.is_before(later) {
+            return true;
+        }
+        let (Some(mine), Some(theirs)) = (&self.handover, &later.handover) else { return false };
+        mine.precedes(theirs, address) || theirs.precedes(mine, address)
     }
 
     /// Returns true if this clock knows that the operation is done.
@@ -52,6 +63,8 @@ struct Cell {
     /// The operations since then that accessed the bytes only by atomic operations, the last one of
     /// each stream.
     updates: Vec<Arc<Operation>>,
+    /// The operations since then that read the bytes only by loads that threads synchronize by, the last one of each stream.
+    polls: Vec<Arc<Operation>>,
     initialized: bool,
     /// The time at which the bytes got their owner. Operations queued before used them for another
     /// one.
@@ -114,6 +127,7 @@ impl Shadow {
                 written: grant,
                 reads: vec![],
                 updates: vec![],
+                polls: vec![],
                 initialized: false,
                 since,
                 early_read: None,
@@ -142,6 +156,7 @@ impl Shadow {
                 written: None,
                 reads: vec![],
                 updates: vec![],
+                polls: vec![],
                 initialized: true,
                 since: 0,
                 early_read: None,
@@ -182,7 +197,8 @@ impl Shadow {
         self.for_each(address, bytes, by.sequence, |start, cell| {
             let writes = cell.written.iter().chain(&cell.updates);
             if conflict.is_none()
-                && let Some(written) = writes.into_iter().find(|written| !written.is_before(by))
+                && let Some(written) =
+                    writes.into_iter().find(|written| !written.is_ordered_with(by, start.max(address)))
             {
                 conflict = Some(Conflict {
                     earlier: written.clone(),
@@ -209,7 +225,8 @@ impl Shadow {
         self.for_each(address, bytes, by.sequence, |start, cell| {
             let reads = cell.reads.iter().map(|read| (read, false));
             let uses = cell.written.iter().map(|write| (write, true)).chain(reads);
-            let unordered = uses.into_iter().find(|(earlier, _)| !earlier.is_before(by));
+            let unordered =
+                uses.into_iter().find(|(earlier, _)| !earlier.is_ordered_with(by, start.max(address)));
             if let Some((earlier, earlier_wrote)) = unordered {
                 let (earlier, address) = (earlier.clone(), start.max(address));
                 conflict.get_or_insert(Conflict { earlier, earlier_wrote, address });
@@ -221,16 +238,41 @@ impl Shadow {
         conflict
     }
 
+    /// Records a read only by loads that threads synchronize by, which are ordered with atomic operations. Returns the first
+    /// conflict, if there is one.
+    pub(super) fn poll(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        by: &Arc<Operation>,
+        toucher: &Toucher<'_>,
+    ) -> Option<Conflict> {
+        let mut conflict = None;
+        self.for_each(address, bytes, by.sequence, |start, cell| {
+            let address = start.max(address);
+            if let Some(written) =
+                cell.written.as_ref().filter(|written| !written.is_ordered_with(by, address))
+            {
+                conflict.get_or_insert(Conflict { earlier: written.clone(), earlier_wrote: true, address });
+            }
+            cell.note_early_read(start, by, toucher);
+            note(&mut cell.polls, by);
+        });
+        conflict
+    }
+
     /// Records a write. Returns the first conflict, if there is one.
     pub(super) fn write(&mut self, address: u64, bytes: u64, by: &Arc<Operation>) -> Option<Conflict> {
         let mut conflict = None;
         self.for_each(address, bytes, by.sequence, |start, cell| {
             let reads = cell.reads.iter().map(|read| (read, false));
             let updates = cell.updates.iter().map(|update| (update, true));
-            let uses = cell.written.iter().map(|write| (write, true)).chain(updates).chain(reads);
+            let polls = cell.polls.iter().map(|poll| (poll, false));
+            let uses =
+                cell.written.iter().map(|write| (write, true)).chain(updates).chain(reads).chain(polls);
             let unordered = uses.into_iter().find(|(earlier, _)| {
                 // The reads of an operation precede its own writes.
-                earlier.sequence != by.sequence && !earlier.is_before(by)
+                earlier.sequence != by.sequence && !earlier.is_ordered_with(by, start.max(address))
             });
             if let Some((earlier, earlier_wrote)) = unordered {
                 // A read that came first by chance was not too early: the mistake is that it is not
@@ -244,6 +286,7 @@ impl Shadow {
             cell.written = Some(by.clone());
             cell.reads.clear();
             cell.updates.clear();
+            cell.polls.clear();
             cell.initialized = true;
         });
         conflict

@@ -3,6 +3,7 @@
 use tfrt_host::SourceLocation;
 
 use super::*;
+use crate::observer::{Access, AccessKind, Exchange, Handover, Id, Observed, Observer, Queued};
 
 mod exchanges;
 mod random;
@@ -53,7 +54,7 @@ impl Program {
 
     fn done(&self, operation: Id, observed: &[Access]) {
         self.checker.started(operation).unwrap();
-        self.checker.finished(operation, observed, &|_, _| None).unwrap();
+        self.checker.finished(operation, &Observed { accesses: observed, ..Observed::nothing() }).unwrap();
     }
 
     fn record(&self, stream: Id) {
@@ -155,9 +156,10 @@ fn a_range_over_several_buffers_is_several() {
     assert_eq!(p.found(), []);
     // The bytes between two buffers belong to no buffer.
     let launched = p.queue(S, 11, &[launch()]);
-    p.checker
-        .finished(launched, &[Access::write(4096, 2048 + 4)], &|address, _| Some(format!("st at {address}")))
-        .unwrap();
+    let toucher = |address, _| Some(format!("st at {address}"));
+    let observed =
+        Observed { accesses: &[Access::write(4096, 2048 + 4)], toucher: &toucher, ..Observed::nothing() };
+    p.checker.finished(launched, &observed).unwrap();
     let expected = "an operation accesses 512 bytes from byte 512 of a buffer of 512 bytes: st at 5632";
     assert_eq!(p.checker.reports().iter().map(|r| r.message.clone()).collect::<Vec<_>>(), [expected]);
 }
@@ -478,4 +480,55 @@ fn each_report_says_where_and_which_event_would_have_helped() {
     };
     let expected = [(1, "stream 0"), (2, "stream 1"), (3, "an event"), (5, "a buffer of 1024 bytes")];
     assert_eq!(leaks, expected.map(|(line, what)| left(line, what)));
+}
+
+/// A launch writes bytes and then a flag, and another one waits for the flag and then reads the bytes.
+#[test]
+fn bytes_that_are_handed_over_are_in_order() {
+    const FLAG: u64 = 4096 + 512;
+    let (writes, reads) = ([Access::write(4096, 64)], [Access::read(4096, 64)]);
+    let flags = Some(vec![FLAG]);
+    let teller = Handover { told: flags.clone(), heard: Some(vec![]), ..Handover::default() };
+    let listener = Handover { told: Some(vec![]), heard: flags, ..Handover::default() };
+    let hasty = Handover { early: [(64, 1)].into(), ..listener.clone() };
+    let deaf = Handover { heard: Some(vec![]), ..listener.clone() };
+    for (second, expected) in [(&listener, 0), (&hasty, 1), (&deaf, 1)] {
+        for is_swapped in [false, true] {
+            let mut p = Program::new();
+            let (first_queued, second_queued) = (p.queue(S, 10, &[]), p.queue(T, 11, &[]));
+            let mut ends = [(first_queued, &teller, &writes), (second_queued, second, &reads)];
+            if is_swapped {
+                ends.reverse();
+            }
+            for (operation, handover, accesses) in ends {
+                let observed = Observed { accesses, handover: Some(handover), ..Observed::nothing() };
+                p.checker.finished(operation, &observed).unwrap();
+            }
+            let races = p.found().iter().filter(|(mistake, ..)| *mistake == Mistake::Race).count();
+            assert_eq!(races, expected, "{second:?} {is_swapped}");
+        }
+    }
+}
+
+#[test]
+fn loads_that_threads_synchronize_by_race_with_ordinary_stores_alone() {
+    let of = |kind| Access { address: 4096, bytes: 4, kind };
+    let cases = [
+        (AccessKind::Atomic, AccessKind::Poll, 0),
+        (AccessKind::Poll, AccessKind::Poll, 0),
+        (AccessKind::Read, AccessKind::Poll, 0),
+        (AccessKind::Write, AccessKind::Poll, 1),
+        (AccessKind::Poll, AccessKind::Write, 1),
+        (AccessKind::Atomic, AccessKind::Read, 1),
+    ];
+    for (first, second, expected) in cases {
+        let mut p = Program::new();
+        p.run(S, 9, &[write()]);
+        p.record(S);
+        p.wait(T);
+        p.run(S, 10, &[of(first)]);
+        p.run(T, 11, &[of(second)]);
+        let races = p.found().iter().filter(|(mistake, ..)| *mistake == Mistake::Race).count();
+        assert_eq!(races, expected, "{first:?} {second:?}");
+    }
 }

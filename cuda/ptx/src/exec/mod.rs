@@ -59,6 +59,7 @@ pub use dim::Dim3;
 pub use fault::{Fault, FaultKind, FaultParts, Place};
 pub use grid::{MAX_BLOCKS_BEGUN, Param, Params};
 pub use instrument::footprint::{TouchKind, Touched};
+pub use instrument::handover::Handover;
 pub use instrument::{OpcodeCount, SpaceTraffic, Statistics};
 pub use memory::{Held, Memory, MemoryError, Owner};
 pub use parallel::{OwnThreads, ParallelFor, Sequential};

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::AccessKind;
+use super::handover::{Handover, Handovers};
 
 /// The size of a page in bytes, as a power of two.
 const PAGE_SHIFT: u32 = 12;
@@ -30,8 +31,10 @@ pub enum TouchKind {
     Read,
     /// It wrote them, and perhaps read them as well.
     Written,
-    /// All its accesses were atomic operations.
+    /// All its accesses were atomic operations, or stores that threads synchronize by, such as volatile ones.
     Atomic,
+    /// It read them by loads that threads synchronize by, and did nothing else.
+    Polled,
 }
 
 /// One bit for each byte of a page.
@@ -39,7 +42,7 @@ pub enum TouchKind {
 struct Page {
     read: [u64; WORDS],
     written: [u64; WORDS],
-    /// The bytes that were accessed other than by atomic operations.
+    /// The bytes that were accessed other than by operations that threads synchronize by.
     plain: [u64; WORDS],
 }
 
@@ -89,6 +92,8 @@ pub(crate) struct Footprint {
     pages: HashMap<u64, Box<Touches>>,
     /// The instants of first accesses, in the order in which they ran.
     instants: Vec<Instant>,
+    /// What the worker hands over to other launches, if instructions of the kernel can.
+    handovers: Option<Handovers>,
 }
 
 /// The thread and instruction of an access.
@@ -103,8 +108,27 @@ pub(crate) struct Accessor {
 }
 
 impl Footprint {
-    /// Records an access.
-    pub(crate) fn access(&mut self, kind: AccessKind, address: u64, bytes: u32, accessor: Accessor) {
+    /// Makes the footprint of a worker, whose kernel may synchronize with other launches or not.
+    pub(crate) fn new(synchronizes: bool) -> Footprint {
+        Footprint { handovers: synchronizes.then(Handovers::default), ..Footprint::default() }
+    }
+
+    /// Records a fence.
+    pub(crate) fn fence(&mut self) {
+        if let Some(handovers) = &mut self.handovers {
+            handovers.fence();
+        }
+    }
+
+    /// Records an access, by which threads may synchronize if it is strong.
+    pub(crate) fn access(
+        &mut self,
+        (kind, is_strong): (AccessKind, bool),
+        address: u64,
+        bytes: u32,
+        accessor: Accessor,
+    ) {
+        self.hand_over((kind, is_strong), address, bytes);
         let instant = (accessor.pc, accessor.block);
         if self.instants.last() != Some(&instant) && self.instants.len() < u32::MAX as usize {
             self.instants.push(instant);
@@ -118,7 +142,7 @@ impl Footprint {
                 .or_insert_with(|| Box::new(Touches { page: Page::UNTOUCHED, first: [First::NOBODY; 2] }));
             let Touches { page, first: [reader, writer] } = &mut **touches;
             let (word, bit) = ((address >> 6) as usize % WORDS, 1u64 << (address % 64));
-            if kind != AccessKind::Atomic {
+            if !is_strong {
                 page.plain[word] |= bit;
             }
             if kind != AccessKind::Write && page.written[word] & bit == 0 {
@@ -129,6 +153,22 @@ impl Footprint {
                 page.written[word] |= bit;
                 writer.note(address, who);
             }
+        }
+    }
+
+    fn hand_over(&mut self, (kind, is_strong): (AccessKind, bool), address: u64, bytes: u32) {
+        let Some(handovers) = &mut self.handovers else { return };
+        if is_strong {
+            if kind != AccessKind::Read {
+                handovers.tell(address);
+            }
+            if kind != AccessKind::Write {
+                handovers.hear(address);
+            }
+            return;
+        }
+        for address in address..address.saturating_add(u64::from(bytes)) {
+            handovers.access(address >> 6, 1 << (address % 64));
         }
     }
 
@@ -144,7 +184,8 @@ impl Footprint {
 }
 
 /// Merges the footprints of all workers of a launch. Returns the ranges that are read, then those
-/// that are written, then those accessed only by atomic operations, each sorted by address.
+/// that are written, those accessed only by operations that threads synchronize by, and those only read by
+/// such, each sorted by address.
 pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
     let mut pages: BTreeMap<u64, Page> = BTreeMap::new();
     for footprint in footprints {
@@ -165,7 +206,14 @@ pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
     let mut touched = ranges(&pages, |page, word| page.read[word] & page.plain[word], TouchKind::Read);
     touched.extend(ranges(&pages, |page, word| page.written[word] & page.plain[word], TouchKind::Written));
     touched.extend(ranges(&pages, |page, word| page.written[word] & !page.plain[word], TouchKind::Atomic));
+    let polled = |page: &Page, word: usize| page.read[word] & !page.written[word] & !page.plain[word];
+    touched.extend(ranges(&pages, polled, TouchKind::Polled));
     touched
+}
+
+/// Returns what a launch hands over to others; `None` if it synchronizes with nobody.
+pub(crate) fn handover(footprints: &[Footprint]) -> Option<Handover> {
+    Handovers::merge(footprints.iter().filter_map(|footprint| footprint.handovers.as_ref()))
 }
 
 fn ranges(pages: &BTreeMap<u64, Page>, bits: impl Fn(&Page, usize) -> u64, kind: TouchKind) -> Vec<Touched> {
@@ -198,7 +246,8 @@ mod tests {
     fn footprint(accesses: &[(AccessKind, u64, u32)]) -> Footprint {
         let mut footprint = Footprint::default();
         for (&(kind, address, bytes), pc) in accesses.iter().zip(0..) {
-            footprint.access(kind, address, bytes, Accessor { pc, block: 7, thread: 3 * pc });
+            let is_strong = kind == Atomic;
+            footprint.access((kind, is_strong), address, bytes, Accessor { pc, block: 7, thread: 3 * pc });
         }
         footprint
     }

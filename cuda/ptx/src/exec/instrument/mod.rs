@@ -7,6 +7,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `footprint` | the bytes of global memory that are accessed |
+//! | `handover` | the bytes that a launch hands over to others while it runs |
 //! | `class` | the effect of instructions on order: barriers of warps, fences, accesses that synchronize |
 //! | `race` | pairs of unordered accesses: the parts that both trackers share |
 //! | `shared_races` | races between threads of a block, in shared memory |
@@ -19,6 +20,7 @@
 mod class;
 pub(crate) mod footprint;
 mod global_races;
+pub(crate) mod handover;
 mod initialized;
 mod race;
 mod shared_races;
@@ -121,9 +123,10 @@ const MAX_ACCESS_BYTES: usize = 16;
 impl<'l> Instruments<'l> {
     pub(crate) fn new(launch: &'l Launched<'l>) -> Instruments<'l> {
         let program = launch.program;
-        let classes =
+        let classes: Vec<Class> =
             (0..program.code.len() as u32).map(|pc| Class::of(&program.place(pc).instruction)).collect();
         let Switches { uninitialized, races, statistics, footprint } = launch.switches;
+        let synchronizes = classes.iter().any(|class| class.fence);
         Instruments {
             launch,
             classes,
@@ -132,7 +135,7 @@ impl<'l> Instruments<'l> {
             global_races: launch.races.as_ref().map(|races| (races, global_races::Clock::default())),
             written: uninitialized.then(Default::default),
             counts: statistics.then(|| Counts::new(program.code.len())),
-            footprint: footprint.then(Footprint::default),
+            footprint: footprint.then(|| Footprint::new(synchronizes)),
             suspects: Vec::new(),
         }
     }
@@ -180,6 +183,11 @@ impl<'l> Instruments<'l> {
         {
             clock.fence(self.block);
         }
+        if let Some(footprint) = &mut self.footprint
+            && class.fence
+        {
+            footprint.fence();
+        }
         if let Some(counts) = &mut self.counts {
             counts.instruction(pc, mask, diverged);
         }
@@ -210,7 +218,12 @@ impl<'l> Instruments<'l> {
             && access.space == AccessSpace::Global
         {
             let accessor = Accessor { pc: access.pc, block: self.block, thread: access.thread };
-            footprint.access(access.kind, access.address, access.bytes, accessor);
+            // A store that releases comes behind a fence; a load that acquires comes before one, in `instruction`.
+            if class.fence && access.kind != AccessKind::Read {
+                footprint.fence();
+            }
+            let kind = (access.kind, class.strong || access.kind == AccessKind::Atomic);
+            footprint.access(kind, access.address, access.bytes, accessor);
         }
         self.check_written(access, class, table)?;
         let rival = match access.space {
