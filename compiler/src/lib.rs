@@ -20,6 +20,7 @@ pub mod lower;
 mod model;
 pub mod pass;
 pub mod plan;
+pub mod proof;
 mod shapes;
 mod tensor_type;
 mod text;

@@ -337,6 +337,7 @@ fn register_allocators(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.mem.print_metadata", print_metadata)
         .side_effecting()
+        .reads(&[])
         .doc("Prints a buffer's address and size.");
 }
 

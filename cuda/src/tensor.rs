@@ -94,6 +94,7 @@ pub(crate) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.tensor.print_metadata", print_metadata)
         .side_effecting()
+        .reads(&[])
         .doc("Prints a tensor's element type, shape and address.");
     registry
         .add("tfrt_cuda.tensor.buffer", buffer)

@@ -13,6 +13,7 @@
 //! Called by the name of one of the tools, or of the device bench, this program is that tool: a GPU machine is sent the
 //! runtime once (see `ci/gpu/bundle`).
 
+mod agreement;
 mod case;
 mod command;
 mod coverage;
@@ -85,6 +86,13 @@ fn run_tests() -> ExitCode {
         let (file, ops) = (file.clone(), ops.clone());
         trials.push(Trial::test(format!("{} rechained", name.display()), move || {
             Ok(rechained::run(&file, &ops)?)
+        }));
+    }
+    for file in files.iter().filter(|file| agreement::applies(file)) {
+        let name = file.strip_prefix(FOLDER).unwrap_or(file).with_extension("");
+        let (file, ops) = (file.clone(), ops.clone());
+        trials.push(Trial::test(format!("{} proved", name.display()), move || {
+            Ok(agreement::check(&file, &ops)?)
         }));
     }
     trials.extend(files.into_iter().map(|file| {

@@ -24,7 +24,7 @@ pub(super) struct Body {
 
 /// How an operation runs its bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Control {
+pub(crate) enum Control {
     /// Once.
     Once,
     /// One of them, once.
@@ -72,7 +72,7 @@ impl Invocation {
 
 /// The bodies of a module.
 #[derive(Debug)]
-pub(super) struct Bodies {
+pub(crate) struct Bodies {
     list: Vec<Body>,
     by_name: HashMap<Name, usize>,
     by_block: HashMap<BlockId, usize>,
@@ -81,7 +81,7 @@ pub(super) struct Bodies {
 
 impl Bodies {
     /// Finds the bodies of a module, and the operations that run them.
-    pub(super) fn new(module: &Module) -> Bodies {
+    pub(crate) fn new(module: &Module) -> Bodies {
         let mut bodies = Bodies {
             list: Vec::new(),
             by_name: HashMap::new(),

@@ -21,7 +21,7 @@ const NONSTRICT: &str = "bef.nonstrict";
 const MAX_ACCESSES: usize = 1000;
 
 /// Positions of arguments or results.
-pub(super) type Positions = BTreeSet<usize>;
+pub(crate) type Positions = BTreeSet<usize>;
 
 /// Which contents an access of a summary is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

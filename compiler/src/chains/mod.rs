@@ -2,6 +2,7 @@
 //!
 //! What kernels read and change comes from their registrations, by way of [`tfrt_ir::OpDefinition`].
 
+mod analysis;
 mod bodies;
 mod body;
 mod check;
@@ -12,6 +13,8 @@ mod strip;
 mod text;
 mod write;
 
+pub(crate) use analysis::Analysis;
+pub(crate) use bodies::{Bodies, Control};
 pub use check::{MissingChain, Note, check, check_function};
 pub use insert::insert;
 pub use strip::strip;

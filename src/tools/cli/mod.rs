@@ -6,6 +6,7 @@
 
 mod bench;
 mod calibrate;
+mod check;
 mod classes;
 mod compile;
 mod devices;
@@ -102,6 +103,8 @@ enum Command {
     Launch(launch::Args),
     /// Compile a model into a program and its weights
     Compile(compile::Args),
+    /// Prove that a program orders what its devices do, without running it
+    Check(check::Args),
     /// List the devices, and the reason if there are no CUDA devices
     Devices(devices::Args),
     /// Show a program's sections, functions and kernels, or a function's graph
@@ -130,6 +133,7 @@ impl Command {
         match self {
             Self::Run(args) => args.json,
             Self::Bench(args) => args.json,
+            Self::Check(args) => args.json,
             Self::Devices(args) => args.json,
             Self::Inspect(args) => args.json,
             Self::Kernels(args) => args.reference.json,
@@ -242,6 +246,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut console: Console) -> Ou
         }
         Command::Bench(args) => bench::run(&args, &mut console),
         Command::Compile(args) => compile::run(&args, &mut console),
+        Command::Check(args) => check::run(&args, &mut console),
         Command::Devices(args) => devices::run(&args, &mut console),
         Command::Inspect(args) => inspect::run(&args, &mut console),
         Command::Opt(rest) => return opt::run(rest.with_name("tfrt opt"), console),

@@ -214,9 +214,13 @@ impl Session {
         let request = self.request()?;
         let results = self.program.call_in(&request, name, chains)?;
         self.settle();
-        let errors = self.take_errors(&results);
+        let mut errors = self.take_errors(&results);
         if self.is_interrupted() {
             return Err(Failure::Interrupted);
+        }
+        if let Some(checker) = self.checker.as_ref().filter(|_| !errors.is_empty()) {
+            // The session ends here, and what is left then has not leaked.
+            errors.extend(checker.reports().iter().map(Report::to_diagnostic));
         }
         if errors.is_empty() { Ok(results) } else { Err(Failure::Errors(Errors(errors))) }
     }
