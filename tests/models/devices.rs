@@ -69,13 +69,14 @@ fn every_event_of_a_device_program_is_needed() {
     let values = values.to_str().expect("a path");
     output(&[&["run", model, "-o", values][..], &input].concat());
     let expected = format!("@{values}");
-    for streams in ["1", "2", "3"] {
+    for streams in ["1", "2", "3", "4"] {
         let path = program.to_str().expect("a path");
         let compile = ["compile", model, "--target=cuda", "--no-graph", "--streams", streams, "-o", path];
         output(&compile);
         let run =
             [&["run", path, "--device=cpu", "--check", "--expected-output", &expected][..], &input].concat();
         output(&run);
+        assert!(output(&["check", path]).contains("all in order"));
         // The text changes below, and the weights, of which there are none, are for this one.
         fs::remove_file(program.with_extension("safetensors")).expect("removed");
         let text = fs::read_to_string(&program).expect("text");
@@ -85,12 +86,14 @@ fn every_event_of_a_device_program_is_needed() {
         for at in waits {
             let changed = without_wait(&text, at);
             fs::write(&program, &changed).expect("written");
-            let run = tfrt(&run);
-            let said = String::from_utf8_lossy(&run.stderr);
-            assert!(
-                !run.status.success() && said.contains("nothing orders the two"),
-                "line {at} of {text}: {said}"
-            );
+            for command in [&run[..], &["check", path]] {
+                let done = tfrt(command);
+                let said = String::from_utf8_lossy(&done.stderr);
+                assert!(
+                    !done.status.success() && said.contains("nothing orders the two"),
+                    "{command:?}: line {at} of {text}: {said}"
+                );
+            }
         }
     }
 }

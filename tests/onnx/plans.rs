@@ -1,16 +1,20 @@
 //! Plans of the networks that come with the `onnx` package: their width, their events, the streams that are chosen, and the
-//! size of the arena.
+//! size of the arena. Their programs on several streams are proved to be in order, and to need each of their waits.
 
 use std::{ops::ControlFlow, path::Path, time::Instant};
 
 use libtest_mimic::Trial;
-use tfrt::Runtime;
+use tfrt::{Runtime, host::KernelRegistry};
 use tfrt_compiler::{
-    CompileOptions, Graph, Stage,
+    CompileOptions, Graph, MAIN, Stage, Target,
     analysis::device_problem,
-    compile_observed, pass,
+    compile, compile_observed,
+    lower::{SETUP, cuda::CudaOptions},
+    pass,
     plan::{Options, Streams, check, cost::Machine, plan},
+    proof::{self, Entry},
 };
+use tfrt_ir::{Module, OpId};
 
 /// A network: its name, its width, the most events on 1, 2, … streams, and whether one stream is chosen.
 type Network = (&'static str, usize, &'static [usize], Option<bool>);
@@ -37,14 +41,49 @@ pub(super) fn trials(runtime: &Runtime, folder: &Path) -> Vec<Trial> {
     let file = |name: &str| folder.join(format!("light_{name}.onnx"));
     let networks = NETWORKS.iter().filter(|(name, ..)| file(name).exists());
     networks
-        .map(|network| {
-            let (runtime, file) = (runtime.clone(), file(network.0));
-            Trial::test(format!("plan/{}", network.0), move || {
-                let graph = op_graph(&runtime, &file)?;
+        .flat_map(|network| {
+            let (of_plan, planned) = (runtime.clone(), file(network.0));
+            let (of_proof, proved) = (of_plan.clone(), planned.clone());
+            let plan = Trial::test(format!("plan/{}", network.0), move || {
+                let graph = op_graph(&of_plan, &planned)?;
                 Ok(judge(network, &graph)?)
-            })
+            });
+            [plan, Trial::test(format!("proof/{}", network.0), move || Ok(prove(&of_proof, &proved)?))]
         })
         .collect()
+}
+
+/// Proves the programs of a network on two and more streams, and finds what is out of order without any one of the waits.
+fn prove(runtime: &Runtime, file: &Path) -> Result<(), String> {
+    let mut kernels = KernelRegistry::new();
+    tfrt::register_kernels(&mut kernels);
+    let ops = tfrt::operations(&kernels).map_err(|errors| errors.to_string())?;
+    let entry = Entry { setup: Some(SETUP), function: MAIN };
+    let prove = |module: &Module| proof::check(module, &ops, entry).ok_or("the program lacks a function");
+    for count in 2..=4 {
+        let target = Target::Cuda(CudaOptions { streams: Streams::AtMost(count), ..CudaOptions::default() });
+        let options = CompileOptions { target, ..CompileOptions::default() };
+        let compiled = compile(file, &options, runtime.host()).map_err(|errors| errors.to_string())?;
+        let whole = prove(&compiled.module)?;
+        if !whole.holds() {
+            return Err(format!("{count} streams: {whole:?}"));
+        }
+        let module = &compiled.module;
+        let is_wait = |op: &OpId| &*module.op(*op).name == "tfrt_cuda.stream.wait";
+        for wait in module.walk(module.root()).filter(is_wait) {
+            let mut broken = module.clone();
+            // Its chain comes last.
+            let chain = *module.op(wait).operands.last().ok_or("a wait without a chain")?;
+            broken.replace_op(wait, &[chain]);
+            if !prove(&broken)?.findings.iter().any(|finding| finding.is_certain) {
+                let place = &module.op(wait).location;
+                return Err(format!(
+                    "{count} streams: nothing is out of order without the wait at {place:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The graph of a model after all passes.

@@ -199,10 +199,10 @@ impl<'m, 's> Flow<'m, 's> {
     fn value(&self, function: FunctionId, operand: &Operand) -> Sources {
         let mut sources = Sources::default();
         match operand {
-            Operand::Register(register) | Operand::Selected { register, .. } => {
-                if self.function(function).registers[register.index()].ty != Type::Pred {
-                    sources = self.held(Holder::Register(function, *register));
-                }
+            Operand::Register(register) | Operand::Selected { register, .. }
+                if self.function(function).registers[register.index()].ty != Type::Pred =>
+            {
+                sources = self.held(Holder::Register(function, *register));
             }
             Operand::Symbol { symbol, .. } => sources = self.address_of(*symbol),
             Operand::Address { base, .. } => sources = self.base(function, *base),
@@ -400,9 +400,8 @@ impl<'m, 's> Flow<'m, 's> {
 
 /// Whether an instruction may compute addresses of shared memory from numbers.
 fn is_shared(instruction: &Instruction<'_>) -> bool {
-    let of_shared = |word: &&str| word.starts_with("shared");
     let is_of_blocks = ["mbarrier", "ldmatrix", "stmatrix", "wgmma", "tcgen05"].contains(&instruction.opcode);
-    is_of_blocks || instruction.modifiers.iter().any(|word| of_shared(&word))
+    is_of_blocks || instruction.modifiers.iter().any(|word| word.starts_with("shared"))
 }
 
 fn is_workspace(register: SpecialRegister) -> bool {

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// A communicator of one rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::proof) struct Rank {
     /// What all ranks were made with.
     id: usize,
@@ -45,9 +45,9 @@ pub(in crate::proof) struct Exchanges {
     /// What is done when all that tell have told.
     points: HashMap<Exchange, NodeId>,
     /// How many exchanges of a kind each rank has come to.
-    counts: HashMap<(usize, u64, Option<(u64, u64)>), usize>,
+    counts: HashMap<(Rank, Option<Peers>), usize>,
     /// The last work of each rank. A communicator runs its calls one after the other, whatever their streams are.
-    last: HashMap<(usize, u64), NodeId>,
+    last: HashMap<Rank, NodeId>,
     /// The members of groups, and the collectives that are kept. A group that has ended has no members.
     groups: Vec<(Vec<Rank>, Vec<Kept>)>,
 }
@@ -58,8 +58,11 @@ struct Roles {
     tells: bool,
     learns: bool,
     /// Of a message.
-    peers: Option<(u64, u64)>,
+    peers: Option<Peers>,
 }
+
+/// The sender and the receiver of a message.
+type Peers = (u64, u64);
 
 impl Walk<'_> {
     /// Runs a kernel of collectives; `None` for another one.
@@ -133,11 +136,11 @@ impl Walk<'_> {
         }
         for Kept { rank, stream, accesses, step, .. } in calls {
             let caller = Caller { step, ..caller.clone() };
-            if let Some(&last) = self.exchanges.last.get(&(rank.id, rank.rank)) {
+            if let Some(&last) = self.exchanges.last.get(&rank) {
                 self.world.follow(&caller, stream, last);
             }
             if let Some(node) = self.world.queue(&caller, stream, accesses) {
-                self.exchanges.last.insert((rank.id, rank.rank), node);
+                self.exchanges.last.insert(rank, node);
             }
         }
         points.into_iter().for_each(|(stream, point)| self.world.follow(caller, stream, point));
@@ -145,7 +148,7 @@ impl Walk<'_> {
 
     /// The point of a rank's next exchange of a kind, which all ranks share.
     fn point(&mut self, rank: Rank, roles: Roles) -> NodeId {
-        let number = self.exchanges.counts.entry((rank.id, rank.rank, roles.peers)).or_default();
+        let number = self.exchanges.counts.entry((rank, roles.peers)).or_default();
         let exchange = match roles.peers {
             Some((from, to)) => Exchange::Message { id: rank.id, from, to, number: *number },
             None => Exchange::All { id: rank.id, number: *number },

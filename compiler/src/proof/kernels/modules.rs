@@ -53,7 +53,7 @@ impl Walk<'_> {
                 else {
                     return None;
                 };
-                self.launch(call, &[function.clone()], stream, 10);
+                self.launch(call, std::slice::from_ref(function), stream, 10);
                 vec![chain]
             }
             "launch" => {
