@@ -163,7 +163,7 @@ impl Node {
         let mode = function.number(Name::CUDNN_ATTR_POINTWISE_MODE)? as c_int;
         if mode == Pointwise::CUDNN_POINTWISE_ADD as c_int {
             let b = operand(Name::CUDNN_ATTR_OPERATION_POINTWISE_BDESC)?;
-            let factor = |name| operation.has(name).then(|| operation.number(name)).unwrap_or(Ok(1.0));
+            let factor = |name| if operation.has(name) { operation.number(name) } else { Ok(1.0) };
             let factors = [
                 factor(Name::CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1)?,
                 factor(Name::CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2)?,
