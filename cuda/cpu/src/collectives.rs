@@ -18,6 +18,7 @@ use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Collective, CollectiveCall, Collectives, EventOptions, UniqueId};
 use tfrt_device::observer::{Access, Exchange, Id};
 use tfrt_device::origin::Caller;
+use tfrt_device::trace::WorkSize;
 use tfrt_host::DType;
 
 use super::access::Manner;
@@ -284,7 +285,8 @@ fn operation(
     accesses: Vec<Access>,
     body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
 ) -> Arc<Operation> {
-    Operation::of_manner(Manner::Raw, name, accesses, body)
+    let bytes = accesses.iter().map(|access| access.bytes).sum();
+    Operation::of_manner(Manner::Raw, name, WorkSize::Bytes(bytes), accesses, body)
 }
 
 /// Computes what a rank receives from the contributions of all ranks.

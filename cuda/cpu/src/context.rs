@@ -14,6 +14,7 @@ use tfrt_device::hal::{
 };
 use tfrt_device::observer::Access;
 use tfrt_device::origin::Origin;
+use tfrt_device::trace::WorkSize;
 
 use super::Shared;
 use super::access::Manner;
@@ -134,6 +135,10 @@ impl Context for CpuContext {
     }
 
     fn keeps_origins(&self) -> bool {
+        true
+    }
+
+    fn records_work(&self) -> bool {
         true
     }
 }
@@ -263,11 +268,11 @@ impl Transfers for CpuContext {
             // this operation, and that nothing writes it except other copies.
             unsafe { run.shared.space.memory.write_from(dst, src.get(), bytes) }.map_err(illegal)
         };
-        stream.core.submit(Operation::copy(
-            "copy from host to device",
-            accesses,
-            Vec::from_iter(of_host),
+        stream.core.submit(Operation::with_host(
             Manner::Raw,
+            "copy from host to device",
+            WorkSize::Bytes(bytes as u64),
+            [accesses, Vec::from_iter(of_host)],
             body,
         ))
     }
@@ -287,11 +292,11 @@ impl Transfers for CpuContext {
             // passed this operation, and that nothing uses it except other copies.
             unsafe { run.shared.space.memory.read_to(src, dst.get(), bytes) }.map_err(illegal)
         };
-        stream.core.submit(Operation::copy(
-            "copy from device to host",
-            accesses,
-            Vec::from_iter(of_host),
+        stream.core.submit(Operation::with_host(
             Manner::Raw,
+            "copy from device to host",
+            WorkSize::Bytes(bytes as u64),
+            [accesses, Vec::from_iter(of_host)],
             body,
         ))
     }
@@ -299,7 +304,8 @@ impl Transfers for CpuContext {
     fn copy_device_to_device(&self, stream: &Stream, dst: u64, src: u64, bytes: u64) -> Result<()> {
         let accesses = vec![Access::write(dst, bytes), Access::read(src, bytes)];
         let body = move |run: &mut Run<'_>| run.shared.space.memory.copy(dst, src, bytes).map_err(illegal);
-        stream.core.submit(Operation::of_manner(Manner::Raw, "copy from device to device", accesses, body))
+        let (name, size) = ("copy from device to device", WorkSize::Bytes(bytes));
+        stream.core.submit(Operation::of_manner(Manner::Raw, name, size, accesses, body))
     }
 
     unsafe fn copy_2d(&self, stream: &Stream, copy: &Copy2d) -> Result<()> {
@@ -347,7 +353,8 @@ impl Transfers for CpuContext {
             }
             Ok(())
         };
-        stream.core.submit(Operation::copy("two-dimensional copy", accesses, of_host, Manner::Raw, body))
+        let (name, size) = ("two-dimensional copy", WorkSize::Bytes((copy.width * copy.height) as u64));
+        stream.core.submit(Operation::with_host(Manner::Raw, name, size, [accesses, of_host], body))
     }
 
     fn set(&self, stream: &Stream, dst: u64, pattern: Pattern, count: u64) -> Result<()> {
@@ -362,7 +369,8 @@ impl Transfers for CpuContext {
             }
             .map_err(illegal)
         };
-        stream.core.submit(Operation::of_manner(Manner::Raw, "memory set", accesses, body))
+        let size = WorkSize::Bytes(bytes);
+        stream.core.submit(Operation::of_manner(Manner::Raw, "memory set", size, accesses, body))
     }
 }
 

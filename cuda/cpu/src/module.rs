@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Dim3, FunctionAttributes, LaunchConfig, Modules, PackedParameters, ParameterInfo};
 use tfrt_device::observer::{Access, AccessKind, Handover};
+use tfrt_device::trace::WorkSize;
 use tfrt_ptx::{Dim3 as PtxDim3, Fault, FaultKind, Launch, ParallelFor, TouchKind, Touched};
 
 use super::Shared;
@@ -193,6 +194,7 @@ impl Modules for CpuContext {
             run.report = Some(report);
             Ok(())
         };
-        stream.core.submit(Operation::of_manner(Manner::Anywhere, name, accesses, body))
+        let size = WorkSize::from(&config);
+        stream.core.submit(Operation::of_manner(Manner::Anywhere, name, size, accesses, body))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::observer::{Access, AccessKind, Handover, Observed};
 use tfrt_device::origin::{Caller, Origin};
+use tfrt_device::trace::WorkSize;
 use tfrt_ptx::Report;
 
 use super::Shared;
@@ -32,6 +33,7 @@ pub(super) type Body = Box<dyn Fn(&mut Run<'_>) -> Result<()> + Send + Sync>;
 pub(super) struct Operation {
     /// The name, for reports.
     pub(super) name: String,
+    size: WorkSize,
     /// The declared accesses.
     pub(super) accesses: Vec<Access>,
     /// The accesses of pinned host memory, for the checker.
@@ -65,29 +67,35 @@ impl Operation {
         accesses: Vec<Access>,
         body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Self::of_manner(Manner::Slices, name, accesses, body)
+        Self::of_manner(Manner::Slices, name, WorkSize::Unknown, accesses, body)
     }
 
     /// Creates an operation that accesses memory in another manner.
     pub(super) fn of_manner(
         manner: Manner,
         name: impl Into<String>,
+        size: WorkSize,
         accesses: Vec<Access>,
         body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Self::copy(name, accesses, Vec::new(), manner, body)
+        Self::with_host(manner, name, size, [accesses, Vec::new()], body)
     }
 
-    /// One that uses host memory, too.
-    pub(super) fn copy(
-        name: impl Into<String>,
-        accesses: Vec<Access>,
-        of_host: Vec<Access>,
+    /// Creates an operation that uses memory of the device and of the host.
+    pub(super) fn with_host(
         manner: Manner,
+        name: impl Into<String>,
+        size: WorkSize,
+        [accesses, of_host]: [Vec<Access>; 2],
         body: impl Fn(&mut Run<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Arc<Self> {
         let (name, caller) = (name.into(), Caller::here());
-        Arc::new(Self { name, accesses, of_host, caller, manner, body: Box::new(body) })
+        Arc::new(Self { name, size, accesses, of_host, caller, manner, body: Box::new(body) })
+    }
+
+    /// Returns the text that a trace shows.
+    pub(super) fn describe(&self) -> String {
+        self.size.describe(&self.name)
     }
 
     /// Returns its origin.

@@ -12,6 +12,8 @@ use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{StreamOptions, Streams};
 use tfrt_device::observer::Queued;
 use tfrt_device::origin::Origin;
+use tfrt_device::trace::StreamRow;
+use tfrt_host::tracing;
 
 use super::access::Waiting;
 use super::context::{CpuContext, Device};
@@ -53,6 +55,8 @@ pub(super) struct StreamCore {
     pub(super) id: u64,
     priority: i32,
     pub(super) device: Arc<Device>,
+    /// Its row in the trace.
+    row: StreamRow,
     state: Mutex<State>,
     /// Notified when commands have finished.
     progress: Condvar,
@@ -230,19 +234,28 @@ impl StreamCore {
         !ours
     }
 
+    /// Runs an operation, and records it in the trace if tracing is on.
+    fn run(&self, operation: &Operation, id: u64) -> Outcome {
+        let start_ns = tracing::is_enabled().then(tracing::now_ns);
+        let outcome = operation.run(&self.device.shared, id);
+        if let (Some(start_ns), Outcome::Done(_)) = (start_ns, &outcome) {
+            self.row.record(operation.describe(), start_ns, tracing::now_ns());
+        }
+        outcome
+    }
+
     fn execute(self: &Arc<Self>, command: Command) -> Step {
         // Commands after a failure are skipped, but events are reached and callbacks are called, so
         // that nothing waits for them forever.
         let failed = self.device.has_failed();
         match command {
-            Command::Run(operation, id) if !failed => match operation.run(&self.device.shared, id) {
+            Command::Run(operation, id) if !failed => match self.run(&operation, id) {
                 Outcome::Busy => return Step::Blocked(Command::Run(operation, id)),
                 Outcome::Done(result) => self.device.note(result),
             },
             Command::Graph(graph, next) if !failed && next < graph.operations.len() => {
-                match graph.operations[next]
-                    .run(&self.device.shared, graph.announced.get(next).copied().unwrap_or(0))
-                {
+                let id = graph.announced.get(next).copied().unwrap_or(0);
+                match self.run(&graph.operations[next], id) {
                     Outcome::Busy => return Step::Blocked(Command::Graph(graph, next)),
                     Outcome::Done(result) => {
                         self.device.note(result);
@@ -276,6 +289,7 @@ impl Streams for CpuContext {
             id: next_id(),
             priority: options.priority.clamp(most, least),
             device: self.device.clone(),
+            row: StreamRow::new(self.device.ordinal),
             state: Mutex::default(),
             progress: Condvar::new(),
         };

@@ -6,6 +6,7 @@
 //! - [`hal`] is what a backend implements. A backend checks only what the front cannot know.
 //! - [`allocator`] hands out device memory on any backend.
 //! - [`checker`] finds missing synchronization, through the hooks of [`observer`].
+//! - [`trace`] shows the work of streams in the program's trace.
 //! - [`noop`] is a backend that does nothing and injects faults.
 //!
 //! This crate knows no real backend. The facade chooses one and passes it to [`front::Platform`];
@@ -22,6 +23,7 @@ pub mod noop;
 pub mod observer;
 pub mod origin;
 mod tensor;
+pub mod trace;
 mod types;
 
 pub use devices::Devices;

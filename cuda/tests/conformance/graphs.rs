@@ -7,9 +7,11 @@ use tfrt_device::allocator::Options;
 use tfrt_device::error::Status;
 use tfrt_device::front::{Context, DeviceBuffer};
 use tfrt_device::hal::{EventOptions, Pattern, StreamOptions};
+use tfrt_host::tracing;
 
 use super::Case;
 use super::support::{Bench, VECTOR_ADD, config, fails, function, outcome, zeros};
+use super::traces::take_rows;
 
 pub(crate) const CASES: &[Case] = &[
     ("graphs/replay", replay),
@@ -24,6 +26,7 @@ pub(crate) const CASES: &[Case] = &[
     ("graphs/a_module_goes_during_a_capture", a_module_goes_during_a_capture),
     ("graphs/events_of_captures", events_of_captures),
     ("graphs/copies_of_host_memory", copies_of_host_memory),
+    ("graphs/traced_when_launched", traced_when_launched),
 ];
 
 fn replay(context: &Context) {
@@ -313,4 +316,23 @@ fn copies_of_host_memory(context: &Context) {
         bench.stream.synchronize().unwrap();
         assert_eq!(to.read(0).unwrap()[..], [byte; 256]);
     }
+}
+
+fn traced_when_launched(context: &Context) {
+    let bench = Bench::new(context);
+    let a = bench.upload(&[1u8; 4096]);
+    bench.stream.synchronize().unwrap();
+    drop(tracing::take());
+    tracing::enable();
+    bench.stream.begin_capture().unwrap();
+    bench.stream.set(&a, 0, Pattern::U32(7), 1024).unwrap();
+    let graph = bench.stream.end_capture().unwrap();
+    bench.stream.synchronize().unwrap();
+    assert!(take_rows().is_empty(), "captured work has not run");
+    bench.stream.launch_graph(&graph).unwrap();
+    bench.stream.synchronize().unwrap();
+    tracing::disable();
+    let names: Vec<_> = take_rows().concat().into_iter().map(|event| event.name).collect();
+    // A backend that records its work shows that of the graph.
+    assert!(["launch of a graph", "memory set, 4096 bytes"].contains(&&*names.concat()), "{names:?}");
 }

@@ -11,6 +11,7 @@ mod memory;
 mod misuse;
 mod reuse;
 mod support;
+mod traces;
 mod unified;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +41,7 @@ fn cases() -> Vec<(&'static str, Body)> {
         blas::CASES,
         dnn::CASES,
         misuse::CASES,
+        traces::CASES,
         faults::CASES,
     ];
     let one_device = one_device.into_iter().flatten().map(|(name, case)| (*name, Body::Device(*case)));

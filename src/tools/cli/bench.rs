@@ -99,7 +99,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     if args.json {
         let mut json = figures.to_json(&function);
         if let Some(profile) = profile {
-            json["profile"] = profile.to_json();
+            json["profile"] = profile.host_json();
+            json["device_profile"] = profile.device_json();
         }
         print_json(console, &json);
     } else {
@@ -117,6 +118,7 @@ fn profile(session: &Session) -> Result<Profile, Failure> {
 fn trace(session: &Session, calls: u32) -> Result<Trace, Failure> {
     tracing::enable();
     let traced = (0..calls).try_for_each(|_| timed(session).map(drop));
+    session.await_devices();
     tracing::disable();
     let trace = tracing::take();
     traced.map(|()| trace)

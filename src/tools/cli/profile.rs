@@ -1,8 +1,9 @@
-//! Where the time of calls goes: a table of kernels and ops, from a trace.
+//! Where the time of calls goes: a table of kernels and ops, and one of the work on devices, from a trace.
 
 use std::{cmp::Reverse, collections::HashMap, fmt::Write, time::Duration};
 
 use serde_json::json;
+use tfrt_device::trace::CATEGORY as DEVICE;
 use tfrt_host::tracing::{Event, Trace};
 
 use super::bench::readable;
@@ -20,32 +21,36 @@ struct Row {
     count: u64,
 }
 
-/// The time that threads spent in each kernel and op.
+/// The time that threads spent in each kernel and op, and devices in each piece of work.
 #[derive(Debug)]
 pub(super) struct Profile {
     /// The number of traced calls of the function.
     calls: u32,
     /// By the names of spans, the longest first.
     rows: Vec<(String, Row)>,
+    /// The work on devices, the longest first.
+    device: Vec<(String, Row)>,
     dropped: u64,
 }
 
 impl Profile {
     /// Summarizes a trace of so many calls.
     pub(super) fn new(trace: &Trace, calls: u32) -> Self {
-        let mut rows: HashMap<&str, Row> = HashMap::new();
+        let [mut rows, mut device]: [HashMap<&str, Row>; 2] = Default::default();
         for track in &trace.tracks {
             for (event, time) in self_times(&track.events) {
-                let row = rows.entry(&event.name).or_default();
+                let table = if event.category == DEVICE { &mut device } else { &mut rows };
+                let row = table.entry(&event.name).or_default();
                 row.time += time;
                 row.count += u64::from(event.category != "blocks");
             }
         }
-        let rows = rows.into_iter().map(|(name, row)| (name.to_owned(), row));
-        Self { calls, rows: longest_first(rows), dropped: trace.dropped() }
+        let [rows, device] = [rows, device]
+            .map(|rows| longest_first(rows.into_iter().map(|(name, row)| (name.to_owned(), row))));
+        Self { calls, rows, device, dropped: trace.dropped() }
     }
 
-    /// Formats the profile as two tables: by name, and by name and place.
+    /// Formats the profile as tables: of the host by name, by name and place, and of the devices' work.
     pub(super) fn to_text(&self) -> String {
         let mut by_name: HashMap<&str, Row> = HashMap::new();
         for (span, row) in &self.rows {
@@ -60,6 +65,12 @@ impl Profile {
             text += "longest\n";
             self.write_table(&mut text, &self.rows);
         }
+        if !self.device.is_empty() {
+            let total: Duration = self.device.iter().map(|(_, row)| row.time).sum();
+            let total = readable(total / self.calls.max(1));
+            _ = writeln!(text, "device       {total} of all streams per call");
+            self.write_table(&mut text, &self.device);
+        }
         if self.dropped > 0 {
             _ = writeln!(text, "  {} events were dropped, so the times are too short", self.dropped);
         }
@@ -67,7 +78,7 @@ impl Profile {
     }
 
     fn write_table(&self, text: &mut String, rows: &[(String, Row)]) {
-        let total: Duration = self.rows.iter().map(|(_, row)| row.time).sum();
+        let total: Duration = rows.iter().map(|(_, row)| row.time).sum();
         for (name, row) in rows.iter().take(MAX_ROWS) {
             let share = 100. * row.time.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
             let (time, count) = self.per_call(row);
@@ -78,13 +89,22 @@ impl Profile {
         }
     }
 
-    /// Returns the rows as JSON, with times in microseconds.
-    pub(super) fn to_json(&self) -> serde_json::Value {
+    /// Returns the table of kernels and ops as JSON, with times in microseconds.
+    pub(super) fn host_json(&self) -> serde_json::Value {
+        self.rows_json(&self.rows)
+    }
+
+    /// Returns the table of the devices' work in the form of [`Self::host_json`].
+    pub(super) fn device_json(&self) -> serde_json::Value {
+        self.rows_json(&self.device)
+    }
+
+    fn rows_json(&self, rows: &[(String, Row)]) -> serde_json::Value {
         let row = |(span, row): &(String, Row)| {
             let ((name, place), (time, count)) = (name_and_place(span), self.per_call(row));
             json!({ "name": name, "place": place, "us": time.as_secs_f64() * 1e6, "count": count })
         };
-        self.rows.iter().map(row).collect()
+        rows.iter().map(row).collect()
     }
 
     /// The time and the number of calls of a row, per call of the function.
@@ -152,13 +172,16 @@ mod tests {
         ];
         let worker = vec![event("blocks", "tf.A at x", 25, 40)];
         let track = |events| TrackTrace { id: 1, name: String::new(), events, dropped: 0 };
-        let trace = Trace { tracks: vec![track(caller), track(worker)] };
+        let stream = vec![event(DEVICE, "launch of f", 30, 30)];
+        let trace = Trace { tracks: vec![track(caller), track(worker), track(stream)] };
         let profile = Profile::new(&trace, 1);
         let rows: Vec<_> =
             profile.rows.iter().map(|(name, row)| (&**name, row.time.as_nanos(), row.count)).collect();
         assert_eq!(rows, [("tf.A at x", 70, 1), ("execute", 30, 2), ("tf.A at y", 10, 1)]);
         let text = profile.to_text();
         assert!(text.contains("       80 ns  72.7 %      2.0 ×  tf.A\n"), "{text}");
-        assert_eq!(profile.to_json()[2], json!({ "name": "tf.A", "place": "y", "us": 0.01, "count": 1. }));
+        assert!(text.contains("device       30 ns of all streams per call\n"), "{text}");
+        assert_eq!(profile.device_json()[0]["name"], "launch of f");
+        assert_eq!(profile.host_json()[2], json!({ "name": "tf.A", "place": "y", "us": 0.01, "count": 1. }));
     }
 }

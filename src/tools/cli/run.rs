@@ -71,6 +71,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         tracing::enable();
     }
     let called = session.call();
+    if args.trace.is_some() {
+        // Work on devices belongs to the trace, also if nothing waits for it.
+        session.await_devices();
+    }
     tracing::disable();
     if console.output.is_closed() {
         // The reader has read enough.

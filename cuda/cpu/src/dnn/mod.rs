@@ -76,11 +76,12 @@ fn check(operation: &DnnOperation<'_>) -> Result<()> {
 /// Converts an operation to one for a stream: the memory that it accesses, and its function.
 fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation>> {
     use DnnOperation as Op;
+    let name = operation.name();
     Ok(match operation {
         Op::PoolingForward { pooling, x, y } => {
             use pooling::forward;
             let (pooling, x, y) = (pooling.clone(), Owned::new(x), Owned::new(y));
-            Operation::new("dnn pooling forward", vec![x.read(), y.write()], move |run| {
+            Operation::new(name, vec![x.read(), y.write()], move |run| {
                 with_work_type!(x.layout.dtype, forward(run, &pooling, scaling, &x, &y))
             })
         }
@@ -89,7 +90,7 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
             let pooling = pooling.clone();
             let [y, dy, x, dx] = [y, dy, x, dx].map(Owned::new);
             let accesses = vec![y.read(), dy.read(), x.read(), dx.write()];
-            Operation::new("dnn pooling backward", accesses, move |run| {
+            Operation::new(name, accesses, move |run| {
                 with_work_type!(x.layout.dtype, backward(run, &pooling, scaling, &dy, &x, &dx))
             })
         }
@@ -99,7 +100,7 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
             let epilogue = convolution::Epilogue::new(epilogue);
             let mut accesses = vec![job.x.read(), job.w.read(), job.y.write()];
             accesses.extend(epilogue.reads());
-            Operation::new("dnn convolution forward", accesses, move |run| {
+            Operation::new(name, accesses, move |run| {
                 with_work_type!(job.y.layout.dtype, forward(run, &job, &epilogue))
             })
         }
@@ -107,7 +108,7 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
             use convolution::backward_data;
             let job = convolution::Job::new(convolution, scaling, operands)?;
             let accesses = vec![job.x.write(), job.w.read(), job.y.read()];
-            Operation::new("dnn convolution backward data", accesses, move |run| {
+            Operation::new(name, accesses, move |run| {
                 with_work_type!(job.y.layout.dtype, backward_data(run, &job))
             })
         }
@@ -115,14 +116,15 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
             use convolution::backward_filter;
             let job = convolution::Job::new(convolution, scaling, operands)?;
             let accesses = vec![job.x.read(), job.w.write(), job.y.read()];
-            Operation::new("dnn convolution backward filter", accesses, move |run| {
+            Operation::new(name, accesses, move |run| {
                 with_work_type!(job.y.layout.dtype, backward_filter(run, &job))
             })
         }
         Op::BatchNormInference { operands, parameters, y } => {
-            batch_norm_inference(normalize::Job::new(operands, Owned::new(y)), parameters, scaling)
+            batch_norm_inference(name, normalize::Job::new(operands, Owned::new(y)), parameters, scaling)
         }
         Op::BatchNormTraining { operands, parameters, running, saved, y } => batch_norm_training(
+            name,
             normalize::Job::new(operands, Owned::new(y)),
             parameters,
             running,
@@ -131,12 +133,12 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
         ),
         Op::BatchNormBackward { operands, dy, dx, scale, gradients, gradient_scaling, saved } => {
             let job = normalize::Job::new(operands, Owned::new(dx));
-            batch_norm_backward(job, dy, scale, gradients, saved, [scaling, gradient_scaling])
+            batch_norm_backward(name, job, dy, scale, gradients, saved, [scaling, gradient_scaling])
         }
         Op::SoftmaxForward { mode, x, y } => {
             use pointwise::softmax;
             let (x, y) = (Owned::new(x), Owned::new(y));
-            Operation::new("dnn softmax forward", vec![x.read(), y.write()], move |run| {
+            Operation::new(name, vec![x.read(), y.write()], move |run| {
                 with_work_type!(x.layout.dtype, softmax(run, mode, scaling, &x, &y))
             })
         }
@@ -144,14 +146,14 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
             use pointwise::softmax_gradient;
             let [y, dy, dx] = [y, dy, dx].map(Owned::new);
             let accesses = vec![y.read(), dy.read(), dx.write()];
-            Operation::new("dnn softmax backward", accesses, move |run| {
+            Operation::new(name, accesses, move |run| {
                 with_work_type!(y.layout.dtype, softmax_gradient(run, mode, scaling, &y, &dy, &dx))
             })
         }
         Op::ActivationForward { activation, x, y } => {
             use pointwise::activation_forward;
             let (x, y) = (Owned::new(x), Owned::new(y));
-            Operation::new("dnn activation forward", vec![x.read(), y.write()], move |run| {
+            Operation::new(name, vec![x.read(), y.write()], move |run| {
                 with_work_type!(x.layout.dtype, activation_forward(run, activation, scaling, &x, &y))
             })
         }
@@ -159,7 +161,7 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
             use pointwise::activation_backward;
             let [y, dy, x, dx] = [y, dy, x, dx].map(Owned::new);
             let accesses = vec![y.read(), dy.read(), x.read(), dx.write()];
-            Operation::new("dnn activation backward", accesses, move |run| {
+            Operation::new(name, accesses, move |run| {
                 with_work_type!(
                     x.layout.dtype,
                     activation_backward(run, activation, scaling, [&y, &dy, &x], &dx)
@@ -169,24 +171,30 @@ fn queued(operation: DnnOperation<'_>, scaling: Scaling) -> Result<Arc<Operation
         Op::AddTensor { a, c } => {
             use pointwise::add;
             let (a, c) = (Owned::new(a), Owned::new(c));
-            Operation::new("dnn add tensor", vec![a.read(), c.write()], move |run| {
+            Operation::new(name, vec![a.read(), c.write()], move |run| {
                 with_work_type!(c.layout.dtype, add(run, scaling, &a, &c))
             })
         }
     })
 }
 
-fn batch_norm_inference(job: normalize::Job, parameters: [u64; 4], scaling: Scaling) -> Arc<Operation> {
+fn batch_norm_inference(
+    name: &'static str,
+    job: normalize::Job,
+    parameters: [u64; 4],
+    scaling: Scaling,
+) -> Arc<Operation> {
     use normalize::inference;
     let parameters = parameters.map(|address| job.parameter(address));
     let mut accesses = vec![job.x.read(), job.y.write()];
     accesses.extend(parameters.iter().map(Owned::read));
-    Operation::new("dnn batch norm inference", accesses, move |run| {
+    Operation::new(name, accesses, move |run| {
         with_work_type!(job.x.layout.dtype, inference(run, &job, scaling, &parameters))
     })
 }
 
 fn batch_norm_training(
+    name: &'static str,
     job: normalize::Job,
     parameters: [u64; 2],
     running: Option<([u64; 2], f64)>,
@@ -201,13 +209,14 @@ fn batch_norm_training(
     accesses.extend(parameters.iter().map(Owned::read));
     accesses.extend(running.iter().flat_map(|(tensors, _)| tensors).map(Owned::write));
     accesses.extend(saved.iter().flatten().map(Owned::write));
-    Operation::new("dnn batch norm training", accesses, move |run| {
+    Operation::new(name, accesses, move |run| {
         let (running, saved) = (running.as_ref(), saved.as_ref());
         with_work_type!(job.x.layout.dtype, training(run, &job, scaling, &parameters, running, saved))
     })
 }
 
 fn batch_norm_backward(
+    name: &'static str,
     job: normalize::Job,
     dy: Tensor<'_>,
     scale: u64,
@@ -222,7 +231,7 @@ fn batch_norm_backward(
     let mut accesses = vec![job.x.read(), dy.read(), scale.read(), job.y.write()];
     accesses.extend(gradients.iter().map(Owned::write));
     accesses.extend(saved.iter().flatten().map(Owned::read));
-    Operation::new("dnn batch norm backward", accesses, move |run| {
+    Operation::new(name, accesses, move |run| {
         let saved = saved.as_ref();
         with_work_type!(job.x.layout.dtype, backward(run, &job, scaling, &dy, &scale, &gradients, saved))
     })

@@ -167,7 +167,9 @@ impl BlasHandle {
             return Ok(());
         }
         let vectors = ((x.address(), incx), (y.address(), incy));
-        self.context().hal().axpy(self.hal(), stream.hal(), dtype, n, alpha, vectors.0, vectors.1)
+        let hal = self.context().hal();
+        let axpy = || hal.axpy(self.hal(), stream.hal(), dtype, n, alpha, vectors.0, vectors.1);
+        stream.traced(|| format!("blas axpy, {n} elements"), axpy)
     }
 
     /// Queues `x = alpha · x` for `n` elements.
@@ -185,7 +187,9 @@ impl BlasHandle {
         if n == 0 {
             return Ok(());
         }
-        self.context().hal().scal(self.hal(), stream.hal(), dtype, n, alpha, (x.address(), incx))
+        let scal =
+            || self.context().hal().scal(self.hal(), stream.hal(), dtype, n, alpha, (x.address(), incx));
+        stream.traced(|| format!("blas scal, {n} elements"), scal)
     }
 
     /// Queues a matrix product, or a batch of them.
@@ -234,6 +238,9 @@ impl BlasHandle {
         if m == 0 || n == 0 || batch == 0 {
             return Ok(());
         }
-        self.context().hal().gemm(self.hal(), stream.hal(), &gemm)
+        stream.traced(
+            || format!("blas gemm, {m} x {n} x {}, batch of {batch}", gemm.k),
+            || self.context().hal().gemm(self.hal(), stream.hal(), &gemm),
+        )
     }
 }

@@ -298,11 +298,15 @@ fn run(calls: &[Call]) -> Result<()> {
         numbers.push(call.communicator.expect(&call.stream)?);
         Ok(())
     });
+    let begun: Vec<_> = calls.iter().map(|call| call.stream.begin_work()).collect();
     let queued = queued.and_then(|()| first.communicator.context().hal().run_collectives(&hal_calls));
     drop(queueings);
     if queued.is_err() {
         calls.iter().zip(&numbers).for_each(|(call, &number)| call.communicator.end(number));
         return queued;
+    }
+    for (call, begun) in calls.iter().zip(begun) {
+        call.stream.end_work(begun, || format!("{}, {} elements", call.operation.name(), call.count));
     }
     calls.iter().zip(numbers).try_for_each(|(call, number)| call.communicator.watch(&call.stream, number))
 }

@@ -12,6 +12,7 @@ use super::backing::HalBacking;
 use super::buffer::DeviceAllocator;
 use super::completion::{Completions, Release, SharedContext};
 use super::platform::Device;
+use super::trace::Clock;
 use crate::allocator::CachingAllocator;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{DynContext, Erased, MemoryInfo, ReleasedOnDrop, Teardown};
@@ -24,6 +25,7 @@ pub struct Context(Arc<Inner>);
 struct Inner {
     id: u64,
     device: Device,
+    clock: Clock,
     hal: SharedContext,
     completions: Arc<Completions>,
     observer: Option<Arc<dyn Observer>>,
@@ -125,6 +127,7 @@ impl Context {
         Self(Arc::new(Inner {
             id: next_id(),
             device,
+            clock: Clock::default(),
             hal,
             completions,
             observer,
@@ -167,6 +170,11 @@ impl Context {
 
     pub(super) fn hal_shared(&self) -> &SharedContext {
         &self.0.hal
+    }
+
+    /// Returns the clock by which work is shown in traces.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.0.clock
     }
 
     /// Returns the teardown that releases resources.

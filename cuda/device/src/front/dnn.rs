@@ -144,7 +144,10 @@ fn pooled(pooling: &Pooling, x: &TensorLayout) -> Result<Vec<u64>> {
 
 impl DnnHandle {
     fn run(&self, stream: &Stream, operation: Op<'_>, scaling: Scaling) -> Result<()> {
-        self.context().hal().run_dnn(self.hal(), stream.hal(), operation, scaling)
+        stream.traced(
+            || operation.name().to_owned(),
+            || self.context().hal().run_dnn(self.hal(), stream.hal(), operation, scaling),
+        )
     }
 
     /// Checks that the tensors may be used and lie in their buffers.

@@ -142,7 +142,10 @@ impl Stream {
         if !recorded.modules.is_empty() {
             queueing.take_all()?;
         }
-        self.context().hal().launch_graph(&graph.0.hal, self.hal())?;
+        self.traced(
+            || "launch of a graph".to_owned(),
+            || self.context().hal().launch_graph(&graph.0.hal, self.hal()),
+        )?;
         drop(queueing);
         if !holds.is_empty() {
             let graph = graph.clone();

@@ -13,8 +13,9 @@ use tfrt_host::Diagnostic;
 use super::buffer::DeviceBuffer;
 use super::managed::Queueing;
 use super::stream::Stream;
-use super::transfer::Staging;
+use super::transfer::{FROM_HOST, Staging, TO_HOST};
 use crate::hal::Intent;
+use crate::trace::WorkSize;
 
 /// A buffer's copy on the host, and its use.
 struct Operand {
@@ -68,7 +69,8 @@ impl Stream {
             let Operand { staging, address, bytes, .. } = operand;
             // SAFETY: the staging memory lives until the stream has passed, and only the kernel
             // accesses it before.
-            unsafe { hal.copy_device_to_host(self.hal(), staging.memory(), *address, *bytes)? };
+            let copy = || unsafe { hal.copy_device_to_host(self.hal(), staging.memory(), *address, *bytes) };
+            self.traced(|| WorkSize::Bytes(*bytes as u64).describe(TO_HOST), copy)?;
         }
         let shared = operands.clone();
         self.host_callback(move || {
@@ -87,7 +89,8 @@ impl Stream {
             let Operand { staging, address, bytes, .. } = operand;
             // SAFETY: the staging memory lives until the stream has passed. The kernel has finished
             // when the stream gets here.
-            unsafe { hal.copy_host_to_device(self.hal(), *address, staging.memory(), *bytes)? };
+            let copy = || unsafe { hal.copy_host_to_device(self.hal(), *address, staging.memory(), *bytes) };
+            self.traced(|| WorkSize::Bytes(*bytes as u64).describe(FROM_HOST), copy)?;
         }
         Ok(())
     }

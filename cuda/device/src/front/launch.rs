@@ -11,6 +11,7 @@ use super::module::Function;
 use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{BufferParameter, Dim3, Intent, LaunchConfig, PackedParameters, ParameterInfo};
+use crate::trace::WorkSize;
 
 /// An argument of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -249,6 +250,8 @@ impl Stream {
         // handle is valid. `arguments` keeps them alive until the call returns, and the allocator
         // reuses their memory only for later work. The function itself decides how it uses an
         // address: on a GPU it may fault, which fails the context.
-        unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) }
+        let launch =
+            || unsafe { self.context().hal().launch(self.hal(), function.hal(), config, parameters) };
+        self.traced(|| WorkSize::from(config).describe(&format!("launch of {}", function.name())), launch)
     }
 }

@@ -39,6 +39,7 @@ mod pace;
 mod pieces;
 mod platform;
 mod stream;
+mod trace;
 mod transfer;
 
 pub use blas::{Blas, BlasHandle, GemmArguments, Matrix};

@@ -131,7 +131,13 @@ impl Platform {
     /// Returns the failures of this backend's contexts, including dropped ones. Each failure is
     /// returned once. Waits for queued work, so never call it on a compute thread.
     pub fn take_failures(&self) -> Vec<DeviceError> {
-        self.shared.backend.take_failures()
+        let failures = self.shared.backend.take_failures();
+        // What waits for the end of that work, such as its record in a trace, happens now.
+        let completions = self.shared.completions.lock().iter().find_map(Weak::upgrade);
+        if let Some(completions) = completions {
+            completions.settle();
+        }
+        failures
     }
 
     /// Fails all contexts of CPU devices with this error, and stops the kernels that run there.

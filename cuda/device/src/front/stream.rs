@@ -20,6 +20,7 @@ use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Erased, Pattern, ReleasedOnDrop, StreamOptions};
 use crate::origin::Origin;
+use crate::trace::{StreamRow, WorkSize};
 
 /// A stream. Clones share it. Dropping the last handle does not stop queued work.
 #[derive(Clone)]
@@ -38,6 +39,8 @@ struct Inner {
     id: u64,
     hal: ReleasedOnDrop<Erased>,
     counted: Counted,
+    /// Its row in the trace, unless the backend has one.
+    row: Option<Arc<StreamRow>>,
     /// The capture that it takes part in. Locked while the runtime records or queries an event of
     /// the stream, so that no capture begins meanwhile.
     capture: Mutex<Option<Capture>>,
@@ -71,10 +74,12 @@ impl Context {
     /// # Errors
     /// Any error of the device.
     pub fn create_stream(&self, options: StreamOptions) -> Result<Stream> {
+        let is_measured = !self.hal().records_work();
         let inner = Inner {
             id: next_id(),
             hal: self.owned(self.hal().create_stream(options)?),
             counted: Counted::new(self, |live| &live.streams),
+            row: is_measured.then(|| Arc::new(StreamRow::new(self.device().ordinal()))),
             capture: Mutex::default(),
             is_capturing: AtomicBool::new(false),
             held: Mutex::default(),
@@ -110,6 +115,11 @@ impl Stream {
 
     pub(super) fn hal(&self) -> &Erased {
         &self.inner().hal
+    }
+
+    /// Returns the stream's row in the trace, unless the backend records its work itself.
+    pub(super) fn row(&self) -> Option<&Arc<StreamRow>> {
+        self.inner().row.as_ref()
     }
 
     /// Returns the stream in the form that grants record.
@@ -255,7 +265,10 @@ impl Stream {
         if count == 0 {
             return Ok(());
         }
-        self.context().hal().set(self.hal(), address, pattern, count)
+        self.traced(
+            || WorkSize::Bytes(bytes).describe("memory set"),
+            || self.context().hal().set(self.hal(), address, pattern, count),
+        )
     }
 
     /// Calls `callback` on a thread of the driver when the stream reaches this point. The callback

@@ -20,9 +20,15 @@ use super::pieces::MAX_WHOLE_BYTES;
 use super::stream::{Stream, check_stream};
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{Copy2d, Endpoint};
+use crate::trace::WorkSize;
 
 /// The largest source, in bytes, that is copied to a staging buffer.
 const MAX_STAGED_BYTES: usize = 64 << 10;
+
+/// The names of copies in traces.
+pub(super) const FROM_HOST: &str = "copy from host to device";
+pub(super) const TO_HOST: &str = "copy from device to host";
+const ON_DEVICE: &str = "copy from device to device";
 
 /// When the host may use its buffer again after a copy.
 pub enum Transferred {
@@ -353,8 +359,17 @@ impl Stream {
     /// The ends on the host meet the requirements of the backend's copies.
     pub(super) unsafe fn queue_rows(&self, copy: &Copy2d) -> Result<()> {
         let (hal, stream, bytes) = (self.context().hal(), self.hal(), copy.width);
+        let describe = || {
+            let name = match (copy.dst, copy.src) {
+                _ if copy.height > 1 => "two-dimensional copy",
+                (Endpoint::Device(_), Endpoint::Host(_)) => FROM_HOST,
+                (Endpoint::Host(_), Endpoint::Device(_)) => TO_HOST,
+                _ => ON_DEVICE,
+            };
+            WorkSize::Bytes((bytes * copy.height) as u64).describe(name)
+        };
         // SAFETY: the caller promises that the ends on the host are valid.
-        unsafe {
+        let queue = || unsafe {
             match (copy.height, copy.dst, copy.src) {
                 (1, Endpoint::Device(dst), Endpoint::Host(src)) => {
                     hal.copy_host_to_device(stream, dst, src, bytes)
@@ -367,7 +382,8 @@ impl Stream {
                 }
                 _ => hal.copy_2d(stream, copy),
             }
-        }
+        };
+        self.traced(describe, queue)
     }
 
     /// Calls `release` when the stream has passed. Returns whether the host may continue at once or
@@ -430,7 +446,10 @@ impl Stream {
         if bytes == 0 {
             return Ok(());
         }
-        self.context().hal().copy_device_to_device(self.hal(), to, from, bytes)
+        self.traced(
+            || WorkSize::Bytes(bytes).describe(ON_DEVICE),
+            || self.context().hal().copy_device_to_device(self.hal(), to, from, bytes),
+        )
     }
 
     /// Copies `height` rows of `width` bytes. Each side is a buffer, the offset of its first row,

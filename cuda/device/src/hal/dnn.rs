@@ -340,6 +340,27 @@ pub enum DnnOperation<'a> {
     },
 }
 
+impl DnnOperation<'_> {
+    /// Returns the name of the operation for reports and traces.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::PoolingForward { .. } => "dnn pooling forward",
+            Self::PoolingBackward { .. } => "dnn pooling backward",
+            Self::ConvolutionForward { .. } => "dnn convolution forward",
+            Self::ConvolutionBackwardData { .. } => "dnn convolution backward data",
+            Self::ConvolutionBackwardFilter { .. } => "dnn convolution backward filter",
+            Self::BatchNormInference { .. } => "dnn batch norm inference",
+            Self::BatchNormTraining { .. } => "dnn batch norm training",
+            Self::BatchNormBackward { .. } => "dnn batch norm backward",
+            Self::SoftmaxForward { .. } => "dnn softmax forward",
+            Self::SoftmaxBackward { .. } => "dnn softmax backward",
+            Self::ActivationForward { .. } => "dnn activation forward",
+            Self::ActivationBackward { .. } => "dnn activation backward",
+            Self::AddTensor { .. } => "dnn add tensor",
+        }
+    }
+}
+
 /// Queues neural network primitives.
 pub trait Dnn: Resources {
     /// Creates a handle of the library.

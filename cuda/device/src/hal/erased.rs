@@ -120,6 +120,10 @@ impl<C: Context> Context for ErasedContext<C> {
     fn keeps_origins(&self) -> bool {
         self.0.keeps_origins()
     }
+
+    fn records_work(&self) -> bool {
+        self.0.records_work()
+    }
 }
 
 impl<C: Context> Memory for ErasedContext<C> {

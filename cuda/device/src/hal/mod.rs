@@ -115,6 +115,12 @@ pub trait Context:
     fn keeps_origins(&self) -> bool {
         false
     }
+
+    /// Returns whether the backend records the work of its streams in the program's trace
+    /// ([`StreamRow`](crate::trace::StreamRow)). If not, the front measures it with events.
+    fn records_work(&self) -> bool {
+        false
+    }
 }
 
 /// The properties of a device, which never change.
