@@ -4,6 +4,7 @@ use std::{
     env,
     ffi::OsStr,
     fmt,
+    fs::File,
     io::{self, IsTerminal, Read, Write},
     path::Path,
     sync::Arc,
@@ -11,7 +12,10 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{files::replace_file, tools::Outcome};
+use crate::{
+    files::{read_all, replace_file},
+    tools::Outcome,
+};
 
 /// A writer with several owners, such as a tool and the kernels that it runs.
 ///
@@ -193,11 +197,10 @@ impl Console {
     /// The system's error, with the file's name.
     pub fn read(&mut self, path: impl AsRef<Path>) -> Result<Vec<u8>, String> {
         let path = path.as_ref();
-        let mut bytes = Vec::new();
         let read = if path == Path::new("-") {
-            self.input.read_to_end(&mut bytes).map(|_| bytes)
+            read_all(&mut self.input)
         } else {
-            std::fs::read(path)
+            File::open(path).and_then(read_all)
         };
         read.map_err(|error| failed("open input file", path, &error))
     }

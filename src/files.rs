@@ -4,24 +4,51 @@
 //! leaves no half of one behind.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use tfrt_bef::MAGIC;
 use tfrt_host::{Diagnostic, ErrorCode};
+
+/// The most bytes of a BEF file. Larger constants lie in files of their own.
+const MAX_BEF_BYTES: u64 = 4 << 30;
+/// The most bytes of a text that are read: more than the parser takes, so that it reports the error.
+const MAX_TEXT_BYTES: u64 = 513 << 20;
 
 /// Reads a program into memory. A verified program must not change, so that it is not mapped.
 ///
 /// # Errors
 /// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], with the name of the file.
 pub(crate) fn read_program(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    fs::read(path).map_err(|error| {
+    File::open(path).and_then(read_all).map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let code = if is_missing { ErrorCode::NotFound } else { ErrorCode::Io };
         Diagnostic::new(code, format!("failed to open file {} for reading: {error}", path.display()))
     })
+}
+
+/// Reads a program to its end, which a device or a pipe may never reach.
+pub(crate) fn read_all(source: impl Read) -> io::Result<Vec<u8>> {
+    read_at_most(source, MAX_TEXT_BYTES, MAX_BEF_BYTES)
+}
+
+fn read_at_most(mut source: impl Read, max_text: u64, max_bef: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
+    if bytes != MAGIC {
+        source.take(max_text).read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    source.take(max_bef).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bef {
+        let message = format!("a BEF file has at most {max_bef} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
 }
 
 /// Calls `write` with the path of a temporary file beside `path`, and renames that file to `path` if it
@@ -78,6 +105,17 @@ pub(crate) fn check_output_path(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_without_an_end_are_not_read_forever() {
+        for whole in [&b"func"[..], b"\x0b", b"", b"\x0b\xef\0\x01"] {
+            assert_eq!(read_all(whole).unwrap(), whole);
+        }
+        assert_eq!(read_at_most(io::repeat(b' '), 100, 10).unwrap(), [b' '; 102]);
+        let endless_bef = (&MAGIC[..]).chain(io::repeat(0));
+        let error = read_at_most(endless_bef, 100, 10).unwrap_err();
+        assert_eq!(error.to_string(), "a BEF file has at most 10 bytes");
+    }
 
     #[test]
     fn a_failed_write_leaves_the_file_as_it_was() {

@@ -176,6 +176,41 @@ fn an_input_file_that_becomes_shorter_is_an_error() {
 }
 
 #[test]
+fn an_input_that_never_comes_ends_at_the_deadline() {
+    let folder = Folder::with("func @main(%x: !t.tensor) -> !t.tensor { tfrt.return %x : !t.tensor }");
+    assert!(Command::new("mkfifo").arg(folder.file("x.npy")).status().expect("mkfifo runs").success());
+    let output = folder.run(&["run", "program.mlir", "-i", "@x.npy", "--deadline", "200ms"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let expected = "argument 0 (!t.tensor): the deadline of 200 ms has passed";
+    assert!(text(&output.stderr).contains(expected), "{output:?}");
+}
+
+#[test]
+fn traces_and_profiles_show_the_work_of_streams() {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/missing_event.mlir");
+    let folder = Folder::with("");
+    let traced = folder.run(&["run", program, "--function", "ordered", "--trace", "trace.json"]);
+    assert!(traced.status.success(), "{traced:?}");
+    let trace: Value =
+        serde_json::from_slice(&fs::read(folder.file("trace.json")).expect("a trace")).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let stream_of = |work: &str| {
+        let event = events.iter().find(|event| event["name"] == work && event["cat"] == "device");
+        let event = event.unwrap_or_else(|| panic!("{work} is not in the trace: {trace}"));
+        let is_its = |row: &&Value| row["name"] == "thread_name" && row["tid"] == event["tid"];
+        events.iter().find(is_its).expect("a named row")["args"]["name"].as_str().expect("a name")
+    };
+    assert_eq!(stream_of("memory set, 4096 bytes"), "device 0 stream 0");
+    assert_eq!(stream_of("copy from device to device, 4096 bytes"), "device 0 stream 1");
+
+    let measured = ["bench", program, "--function", "ordered", "--time", "10ms", "--profile", "--json"];
+    let measured = folder.run(&measured);
+    let work = json(&measured)["device_profile"].as_array().expect("a profile").clone();
+    let set = work.iter().find(|row| row["name"] == "memory set, 4096 bytes").expect("the work");
+    assert_eq!(set["count"], 1.0, "{measured:?}");
+}
+
+#[test]
 fn exit_codes_tell_wrong_usage_from_failures() {
     let folder = Folder::with(SUM);
     let tensor = "2xf32=0";

@@ -65,21 +65,22 @@ pub(super) fn parse_type(text: &str) -> Option<TensorType> {
     Some(TensorType::ranked(DType::from_mlir_name(rest)?, dims))
 }
 
-/// Reads an input of this type: as for any program, `random(SEED)` for random numbers, or a picture for a model that takes
-/// numbers.
+/// Reads an input of this type: as for any program, which `read` does, `random(SEED)` for random numbers, or a
+/// picture for a model that takes numbers.
 pub(super) fn parse(
     text: &str,
     ty: Option<&TensorType>,
     args: &ImageArgs,
     allocator: &Allocator,
     console: &mut Console,
+    read: impl FnOnce(&str, &str) -> Result<AsyncValue, Failure>,
 ) -> Result<AsyncValue, Failure> {
     if let Some(seed) = values::random::seed(text).map_err(|error| Failure::Usage(error.message))?
         && let Some(ty) = ty
     {
         return Ok(random(ty, seed, allocator)?);
     }
-    let value = values::parse(text, <HostTensor as tfrt_host::Value>::TYPE_NAME, allocator)?;
+    let value = read(text, <HostTensor as tfrt_host::Value>::TYPE_NAME)?;
     let is_image = text.strip_prefix('@').is_some_and(values::is_image_file);
     let Some(ty) = ty.filter(|ty| is_image && ty.rank() == Some(4)) else { return Ok(value) };
     let Some(pixels) = value.get::<HostTensor>() else { return Ok(value) };

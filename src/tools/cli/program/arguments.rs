@@ -2,6 +2,7 @@
 
 use tfrt_host::{AsyncValue, FunctionRef};
 
+use super::ending::Ending;
 use crate::{
     Console, Runtime,
     tools::cli::{
@@ -19,7 +20,7 @@ pub(super) fn arguments(
     prepared: Vec<AsyncValue>,
     inputs: &[String],
     mut model: Option<ModelInputs<'_>>,
-    runtime: &Runtime,
+    reader: &Reader<'_>,
 ) -> Result<Vec<AsyncValue>, Failure> {
     let types: Vec<_> = function.argument_types().collect();
     if prepared.len() > types.len() {
@@ -43,8 +44,8 @@ pub(super) fn arguments(
             )));
         }
         let value = match (&mut model, place.checked_sub(first)) {
-            (Some(inputs), Some(number)) => inputs.parse(text, number, runtime),
-            _ => values::parse(text, types[place], runtime.host().allocator()),
+            (Some(inputs), Some(number)) => inputs.parse(text, number, reader),
+            _ => reader.parse(text, types[place]),
         };
         places[place] =
             Some(value.map_err(|failure| {
@@ -55,7 +56,7 @@ pub(super) fn arguments(
         Some(value) => Ok(value),
         None if *ty == CHAIN => Ok(AsyncValue::new(tfrt_host::Chain)),
         None if model.is_some() => {
-            let inputs = model.as_ref().map(|inputs| inputs.missing(place - first, runtime));
+            let inputs = model.as_ref().map(|inputs| inputs.missing(place - first, reader.runtime));
             inputs.unwrap_or_else(|| Err(Failure::Usage("an input is missing".to_owned())))
         }
         None => Err(Failure::Usage(format!(
@@ -75,6 +76,21 @@ pub(in crate::tools::cli) enum MissingInputs {
     Random,
 }
 
+/// Reads values, at most until the run ends.
+pub(super) struct Reader<'a> {
+    pub(super) runtime: &'a Runtime,
+    pub(super) ending: &'a Ending,
+}
+
+impl Reader<'_> {
+    /// Parses a value. It may name a file that is never read to its end, such as a pipe.
+    fn parse(&self, text: &str, ty: &str) -> Result<AsyncValue, Failure> {
+        let (text, ty) = (text.to_owned(), ty.to_owned());
+        let allocator = self.runtime.host().allocator().clone();
+        self.ending.in_time(move || values::parse(&text, &ty, &allocator), || ())?
+    }
+}
+
 /// Reads what the command line gives a model.
 pub(super) struct ModelInputs<'a> {
     pub(super) model: &'a Model,
@@ -84,9 +100,10 @@ pub(super) struct ModelInputs<'a> {
 }
 
 impl ModelInputs<'_> {
-    fn parse(&mut self, text: &str, number: usize, runtime: &Runtime) -> Result<AsyncValue, Failure> {
-        let ty = self.model.input_type(number);
-        model_inputs::parse(text, ty.as_ref(), self.images, runtime.host().allocator(), self.console)
+    fn parse(&mut self, text: &str, number: usize, reader: &Reader<'_>) -> Result<AsyncValue, Failure> {
+        let (ty, allocator) = (self.model.input_type(number), reader.runtime.host().allocator());
+        let read = |text: &str, ty: &str| reader.parse(text, ty);
+        model_inputs::parse(text, ty.as_ref(), self.images, allocator, self.console, read)
     }
 
     /// An input that the command line does not give.

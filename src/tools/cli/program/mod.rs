@@ -91,10 +91,10 @@ fn open_program(
     }
     args.model.check_program(&args.program)?;
     let bef = read_program(&args.program, runtime, console)?;
-    let bytes = bef.bytes().to_vec();
+    let bytes = args.model.verbose.then(|| bef.bytes().to_vec());
     let program = runtime.link(bef)?;
     let model = model::of_program(&program, &args.program, args.model.verify_weights, runtime)?;
-    if args.model.verbose && model.is_some() {
+    if let Some(bytes) = bytes.filter(|_| model.is_some()) {
         host_ops::report(&bytes, runtime, console)?;
     }
     Ok((program, model))

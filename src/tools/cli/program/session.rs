@@ -26,7 +26,7 @@ use tfrt_tensor::files::safetensors::SafeTensorsFile;
 
 use super::{
     ProgramArgs, RemoteTrace,
-    arguments::{MissingInputs, ModelInputs, arguments},
+    arguments::{MissingInputs, ModelInputs, Reader, arguments},
     choose,
     cluster::Cluster,
     distributed::DistributedArgs,
@@ -96,6 +96,8 @@ pub(in crate::tools::cli) struct Session {
     errors: Arc<Mutex<Vec<Diagnostic>>>,
     /// Errors outside of the program, such as a file that cannot be written.
     noted: RefCell<Vec<Diagnostic>>,
+    /// Failures of the devices' work that no kernel has reported.
+    unseen: RefCell<Vec<Diagnostic>>,
     files: Files,
     /// The model that the program was compiled from.
     pub(in crate::tools::cli) model: Option<Model>,
@@ -170,6 +172,7 @@ impl Session {
             arguments: Vec::new(),
             errors,
             noted: RefCell::default(),
+            unseen: RefCell::default(),
             files,
             model,
             is_abandoned: Cell::new(false),
@@ -194,8 +197,12 @@ impl Session {
             missing,
             console,
         });
-        session.arguments = arguments(&function, prepared, &args.inputs, inputs, &session.runtime)?;
+        session.arguments = arguments(&function, prepared, &args.inputs, inputs, &session.reader())?;
         Ok(session)
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { runtime: &self.runtime, ending: &self.ending }
     }
 
     /// Looks for missing chains of the function and of the setup function.
@@ -210,7 +217,7 @@ impl Session {
     /// Calls a function that takes only chains, and returns its results.
     fn set_up(&self, name: &str) -> Result<Vec<AsyncValue>, Failure> {
         let function = choose(&self.program, Some(name))?;
-        let chains = arguments(&function, Vec::new(), &[], None, &self.runtime)?;
+        let chains = arguments(&function, Vec::new(), &[], None, &self.reader())?;
         let request = self.request()?;
         let results = self.program.call_in(&request, name, chains)?;
         self.settle();
@@ -344,7 +351,8 @@ impl Session {
         self.arguments.clear();
         drop(self.close_cluster());
         errors.append(&mut self.noted.borrow_mut());
-        let failures = self.await_devices();
+        self.await_devices();
+        let failures = self.unseen.take();
         // If the program failed, its own errors explain the failures of its device work.
         let unseen = if own.is_empty() || self.is_abandoned.get() { failures } else { Vec::new() };
         errors.extend(own.into_iter().chain(unseen));
@@ -373,11 +381,11 @@ impl Session {
         traces
     }
 
-    /// Waits for the devices' work. Returns the failures that no kernel has reported, or that the work does
-    /// not end.
-    fn await_devices(&self) -> Vec<Diagnostic> {
+    /// Waits for the devices' work, and keeps the failures that no kernel has reported, or the error that
+    /// the work does not end.
+    pub(in crate::tools::cli) fn await_devices(&self) {
         if self.is_abandoned.get() {
-            return Vec::new();
+            return;
         }
         let is_checked = self.checker.is_some();
         let failures = self.in_time(move |host| {
@@ -389,10 +397,11 @@ impl Session {
             }
             failures
         });
-        failures.unwrap_or_else(|late| {
+        let failures = failures.unwrap_or_else(|late| {
             self.is_abandoned.set(true);
             vec![late]
-        })
+        });
+        self.unseen.borrow_mut().extend(failures);
     }
 
     /// Returns the MLIR spellings of the result types.
