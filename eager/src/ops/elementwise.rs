@@ -6,7 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use tfrt_compute::shape_error;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{BinaryLoop, Broadcast, Runs, UnaryLoop};
+use tfrt_math::{BinaryLoop, Broadcast, Runs, UnaryLoop, with_left, with_right};
 use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
 
 use super::support::{Computed, Described, Operand, compute, invalid, one, spread, take};
@@ -176,8 +176,8 @@ fn binary_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Zip<T, 
             all => &all[range],
         };
         in_pieces(out, |at, out, old| match (operand, is_left) {
-            (&[value], true) => f.with_right(out, old, value),
-            (&[value], false) => f.with_left(out, value, old),
+            (&[value], true) => with_right(&*f, out, old, value),
+            (&[value], false) => with_left(&*f, out, value, old),
             (operand, true) => f.zip(out, old, &operand[at]),
             (operand, false) => f.zip(out, &operand[at], old),
         });

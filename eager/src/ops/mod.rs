@@ -35,6 +35,7 @@ mod pooling;
 mod prepared_convolution;
 mod printf;
 mod random;
+mod ranking;
 mod reduce;
 pub mod scalar_loop;
 mod scatter;

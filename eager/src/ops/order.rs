@@ -7,6 +7,7 @@ use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_math::{Number, ops};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
 
+use super::ranking::Ranking;
 use super::shape::{numbers, out_type};
 use super::support::{
     Computed, Described, allocate, axis_of, compute, integer, integer_or, invalid, one, operand_type,
@@ -85,9 +86,9 @@ pub(super) fn position_type(attrs: &OpAttrs) -> Result<DType, Diagnostic> {
     }
 }
 
-/// The greater comes first, and of equals the one that comes first; NaN comes last.
-fn descending<T: Number>(x: T, y: T) -> Ordering {
-    y.partial_cmp(&x).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
+/// The key of a number in the order from the greatest to the least, and then NaN.
+fn descending_key<T: Number>(x: T) -> u64 {
+    if x.is_nan() { u64::MAX } else { !x.order_key() }
 }
 
 /// The `k` greatest of each row, and where they are.
@@ -108,18 +109,11 @@ fn top_k(call: CpuCall<'_>) -> Computed {
         let x = dense.read::<T>(&ME)?;
         let rows = x.chunks_exact(columns.max(1));
         let results = out.elements_mut::<T>()?.chunks_exact_mut(k.max(1));
+        let mut ranking = Ranking::default();
         for ((row, values), places) in
             rows.zip(results).zip(places.elements_mut::<i32>()?.chunks_exact_mut(k.max(1)))
         {
-            let mut order: Vec<usize> = (0..columns).collect();
-            let compare = |&i: &usize, &j: &usize| descending(row[i], row[j]).then(i.cmp(&j));
-            if k < columns {
-                order.select_nth_unstable_by(k, compare);
-                order.truncate(k);
-            }
-            if sorted {
-                order.sort_unstable_by(compare);
-            }
+            let order = ranking.first(row.iter().map(|&x| descending_key(x)), k, sorted);
             for ((value, place), i) in values.iter_mut().zip(places).zip(order) {
                 (*value, *place) = (row[i], i as i32);
             }

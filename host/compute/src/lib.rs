@@ -106,13 +106,8 @@ where
         compute(&plan, (reads, writes), input, output)?;
         return Ok(AsyncValueRef::available(value));
     }
-    let (promise, result) = Promise::new();
-    let caller = cx.clone();
-    let then = move |operands: Result<AnyOperands, Diagnostic>| {
-        let outcome = operands.map(drop);
-        caller.settle(promise, outcome.map(|()| value));
-    };
-    hand_out(cx, plan, (reads, writes), input, output, Box::new(then));
+    let (then, result) = give_after(cx, value);
+    hand_out(cx, plan, (reads, writes), input, output, then);
     Ok(result)
 }
 
@@ -203,20 +198,48 @@ fn hand_out<P, R, W>(
     W: Send + Sync + 'static,
 {
     let blocks = plan.block_count();
-    let failure = Arc::new(Failure::default());
-    let owner: AnyOperands = Box::new(Operands { reads, writes });
-    let job = Job::try_new(MutBorrow::new(owner), |owner| -> Result<Body<'_>, ShapeError> {
-        let Some(operands) = owner.borrow_mut().downcast_mut::<Operands<R, W>>() else {
+    let operands: AnyOperands = Box::new(Operands { reads, writes });
+    let make = make_run_block(move |operands| {
+        let Some(operands) = operands.downcast_mut::<Operands<R, W>>() else {
             unreachable!("the operands were boxed above")
         };
         let pieces = Pieces::new(plan.split(output(&mut operands.writes))?);
-        let (input, cx, failure) = (input(&operands.reads), cx.clone(), failure.clone());
-        Ok(Box::new(move |range| {
-            run_range(&cx, &failure, range, &|block| match pieces.take(block) {
-                Some(piece) => plan.run_block(block, input, piece),
-                None => Ok(()),
-            });
-        }))
+        let input = input(&operands.reads);
+        let run_block: RunBlock<'_> = Box::new(move |block| match pieces.take(block) {
+            Some(piece) => plan.run_block(block, input, piece),
+            None => Ok(()),
+        });
+        Ok(run_block)
+    });
+    hand_out_blocks(cx, blocks, operands, make, then);
+}
+
+// What follows knows no plan, so that it exists once: there are hundreds of them.
+
+/// Computes a block.
+type RunBlock<'a> = Box<dyn Fn(usize) -> Result<(), ShapeError> + Send + Sync + 'a>;
+
+/// Makes the function that computes the blocks of a plan on operands.
+type MakeRunBlock = Box<dyn for<'a> FnOnce(&'a mut AnyOperands) -> Result<RunBlock<'a>, ShapeError>>;
+
+fn make_run_block(
+    make: impl for<'a> FnOnce(&'a mut AnyOperands) -> Result<RunBlock<'a>, ShapeError> + 'static,
+) -> MakeRunBlock {
+    Box::new(make)
+}
+
+fn hand_out_blocks(
+    cx: &ExecutionContext,
+    blocks: usize,
+    operands: AnyOperands,
+    make: MakeRunBlock,
+    then: Then,
+) {
+    let failure = Arc::new(Failure::default());
+    let job = Job::try_new(MutBorrow::new(operands), |owner| -> Result<Body<'_>, ShapeError> {
+        let run_block = make(owner.borrow_mut())?;
+        let (cx, failure) = (cx.clone(), failure.clone());
+        Ok(Box::new(move |range| run_range(&cx, &failure, range, &*run_block)))
     });
     match job {
         Ok(job) => queue(cx, blocks, job, failure, then),
@@ -224,7 +247,17 @@ fn hand_out<P, R, W>(
     }
 }
 
-// What follows knows no plan, so that it exists once: there are hundreds of them.
+/// Returns what gives `value` after the blocks, and the result that receives it.
+fn give_after<V: Value>(cx: &ExecutionContext, value: V) -> (Then, AsyncValueRef<V>) {
+    let (promise, result) = Promise::new();
+    let caller = cx.clone();
+    let then = move |operands: Result<AnyOperands, Diagnostic>| {
+        // The guards go before the result is known.
+        let outcome = operands.map(drop);
+        caller.settle(promise, outcome.map(|()| value));
+    };
+    (Box::new(then), result)
+}
 
 /// Hands a job's blocks to the work queue, and then its operands, or the first error, to `then`.
 fn queue(cx: &ExecutionContext, blocks: usize, job: Job, failure: Arc<Failure>, then: Then) {

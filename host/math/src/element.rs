@@ -46,6 +46,9 @@ pub trait Number: Element + PartialOrd {
     fn from_acc(acc: Self::Acc) -> Self;
     /// Converts a count, rounding or wrapping where it does not fit.
     fn from_count(count: usize) -> Self;
+    /// Returns an integer that is ordered as the numbers are. Equal numbers have equal keys, and
+    /// the key of a NaN is the greatest.
+    fn order_key(self) -> u64;
 }
 
 /// A floating-point number.
@@ -78,6 +81,17 @@ pub trait Float: Number {
     fn cos(self) -> Self;
 }
 
+/// Implements [`Number::order_key`] for all floating-point numbers.
+#[inline]
+fn float_key(x: f64) -> u64 {
+    if x.is_nan() {
+        return u64::MAX;
+    }
+    // Both zeros become the positive one.
+    let bits = (x + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | (1 << 63) }
+}
+
 macro_rules! native_float {
     ($($t:ident: $exp:path, $tanh:path;)*) => {$(
         impl Number for $t {
@@ -105,6 +119,8 @@ macro_rules! native_float {
             fn from_acc(acc: f64) -> Self { acc as $t }
             #[inline]
             fn from_count(count: usize) -> Self { count as $t }
+            #[inline]
+            fn order_key(self) -> u64 { float_key(f64::from(self)) }
         }
 
         impl Float for $t {
@@ -189,6 +205,8 @@ macro_rules! half_float {
             fn from_acc(acc: f32) -> Self { $t::from_f32(acc) }
             #[inline]
             fn from_count(count: usize) -> Self { Float::from_f64(count as f64) }
+            #[inline]
+            fn order_key(self) -> u64 { float_key(f64::from(self.to_f32())) }
         }
 
         impl Float for $t {
@@ -249,6 +267,11 @@ macro_rules! integer {
             fn from_acc(acc: $acc) -> Self { acc as $t }
             #[inline]
             fn from_count(count: usize) -> Self { count as $t }
+            #[inline]
+            fn order_key(self) -> u64 {
+                // Negative numbers come before the others.
+                (self as u64) ^ (u64::from($t::MIN != 0) << 63)
+            }
         }
     )*};
 }
@@ -256,3 +279,32 @@ macro_rules! integer {
 native_float!(f32: exp_f32, tanh_f32; f64: f64::exp, f64::tanh;);
 half_float!(f16, bf16);
 integer!(i8: i64, i16: i64, i32: i64, i64: i64, u8: u64, u16: u64, u32: u64, u64: u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Number + std::fmt::Debug>(numbers: &[T]) {
+        for x in numbers {
+            for y in numbers {
+                let order = x.order_key().cmp(&y.order_key());
+                let expected = x.partial_cmp(y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()));
+                assert_eq!(order, expected, "{x:?} and {y:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_ordered_as_numbers() {
+        let floats = [f64::NAN, -f64::NAN, f64::INFINITY, f64::MAX, 1.5, 1.0, 5e-324, 0.0, -0.0, -1.0];
+        let floats = [&floats[..], &[f64::MIN, f64::NEG_INFINITY]].concat();
+        check(&floats);
+        check(&floats.iter().map(|&x| x as f32).collect::<Vec<_>>());
+        check(&floats.iter().map(|&x| f16::from_f64(x)).collect::<Vec<_>>());
+        check(&floats.iter().map(|&x| bf16::from_f64(x)).collect::<Vec<_>>());
+        check(&[i8::MIN, -1, 0, 1, i8::MAX]);
+        check(&[i64::MIN, -1, 0, 1, i64::MAX]);
+        check(&[0, 1, u8::MAX]);
+        check(&[0, 1, i64::MAX as u64, u64::MAX]);
+    }
+}

@@ -55,7 +55,7 @@ pub use cross_entropy::{CrossEntropy, CrossEntropyInput, Labels, SparseCrossEntr
 pub use element::{Element, Float, Number};
 pub use elementwise::{
     BiasAdd, Binary, BinaryLoop, Broadcast, Function, Fused, Prepared, Program, RunFn, Runs, Step, Term,
-    Unary, UnaryLoop, Update, axpy, broadcast_shapes, map_in_place, ops, zip_in_place,
+    Unary, UnaryLoop, Update, axpy, broadcast_shapes, map_in_place, ops, with_left, with_right, zip_in_place,
 };
 pub use error::ShapeError;
 pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput, small_matmul};

@@ -131,6 +131,13 @@ const LANES_TOGETHER: usize = 16;
 /// same bits.
 #[derive(Debug, Clone)]
 pub struct Reduce<T, R> {
+    plan: Plan,
+    types: PhantomData<fn(T) -> R>,
+}
+
+/// The part of a reduction that depends on shapes only.
+#[derive(Debug, Clone)]
+struct Plan {
     /// Kept axes, without the innermost run of `lanes`.
     kept: Vec<(usize, [usize; 1])>,
     /// Reduced axes, without the innermost run of `run`.
@@ -144,12 +151,10 @@ pub struct Reduce<T, R> {
     input_len: usize,
     parts: usize,
     chunks: Chunks,
-    types: PhantomData<fn(T) -> R>,
 }
 
-impl<T: Element, R: Reduction<T>> Reduce<T, R> {
-    /// Plans the reduction of a dense tensor over `axes`, each named once, in any order.
-    pub fn new(shape: &[usize], axes: &[usize]) -> Result<Self, ShapeError> {
+impl Plan {
+    fn new(shape: &[usize], axes: &[usize]) -> Result<Self, ShapeError> {
         let mut is_reduced = vec![false; shape.len()];
         for &axis in axes {
             match is_reduced.get_mut(axis) {
@@ -196,18 +201,31 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         };
         let chunks = Chunks::new(outputs, 1, count)?.at_least(lanes.min(LANES_TOGETHER));
         let (kept, reduced) = (axes_of(false), axes_of(true));
-        Ok(Self { kept, reduced, run, lanes, count, input_len, parts, chunks, types: PhantomData })
+        Ok(Self { kept, reduced, run, lanes, count, input_len, parts, chunks })
+    }
+
+    /// Returns the rows of the reduced axis in a part.
+    fn part_rows(&self, part: usize) -> Range<usize> {
+        let each = self.count.div_ceil(self.parts);
+        (part * each).min(self.count)..((part + 1) * each).min(self.count)
+    }
+}
+
+impl<T: Element, R: Reduction<T>> Reduce<T, R> {
+    /// Plans the reduction of a dense tensor over `axes`, each named once, in any order.
+    pub fn new(shape: &[usize], axes: &[usize]) -> Result<Self, ShapeError> {
+        Ok(Self { plan: Plan::new(shape, axes)?, types: PhantomData })
     }
 
     /// Returns the number of outputs.
     pub fn output_len(&self) -> usize {
-        self.chunks.len()
+        self.plan.chunks.len()
     }
 
     /// Returns the first stage of a reduction of many elements to few: blocks that each reduce one
     /// part of the operand. Returns `None` if the plan's own blocks are as good.
     pub fn partials(&self) -> Option<ReducePartials<T, R>> {
-        (self.parts > 1).then(|| ReducePartials(self.clone()))
+        (self.plan.parts > 1).then(|| ReducePartials(self.clone()))
     }
 
     /// Runs the second stage, which combines the output of [`Reduce::partials`]. This is cheap.
@@ -215,14 +233,14 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         let outputs = self.output_len();
         check_len(
             "partial results",
-            self.parts.checked_mul(outputs).ok_or(ShapeError::TooLarge)?,
+            self.plan.parts.checked_mul(outputs).ok_or(ShapeError::TooLarge)?,
             partials.len(),
         )?;
         check_len("output", outputs, output.len())?;
         for (lane, o) in output.iter_mut().enumerate() {
             let merged =
                 partials[lane..].iter().step_by(outputs).fold(R::IDENTITY, |acc, &p| R::merge(acc, p));
-            *o = R::finish(merged, self.count);
+            *o = R::finish(merged, self.plan.count);
         }
         Ok(())
     }
@@ -235,22 +253,16 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
         self.finish(&partials, output)
     }
 
-    /// Returns the rows of the reduced axis in a part.
-    fn part_rows(&self, part: usize) -> Range<usize> {
-        let each = self.count.div_ceil(self.parts);
-        (part * each).min(self.count)..((part + 1) * each).min(self.count)
-    }
-
     /// Reduces one part into `accs`, one for each of the outputs `from..from + accs.len()`.
     fn reduce_part(&self, part: usize, x: &[T], from: usize, accs: &mut [R::Acc]) {
-        let rows = self.part_rows(part);
-        if self.lanes == 1 {
+        let rows = self.plan.part_rows(part);
+        if self.plan.lanes == 1 {
             accs.fill(reduce_run::<T, R>(&x[rows]));
             return;
         }
         accs.fill(R::IDENTITY);
         for row in rows {
-            fold_lanes::<T, R>(accs, &x[row * self.lanes + from..]);
+            fold_lanes::<T, R>(accs, &x[row * self.plan.lanes + from..]);
         }
     }
 
@@ -258,15 +270,15 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
     /// innermost axis.
     fn reduce_outputs(&self, x: &[T], base: usize, from: usize, accs: &mut [R::Acc]) {
         accs.fill(R::IDENTITY);
-        if self.count == 0 {
+        if self.plan.count == 0 {
             return;
         }
-        let mut walk = StridedWalk::new(&self.reduced, 0);
-        let positions: usize = self.reduced.iter().map(|axis| axis.0).product();
+        let mut walk = StridedWalk::new(&self.plan.reduced, 0);
+        let positions: usize = self.plan.reduced.iter().map(|axis| axis.0).product();
         for _ in 0..positions {
             let [offset] = walk.offsets();
-            if self.lanes == 1 {
-                let run = &x[base + offset..][..self.run];
+            if self.plan.lanes == 1 {
+                let run = &x[base + offset..][..self.plan.run];
                 accs.iter_mut().for_each(|acc| *acc = R::merge(*acc, reduce_run::<T, R>(run)));
             } else {
                 fold_lanes::<T, R>(accs, &x[base + offset + from..]);
@@ -277,11 +289,13 @@ impl<T: Element, R: Reduction<T>> Reduce<T, R> {
 }
 
 /// Adds the next element of each lane to its accumulator.
+#[inline(never)]
 fn fold_lanes<T: Copy, R: Reduction<T>>(accs: &mut [R::Acc], x: &[T]) {
     vectorize(|| accs.iter_mut().zip(x).for_each(|(acc, &x)| *acc = R::fold(*acc, x)));
 }
 
 /// Reduces adjacent elements, in lanes and in blocks, so that rounding errors grow slowly.
+#[inline(never)]
 pub(crate) fn reduce_run<T: Copy, R: Reduction<T>>(x: &[T]) -> R::Acc {
     const LANES: usize = 16;
     const BLOCK: usize = 256 * LANES;
@@ -305,26 +319,26 @@ impl<T: Element, R: Reduction<T>> BlockOp for Reduce<T, R> {
     type Piece<'a> = &'a mut [T];
 
     fn block_count(&self) -> usize {
-        self.chunks.block_count()
+        self.plan.chunks.block_count()
     }
 
     fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError> {
-        self.chunks.split(output)
+        self.plan.chunks.split(output)
     }
 
     fn run_block(&self, block: usize, x: &[T], mut piece: &mut [T]) -> Result<(), ShapeError> {
-        let range = self.chunks.elements_of(block, piece.len())?;
-        check_len("operand", self.input_len, x.len())?;
-        let mut walk = StridedWalk::new(&self.kept, range.start / self.lanes);
-        let mut from = range.start % self.lanes;
-        let mut accs = vec![R::IDENTITY; piece.len().min(self.lanes)];
-        let mut part_accs = if self.parts > 1 { accs.clone() } else { Vec::new() };
+        let range = self.plan.chunks.elements_of(block, piece.len())?;
+        check_len("operand", self.plan.input_len, x.len())?;
+        let mut walk = StridedWalk::new(&self.plan.kept, range.start / self.plan.lanes);
+        let mut from = range.start % self.plan.lanes;
+        let mut accs = vec![R::IDENTITY; piece.len().min(self.plan.lanes)];
+        let mut part_accs = if self.plan.parts > 1 { accs.clone() } else { Vec::new() };
         while !piece.is_empty() {
-            let (now, rest) = piece.split_at_mut(piece.len().min(self.lanes - from));
+            let (now, rest) = piece.split_at_mut(piece.len().min(self.plan.lanes - from));
             let accs = &mut accs[..now.len()];
-            if self.parts > 1 {
+            if self.plan.parts > 1 {
                 accs.fill(R::IDENTITY);
-                for part in 0..self.parts {
+                for part in 0..self.plan.parts {
                     let part_accs = &mut part_accs[..now.len()];
                     self.reduce_part(part, x, from, part_accs);
                     accs.iter_mut().zip(part_accs).for_each(|(acc, p)| *acc = R::merge(*acc, *p));
@@ -332,7 +346,7 @@ impl<T: Element, R: Reduction<T>> BlockOp for Reduce<T, R> {
             } else {
                 self.reduce_outputs(x, walk.offsets()[0], from, accs);
             }
-            now.iter_mut().zip(accs).for_each(|(o, acc)| *o = R::finish(*acc, self.count));
+            now.iter_mut().zip(accs).for_each(|(o, acc)| *o = R::finish(*acc, self.plan.count));
             piece = rest;
             from = 0;
             walk.advance();
@@ -350,7 +364,7 @@ impl<T: Element, R: Reduction<T>> ReducePartials<T, R> {
     /// Returns the number of accumulators that are written.
     #[expect(clippy::len_without_is_empty, reason = "it is never empty: there is more than one part")]
     pub fn len(&self) -> usize {
-        self.0.parts * self.0.output_len()
+        self.0.plan.parts * self.0.output_len()
     }
 }
 
@@ -360,7 +374,7 @@ impl<T: Element, R: Reduction<T>> BlockOp for ReducePartials<T, R> {
     type Piece<'a> = &'a mut [R::Acc];
 
     fn block_count(&self) -> usize {
-        self.0.parts
+        self.0.plan.parts
     }
 
     fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError> {
@@ -369,11 +383,11 @@ impl<T: Element, R: Reduction<T>> BlockOp for ReducePartials<T, R> {
     }
 
     fn run_block(&self, block: usize, x: &[T], piece: &mut [R::Acc]) -> Result<(), ShapeError> {
-        if block >= self.0.parts {
-            return Err(ShapeError::Block { block, count: self.0.parts });
+        if block >= self.0.plan.parts {
+            return Err(ShapeError::Block { block, count: self.0.plan.parts });
         }
         check_len("output block", self.0.output_len(), piece.len())?;
-        check_len("operand", self.0.input_len, x.len())?;
+        check_len("operand", self.0.plan.input_len, x.len())?;
         self.0.reduce_part(block, x, 0, piece);
         Ok(())
     }

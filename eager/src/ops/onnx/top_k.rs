@@ -1,23 +1,17 @@
 //! `onnx.TopK`: the greatest or least elements along a dimension.
 
-use std::cmp::Ordering;
-
 use tfrt_host::DType;
 use tfrt_math::Number;
 use tfrt_tensor::{Accessor, Element, HostTensor};
 
 use super::arguments::{flag, int_or};
 use super::two::compute_two;
+use crate::ops::ranking::Ranking;
 use crate::ops::support::{Computed, allocate, axis_of, integer_within, invalid, product, with_number};
 use crate::ops::types;
 use crate::{CpuCall, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx.TopK");
-
-/// The order of numbers from the least to the greatest, which is NaN.
-pub(super) fn ascending<T: Number>(x: T, y: T) -> Ordering {
-    x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
-}
 
 fn top_k<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
     let [x, k] = call.dense()?;
@@ -42,26 +36,16 @@ fn top_k<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
         outputs,
         (outer, [unit; 2], 16 * from),
         move |range, values: &mut [T], places: &mut [i64]| {
-            let mut order: Vec<usize> = Vec::new();
+            let mut ranking = Ranking::default();
             let outputs = values.chunks_exact_mut(unit).zip(places.chunks_exact_mut(unit));
             for (index, (values, places)) in range.zip(outputs) {
                 let x = &x[index * from..][..from];
                 for column in 0..inner {
                     let at = |i: usize| x[i * inner + column];
-                    let compare = |&i: &usize, &j: &usize| {
-                        let order = ascending(at(i), at(j));
-                        (if is_largest { order.reverse() } else { order }).then(i.cmp(&j))
-                    };
-                    order.clear();
-                    order.extend(0..count);
-                    if k < count {
-                        order.select_nth_unstable_by(k, compare);
-                        order.truncate(k);
-                    }
-                    if is_sorted {
-                        order.sort_unstable_by(compare);
-                    }
-                    for (step, &i) in order.iter().enumerate() {
+                    // NaN is the greatest.
+                    let key = |i: usize| at(i).order_key() ^ if is_largest { u64::MAX } else { 0 };
+                    let order = ranking.first((0..count).map(key), k, is_sorted);
+                    for (step, i) in order.enumerate() {
                         (values[step * inner + column], places[step * inner + column]) = (at(i), i as i64);
                     }
                 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use tfrt_host::DType;
-use tfrt_tensor::{Accessor, Element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element};
 
 use super::arguments::{RESULTS, flag, pick, wanted};
 use super::two::results;
@@ -39,19 +39,7 @@ fn unique<T: Element + PartialOrd>(call: &CpuCall<'_>) -> Computed {
         let pairs = slice(i).zip(slice(j)).map(|(a, b)| compare(&x[a], &x[b]));
         pairs.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     };
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|&i, &j| order_of(i, j).then(i.cmp(&j)));
-    // The members of each group of equal slices, by the first of them.
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for i in order {
-        match groups.last_mut() {
-            Some(group) if order_of(group[0], i).is_eq() => group.push(i),
-            _ => groups.push(vec![i]),
-        }
-    }
-    if !flag(call.attrs, "sorted", true)? {
-        groups.sort_by_key(|group| group[0]);
-    }
+    let groups = group(count, flag(call.attrs, "sorted", true)?, &order_of);
     let mut result_dims = dims.clone();
     result_dims[axis] = groups.len();
     let mut values = allocate(call, T::DTYPE, &result_dims)?;
@@ -62,19 +50,42 @@ fn unique<T: Element + PartialOrd>(call: &CpuCall<'_>) -> Computed {
             elements[(o * groups.len() + g) * inner..][..inner].copy_from_slice(from);
         }
     }
+    describe(call, values, &groups, count)
+}
+
+/// Returns the members of each group of equal slices, in their order. The groups are in the slices'
+/// order if `is_sorted`, else in the order of their first members.
+fn group(count: usize, is_sorted: bool, order_of: &dyn Fn(usize, usize) -> Ordering) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&i, &j| order_of(i, j).then(i.cmp(&j)));
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for i in order {
+        match groups.last_mut() {
+            Some(group) if order_of(group[0], i).is_eq() => group.push(i),
+            _ => groups.push(vec![i]),
+        }
+    }
+    if !is_sorted {
+        groups.sort_by_key(|group| group[0]);
+    }
+    groups
+}
+
+/// Returns the results: `values`, and where they are among `count` slices.
+fn describe(call: &CpuCall<'_>, values: DenseHostTensor, groups: &[Vec<usize>], count: usize) -> Computed {
     let list = |count: usize, at: &mut dyn FnMut(&mut [i64])| {
         let mut tensor = allocate(call, DType::I64, &[count])?;
         at(tensor.elements_mut::<i64>()?);
         Ok::<_, tfrt_host::Diagnostic>(tensor)
     };
     let firsts = list(groups.len(), &mut |out| {
-        out.iter_mut().zip(&groups).for_each(|(out, group)| *out = group[0] as i64);
+        out.iter_mut().zip(groups).for_each(|(out, group)| *out = group[0] as i64);
     })?;
     let inverse = list(count, &mut |out| {
         groups.iter().enumerate().for_each(|(g, group)| group.iter().for_each(|&i| out[i] = g as i64));
     })?;
     let counts = list(groups.len(), &mut |out| {
-        out.iter_mut().zip(&groups).for_each(|(out, group)| *out = group.len() as i64);
+        out.iter_mut().zip(groups).for_each(|(out, group)| *out = group.len() as i64);
     })?;
     Ok(results(pick([values, firsts, inverse, counts], wanted(call.attrs, [true, false, false, false])?)))
 }

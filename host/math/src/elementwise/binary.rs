@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, ops::Range};
 
-use super::{BinaryLoop, Broadcast};
+use super::{BinaryLoop, Broadcast, with_left, with_right};
 use crate::error::check_len;
 use crate::parallel::Chunks;
 use crate::shape::{StridedWalk, element_count};
@@ -68,9 +68,9 @@ impl Broadcast {
             let n = out.len();
             match self.moves {
                 [true, true] => f.zip(out, &a[i..i + n], &b[j..j + n]),
-                [false, true] => f.with_left(out, a[i], &b[j..j + n]),
+                [false, true] => with_left(f, out, a[i], &b[j..j + n]),
                 // A run along which neither moves is one element.
-                [_, false] => f.with_right(out, &a[i..i + n], b[j]),
+                [_, false] => with_right(f, out, &a[i..i + n], b[j]),
             }
         }
         Ok(())

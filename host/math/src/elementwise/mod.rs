@@ -15,5 +15,5 @@ pub use bias::BiasAdd;
 pub use binary::Binary;
 pub use broadcast::{Broadcast, broadcast_shapes};
 pub use program::{Function, Fused, Prepared, Program, Step, Term};
-pub use runs::{BinaryLoop, RunFn, Runs, UnaryLoop, map_in_place, zip_in_place};
+pub use runs::{BinaryLoop, RunFn, Runs, UnaryLoop, map_in_place, with_left, with_right, zip_in_place};
 pub use unary::{Unary, Update, axpy};

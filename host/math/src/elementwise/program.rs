@@ -227,8 +227,8 @@ fn zip(function: Function, a: Lane<'_>, b: Lane<'_>, out: &mut [f32]) {
                     let f = $f;
                     match (a, b) {
                         (Lane::Each(a), Lane::Each(b)) => BinaryLoop::zip(&f, out, a, b),
-                        (Lane::One(a), Lane::Each(b)) => BinaryLoop::with_left(&f, out, a, b),
-                        (Lane::Each(a), Lane::One(b)) => BinaryLoop::with_right(&f, out, a, b),
+                        (Lane::One(a), Lane::Each(b)) => UnaryLoop::map(&|b| f(a, b), out, b),
+                        (Lane::Each(a), Lane::One(b)) => UnaryLoop::map(&|a| f(a, b), out, a),
                         (Lane::One(a), Lane::One(b)) => out.fill(f(a, b)),
                     }
                 })*

@@ -82,27 +82,43 @@ impl<A: Copy, O, F: Fn(A) -> O> UnaryLoop<A, O> for F {
     }
 }
 
-/// The loops of a function of two elements. Every such function implements them.
+/// The loop of a function of two elements. Every such function implements it.
+///
+/// It has only one loop, because there are hundreds of functions, and their loops take most of the
+/// time to compile. [`with_left`] and [`with_right`] repeat an operand that is the same for all.
 pub trait BinaryLoop<A, B, O> {
     /// Computes `out[i] = f(a[i], b[i])`, up to the end of the shortest slice.
     fn zip(&self, out: &mut [O], a: &[A], b: &[B]);
-    /// Computes `out[i] = f(a, b[i])`, up to the end of the shorter slice.
-    fn with_left(&self, out: &mut [O], a: A, b: &[B]);
-    /// Computes `out[i] = f(a[i], b)`, up to the end of the shorter slice.
-    fn with_right(&self, out: &mut [O], a: &[A], b: B);
 }
 
 impl<A: Copy, B: Copy, O, F: Fn(A, B) -> O> BinaryLoop<A, B, O> for F {
     fn zip(&self, out: &mut [O], a: &[A], b: &[B]) {
         vectorize(|| out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = self(a, b)));
     }
+}
 
-    fn with_left(&self, out: &mut [O], a: A, b: &[B]) {
-        vectorize(|| out.iter_mut().zip(b).for_each(|(o, &b)| *o = self(a, b)));
-    }
+/// Computes `out[i] = f(a, b[i])`, up to the end of the shorter slice.
+pub fn with_left<A: Copy, B, O>(f: &dyn BinaryLoop<A, B, O>, out: &mut [O], a: A, b: &[B]) {
+    repeat(a, out, b, |out, a, b| f.zip(out, a, b));
+}
 
-    fn with_right(&self, out: &mut [O], a: &[A], b: B) {
-        vectorize(|| out.iter_mut().zip(a).for_each(|(o, &a)| *o = self(a, b)));
+/// Computes `out[i] = f(a[i], b)`, up to the end of the shorter slice.
+pub fn with_right<A, B: Copy, O>(f: &dyn BinaryLoop<A, B, O>, out: &mut [O], a: &[A], b: B) {
+    repeat(b, out, a, |out, b, a| f.zip(out, a, b));
+}
+
+/// Calls `f` for pieces of two slices with as many copies of `one`, up to the end of the shorter
+/// slice.
+fn repeat<T: Copy, X, O>(one: T, out: &mut [O], x: &[X], f: impl Fn(&mut [O], &[T], &[X])) {
+    // As few copies as suffice, and no more than stay in the first-level cache.
+    match out.len() {
+        ..=16 => f(out, &[one; 16], x),
+        17..=128 => f(out, &[one; 128], x),
+        _ => {
+            let copies = [one; 512];
+            let pieces = out.chunks_mut(copies.len()).zip(x.chunks(copies.len()));
+            pieces.for_each(|(out, x)| f(out, &copies, x));
+        }
     }
 }
 
@@ -120,6 +136,19 @@ pub fn zip_in_place<A: Copy, O: Copy>(out: &mut [O], x: &[A], f: impl Fn(O, A) -
 mod tests {
     use super::*;
     use crate::Serial;
+
+    #[test]
+    fn an_operand_is_repeated_for_all_elements() {
+        for len in [0, 1, 16, 17, 128, 129, 512, 513, 1500] {
+            let x: Vec<i32> = (0..len).collect();
+            let mut out = vec![-1i64; x.len()];
+            let subtract = |a: i32, b: i32| i64::from(a - b);
+            with_left(&subtract, &mut out, 7, &x);
+            assert!(out.iter().zip(&x).all(|(&out, &x)| out == i64::from(7 - x)), "{len}");
+            with_right(&subtract, &mut out, &x, 7);
+            assert!(out.iter().zip(&x).all(|(&out, &x)| out == i64::from(x - 7)), "{len}");
+        }
+    }
 
     #[test]
     fn runs_cover_the_output() {
