@@ -13,7 +13,7 @@ use super::address::{AccessSpace, space_of};
 use super::fault::{FaultKind, Trap};
 use super::instrument::AccessKind;
 use super::lanes::{Value, lanes};
-use super::level::{Handlers, handlers};
+use super::level::{Body, Handlers};
 use super::locate::Request;
 use super::machine::{Flow, Machine, Site};
 use super::program::Inst;
@@ -87,8 +87,7 @@ impl Machine<'_> {
     }
 }
 
-#[inline(always)]
-unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Atomic<P>) -> Flow {
+unsafe fn run_atomic<P: Place>(m: &mut Machine<'_>, i: &Atomic<P>) -> Flow {
     let bytes = size_of::<<P::Update as Update>::Word>() as u64;
     // SAFETY: `reach` and `locate` check addresses; registers are those of the current window, see
     // `Handler`.
@@ -122,12 +121,10 @@ unsafe fn run_atomic<P: Place, const FMA: bool>(m: &mut Machine<'_>, i: &Atomic<
     m.poll();
     Flow::Next
 }
-handlers!(atomic_handlers, run_atomic, Place, Atomic<O>, instrumented: run_looked_up::<O>);
-
 /// Runs [`run_atomic`] in an instrumented launch.
 unsafe fn run_looked_up<P: Place>(m: &mut Machine<'_>, i: &Atomic<P>) -> Flow {
     // SAFETY: the caller upholds the contract of `Handler`, which `run_atomic` requires.
-    unsafe { run_atomic::<LookedUp<P>, false>(m, i) }
+    unsafe { run_atomic::<LookedUp<P>>(m, i) }
 }
 
 /// Atomically updates a word that other threads may access, and returns its old value.
@@ -167,5 +164,8 @@ unsafe fn replace<W: Word>(pointer: *mut u8, update: impl Fn(W) -> W) -> W {
 /// is the old value. `d` holds the space in its low half and the operation's constant in its high
 /// half.
 pub(crate) const fn atomic<U: Update, R: Region<Address = u64>>() -> Handlers {
-    atomic_handlers::<PhantomData<(U, R)>>()
+    // One lane after the other, so that vector instructions gain nothing.
+    let plain: Body<_, _, _, _, _, _> = run_atomic::<PhantomData<(U, R)>>;
+    let instrumented: Body<_, _, _, _, _, _> = run_looked_up::<PhantomData<(U, R)>>;
+    Handlers::new([plain; 3], [instrumented; 3])
 }
