@@ -6,6 +6,9 @@ use crate::source::Span;
 /// The longest identifier in bytes, for `foo`, `%foo`, `@foo`, `#foo`, `!foo` and `^foo`.
 pub const MAX_NAME_BYTES: usize = 4096;
 
+/// The deepest nesting of regions, attributes and types together that parses.
+pub const MAX_DEPTH: usize = 128;
+
 /// The kind of a token. Its span leads to its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tok {

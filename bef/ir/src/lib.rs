@@ -88,7 +88,7 @@ pub use dense::{DenseData, DenseElements, MAX_DENSE_BYTES, element_size};
 pub use diagnostic::{Diagnostic, Diagnostics, MAX_DIAGNOSTICS, Severity};
 pub use expect::{Finding, findings, split_source, verify_expectations};
 pub use func::{FUNC, FUNC_TYPE, Func, SYM_NAME, SYM_VISIBILITY};
-pub use lexer::MAX_NAME_BYTES;
+pub use lexer::{MAX_DEPTH, MAX_NAME_BYTES};
 pub use location::Location;
 pub use module::{
     Block, BlockId, BlockOps, Builder, IdMaps, InsertionPoint, Module, OpId, OpMut, OpState, Operation,
@@ -96,7 +96,7 @@ pub use module::{
 };
 pub use name::Name;
 pub use parser::{
-    Failed, MAX_ALIAS_EXPANSION, MAX_DEPTH, ParseOptions, Parsed, Parser, UnresolvedOperand, parse_module,
+    Failed, MAX_ALIAS_EXPANSION, ParseOptions, Parsed, Parser, UnresolvedOperand, parse_module,
 };
 pub use print::{PrintOptions, Printer, print_module, write_module};
 pub use registry::{OpRegistry, TypeCheck};

@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::{Failed, MAX_DEPTH, Parsed, Parser};
-use crate::lexer::Tok;
+use super::{Failed, Parsed, Parser};
+use crate::lexer::{MAX_DEPTH, Tok};
 use crate::source::Span;
 use crate::{Attribute, Type};
 

@@ -17,15 +17,12 @@ pub use alias::MAX_ALIAS_EXPANSION;
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::lexer::{Lexer, Tok, Token};
+use crate::lexer::{Lexer, MAX_DEPTH, Tok, Token};
 use crate::name::Interner;
 use crate::source::{MAX_SOURCE_BYTES, Source, Span};
 use crate::{Attribute, Location, Module, Name, OpId, OpRegistry, Type};
 
 pub use ops::UnresolvedOperand;
-
-/// The deepest nesting of regions, attributes and types together that parses.
-pub const MAX_DEPTH: usize = 128;
 
 /// Says that an error has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{MAX_DEPTH, Parsed, Parser};
+use super::{Parsed, Parser};
 use crate::Type;
-use crate::lexer::{Tok, unescape};
+use crate::lexer::{MAX_DEPTH, Tok, unescape};
 use crate::source::Span;
 use crate::types::{Dim, FunctionType, MAX_INTEGER_WIDTH, ShapedType, Signedness};
 

@@ -89,7 +89,7 @@ pub(crate) fn dialect_body(f: &mut fmt::Formatter<'_>, body: &str) -> fmt::Resul
     let (name, rest) = body.split_at(name_length);
     let starts_well = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
     let balanced = || {
-        let taken = crate::lexer::Lexer::new(rest.as_bytes()).balanced(0, crate::parser::MAX_DEPTH);
+        let taken = crate::lexer::Lexer::new(rest.as_bytes()).balanced(0, crate::lexer::MAX_DEPTH);
         rest.starts_with('<') && taken.is_ok_and(|taken| taken.len() == rest.len())
     };
     if starts_well && (rest.is_empty() || balanced()) {
