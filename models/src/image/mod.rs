@@ -120,7 +120,39 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Image, ImageError> {
     let (height, width) = (usize::from(info.height), usize::from(info.width));
     check_size(height, width)?;
     let pixels = decoder.decode().map_err(|error| broken(&error))?;
+    if !has_end(bytes) {
+        return Err(broken(&"it ends before its end marker"));
+    }
     Image::new(height, width, pixels)
+}
+
+/// Returns whether the JPEG's end marker is there. The decoder does not miss it, and takes zeros for
+/// the last pixels of a file that was cut off.
+fn has_end(bytes: &[u8]) -> bool {
+    const START_OF_SCAN: u8 = 0xda;
+    const END: u8 = 0xd9;
+    let mut rest = bytes.get(2..).unwrap_or_default();
+    while let [0xff, marker, after @ ..] = rest {
+        rest = match *marker {
+            END => return true,
+            // A marker may be filled up with bytes of 0xff.
+            0xff => &rest[1..],
+            _ => {
+                let [high, low, ..] = after else { return false };
+                let length = usize::from(u16::from_be_bytes([*high, *low]));
+                let Some(after) = after.get(length..) else { return false };
+                if *marker == START_OF_SCAN { after_scan(after) } else { after }
+            }
+        };
+    }
+    false
+}
+
+/// Returns what follows the compressed pixels of a scan: the next marker that is neither a byte of
+/// the pixels nor a restart.
+fn after_scan(pixels: &[u8]) -> &[u8] {
+    let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xd0..=0xd7);
+    pixels.windows(2).position(is_marker).map_or(&[], |start| &pixels[start..])
 }
 
 fn decode_png(bytes: &[u8]) -> Result<Image, ImageError> {
