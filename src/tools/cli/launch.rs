@@ -23,10 +23,14 @@ use crate::{Console, SharedWriter, tools::Outcome};
 /// Tells relays the file in which they write down failed ranks.
 const FAILURES: &str = "TFRT_LAUNCH_FAILURES";
 
+/// The most ranks, each of which is a process on this host.
+const MAX_RANKS: i64 = 4096;
+
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Number of ranks
     #[arg(short = 'n', long, value_name = "N", required_unless_present = "relay")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MAX_RANKS))]
     ranks: Option<u32>,
     /// Start all ranks again, up to N times, if one fails
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -50,9 +54,6 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<Outcome, Failure
         return relay(args, console);
     }
     let ranks = args.ranks.unwrap_or(1);
-    if ranks == 0 {
-        return Err(Failure::Usage("the number of ranks is 0".to_owned()));
-    }
     let failures = env::temp_dir().join(format!("tfrt-launch-{}", process::id()));
     let ended = launch(args, ranks, &failures, console);
     // It is missing if no rank has failed.
