@@ -173,6 +173,13 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("onnx.MaxPool", 1) | ("onnx.Unique", 1..) | ("tf.Where", _) | ("onnx.NonMaxSuppression", _) => {
             DType::I64
         }
+        ("onnx.SequenceInsert" | "onnx.SequenceErase" | "onnx.SplitToSequence", 1) => DType::I64,
+        ("onnx.SequenceInsert", _) => call.dtype(2).unwrap_or(DType::F32),
+        ("onnx.MatMulInteger" | "onnx.ConvInteger", _) => DType::I32,
+        ("onnx.DequantizeLinear", _) => by_attribute.or_else(|| call.dtype(1)).unwrap_or(DType::F32),
+        ("onnx.QuantizeLinear", _) => by_attribute.or_else(|| call.dtype(2)).unwrap_or(DType::UI8),
+        ("onnx.QLinearMatMul" | "onnx.QLinearConv", _) => call.dtype(7).unwrap_or(DType::UI8),
+        ("onnx.IsInf", _) => DType::I1,
         ("tf.Bitcast", _) => call.type_attr("type").unwrap_or(DType::F32),
         ("tf.OneHot", _) => call.dtype(2).unwrap_or(DType::F32),
         ("tf.Select" | "tf.SelectV2", _) => call.dtype(1).unwrap_or(DType::F32),

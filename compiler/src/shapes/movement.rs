@@ -102,29 +102,29 @@ fn reshaped(call: &Call<'_>, copies_zeros: bool) -> Inferred {
             let message = format!("{}: a tensor of shape {from} cannot be reshaped to {to}", call.name);
             return Err(Diagnostic::invalid_argument(message));
         }
-    } else if let (Some(place), Some(known)) = (inferred, &x.dims) {
-        // Unknown extents that stand on both sides cancel where exactly one is unknown on each.
-        let unknown = known.iter().filter(|dim| dim.is_none()).count();
-        let unknown_others = dims.iter().enumerate().filter(|&(i, dim)| i != place && dim.is_none()).count();
-        if unknown == unknown_others && unknown == 1 && copied_unknown(&elements, known, copies_zeros) {
-            let product =
-                |dims: &[Option<u64>]| dims.iter().flatten().try_fold(1, |p: u64, &d| p.checked_mul(d));
-            let others: Vec<_> =
-                dims.iter().enumerate().filter(|&(i, _)| i != place).map(|(_, &dim)| dim).collect();
-            if let (Some(total), Some(others)) = (product(known), product(&others))
-                && others > 0
-                && total.is_multiple_of(others)
-            {
-                dims[place] = Some(total / others);
-            }
-        }
+    } else if let (Some(place), Some(known)) = (inferred, &x.dims)
+        && let Some(rest) = without_copies(&elements, known, copies_zeros)
+        && let Some(total) = rest.into_iter().try_fold(1, u64::checked_mul)
+        && let Some(others) = given(&elements, place)
+        && others > 0
+        && total.is_multiple_of(others)
+    {
+        dims[place] = Some(total / others);
     }
     one(x.dtype, dims)
 }
 
-/// Whether the one unknown extent of the result is that of the argument, copied by a zero.
-fn copied_unknown(elements: &[Option<i64>], known: &[Option<u64>], copies_zeros: bool) -> bool {
-    copies_zeros && elements.iter().zip(known).any(|(element, dim)| *element == Some(0) && dim.is_none())
+/// The extents of the argument without those that the result copies by a zero, which cancel; `None` if one is not known.
+fn without_copies(elements: &[Option<i64>], known: &[Option<u64>], copies_zeros: bool) -> Option<Vec<u64>> {
+    let is_copied = |place: usize| copies_zeros && elements.get(place) == Some(&Some(0));
+    (0..known.len()).filter(|&place| !is_copied(place)).map(|place| known[place]).collect()
+}
+
+/// The product of the extents that a shape gives but for the one in `place` and those that it copies.
+fn given(elements: &[Option<i64>], place: usize) -> Option<u64> {
+    let others =
+        elements.iter().enumerate().filter(|&(index, element)| index != place && *element != Some(0));
+    others.map(|(_, element)| extent(*element)).try_fold(1u64, |product, dim| product.checked_mul(dim?))
 }
 
 /// ONNX's Expand: both the argument's shape and the given one are broadcast.
@@ -154,7 +154,14 @@ fn expand_dims(call: &Call<'_>) -> Inferred {
 }
 
 fn transpose(call: &Call<'_>) -> Inferred {
-    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let Some(dtype) = call.dtype(0) else { return Ok(None) };
+    let Some(dims) = call.dims(0) else {
+        // The order has as many numbers as the argument has dimensions.
+        return match call.dims(1) {
+            Some(&[Some(rank)]) if rank < 256 => one(dtype, vec![None; rank as usize]),
+            _ => Ok(None),
+        };
+    };
     let Some(order) = call.integers(1) else { return one(dtype, vec![None; dims.len()]) };
     let mut moved = Vec::new();
     for axis in order {

@@ -17,6 +17,9 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "onnx.OneHot" => one_hot,
         "onnx.Pad" => pad,
         "onnx.Resize" => resize,
+        "onnx.ConcatFromSequence" => concat_from_sequence,
+        "onnx.SequenceAt" => sequence_at,
+        "onnx.SequenceErase" | "onnx.SequenceInsert" | "onnx.SplitToSequence" => sequence,
         "onnx.Slice" => slice,
         "onnx.Squeeze" => squeeze,
         "onnx.STFT" => |call| same_type(call, 4),
@@ -92,6 +95,40 @@ fn axes_input(call: &Call<'_>, input: usize) -> Option<Option<Vec<i64>>> {
         None => Some(None),
         Some(index) => call.integers(index).map(Some),
     }
+}
+
+/// A sequence as two tensors: its elements, and a row of extents for each of its tensors.
+fn sequence(call: &Call<'_>) -> Inferred {
+    let (dtype, rank) = match call.name {
+        "onnx.SequenceInsert" => (call.dtype(2), call.dims(2).map(<[_]>::len)),
+        "onnx.SequenceErase" => (call.dtype(0), sequence_rank(call)),
+        _ => {
+            let drops = call.operands.len() == 1 && call.int_attr("keepdims") == Some(0);
+            let rank = call.dims(0).map(<[_]>::len);
+            (call.dtype(0), rank.and_then(|rank| rank.checked_sub(usize::from(drops))))
+        }
+    };
+    let Some(dtype) = dtype else { return Ok(None) };
+    let rank = rank.and_then(|rank| u64::try_from(rank).ok());
+    Ok(Some(vec![TensorType::ranked(dtype, vec![None]), TensorType::ranked(DType::I64, vec![None, rank])]))
+}
+
+/// The number of dimensions of a sequence's tensors.
+fn sequence_rank(call: &Call<'_>) -> Option<usize> {
+    let rank = call.dims(1)?.get(1).copied().flatten()?;
+    usize::try_from(rank).ok().filter(|&rank| rank < 256)
+}
+
+fn sequence_at(call: &Call<'_>) -> Inferred {
+    Ok(sequence_rank(call)
+        .zip(call.dtype(0))
+        .map(|(rank, dtype)| vec![TensorType::ranked(dtype, vec![None; rank])]))
+}
+
+fn concat_from_sequence(call: &Call<'_>) -> Inferred {
+    let added = usize::from(call.int_attr("new_axis").unwrap_or(0) != 0);
+    let typed = sequence_rank(call).zip(call.dtype(0));
+    Ok(typed.map(|(rank, dtype)| vec![TensorType::ranked(dtype, vec![None; rank + added])]))
 }
 
 fn slice(call: &Call<'_>) -> Inferred {

@@ -1,4 +1,7 @@
 //! Inference by the op's own metadata function.
+//!
+//! Unknown extents are asked for with several numbers in their place. Where an extent must fit a known one, no such number may
+//! do; then the known extents are tried.
 
 use tfrt_host::Diagnostic;
 use tfrt_tensor::TensorMetadata;
@@ -40,7 +43,62 @@ pub(super) fn infer(call: &Call<'_>) -> Inferred {
         }
     }
     // One failing question may be due to the number that was asked with. Two answers are needed to see what varies.
-    if failure.is_some() { Ok(None) } else { Ok(agreed) }
+    if failure.is_some() { Ok(search(call, &types)) } else { Ok(agreed) }
+}
+
+/// How many questions a search may ask.
+const MAX_QUESTIONS: usize = 256;
+/// How many unknown extents a search may find numbers for.
+const MAX_UNKNOWN: usize = 12;
+
+/// Finds numbers for unknown extents that must fit known ones, as the rows of a matrix must fit the columns of another: what
+/// all answers agree on, for any choice of known extents in the place of one or two unknown ones.
+fn search(call: &Call<'_>, types: &[TensorType]) -> Option<Vec<TensorType>> {
+    let extents = || {
+        types.iter().enumerate().flat_map(|(index, ty)| ty.dims.iter().flatten().map(move |dim| (index, dim)))
+    };
+    let mut known: Vec<u64> = extents().filter_map(|(_, dim)| *dim).collect();
+    known.push(1);
+    known.sort_unstable();
+    known.dedup();
+    let unknown = extents().filter(|(_, dim)| dim.is_none()).count();
+    if unknown > MAX_UNKNOWN {
+        return None;
+    }
+    let single: Vec<Vec<(usize, u64)>> =
+        (0..unknown).flat_map(|place| known.iter().map(move |&extent| vec![(place, extent)])).collect();
+    let pairs = single.iter().enumerate().flat_map(|(index, first)| {
+        let later = single[index + 1..].iter().filter(|second| second[0].0 != first[0].0);
+        later.map(|second| vec![first[0], second[0]])
+    });
+    let choices: Vec<_> = single.iter().cloned().chain(pairs).take(MAX_QUESTIONS / PROBES.len()).collect();
+    let mut agreed: Option<Vec<TensorType>> = None;
+    for probe in PROBES {
+        let mut has_answer = false;
+        for choice in &choices {
+            let Some(Ok(results)) = ask(call, &with_extents(types, choice), probe) else { continue };
+            has_answer = true;
+            let answer: Vec<_> = results.iter().map(TensorType::of).collect();
+            agreed = Some(match agreed {
+                None => answer,
+                Some(before) => before.iter().zip(&answer).map(|(a, b)| common(a, b)).collect(),
+            });
+        }
+        if !has_answer {
+            return None;
+        }
+    }
+    agreed
+}
+
+/// The types with these numbers in the place of unknown extents, which are counted through all types.
+fn with_extents(types: &[TensorType], choice: &[(usize, u64)]) -> Vec<TensorType> {
+    let mut types = types.to_vec();
+    let unknown = types.iter_mut().flat_map(|ty| ty.dims.iter_mut().flatten()).filter(|dim| dim.is_none());
+    for (place, dim) in unknown.enumerate() {
+        *dim = choice.iter().find(|(chosen, _)| *chosen == place).map(|&(_, extent)| extent);
+    }
+    types
 }
 
 /// What the metadata function says with `probe` in the place of unknown extents.
