@@ -62,10 +62,25 @@ fn places(keys: &HostTensor, queries: &HostTensor) -> Result<Vec<Option<usize>>,
                     let (keys, queries) = (keys.read::<i32>(&ME)?, queries.read::<i32>(&ME)?);
                     Ok(find(&keys, &queries, |&key| key, |&key| key))
                 }
+                DType::F32 => {
+                    let (keys, queries) = (keys.read::<f32>(&ME)?, queries.read::<f32>(&ME)?);
+                    let bits = |&number: &f32| bits_of(number.into());
+                    Ok(find(&keys, &queries, bits, bits))
+                }
+                DType::F64 => {
+                    let (keys, queries) = (keys.read::<f64>(&ME)?, queries.read::<f64>(&ME)?);
+                    let bits = |&number: &f64| bits_of(number);
+                    Ok(find(&keys, &queries, bits, bits))
+                }
                 other => Err(unsupported("tfrt.Lookup", other)),
             }
         }
     }
+}
+
+/// Equal bits for equal numbers. As a key NaN equals itself, so that tables can have an entry for it.
+fn bits_of(number: f64) -> u64 {
+    if number.is_nan() { f64::NAN.to_bits() } else { (number + 0.0).to_bits() }
 }
 
 fn find<'k, T, K: Eq + std::hash::Hash>(

@@ -116,3 +116,15 @@ pub fn op_support() -> Vec<OpSupport> {
     };
     SCHEMAS.iter().map(support).collect()
 }
+
+/// The ops of other domains that can be imported, in alphabetical order, by domain.
+pub fn other_domains() -> Vec<(&'static str, Vec<&'static str>)> {
+    let others = ops::DOMAINS.iter().filter(|(domain, _)| !domain.is_empty());
+    let named = others.map(|&(domain, families)| {
+        let mut names: Vec<_> =
+            families.iter().flat_map(|family| family.iter().map(|(name, _)| *name)).collect();
+        names.sort_unstable();
+        (domain, names)
+    });
+    named.collect()
+}

@@ -7,8 +7,10 @@
 mod describe;
 #[cfg(test)]
 mod hostile_tests;
+mod narrow;
 mod node;
 mod ops;
+mod order;
 mod proto;
 mod schemas;
 mod scope;
@@ -33,6 +35,7 @@ use tfrt_ir::{
 use tfrt_tensor::{HostTensor, SharedAllocator};
 
 use self::{
+    narrow::Narrow,
     node::{ImportError, Imported, Node},
     proto::{
         AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeValue,
@@ -45,7 +48,7 @@ use self::{
 use super::ImportOptions;
 use crate::{Evaluator, Graph, GraphBuilder, MAIN, Port, TensorType};
 
-pub use describe::{ModelFile, OpSupport, describe_file, op_support};
+pub use describe::{ModelFile, OpSupport, describe_file, op_support, other_domains};
 pub use unsupported::{Unsupported, find_unsupported};
 
 /// The versions of the default operator set whose ops are known.
@@ -131,13 +134,22 @@ fn domain_of(domain: &str) -> &str {
     if domain == "ai.onnx" { "" } else { domain }
 }
 
+/// Domain, name and overload of a function.
+type FunctionKey = (String, String, String);
+
+/// The function that a node would call.
+fn function_key(node: &NodeProto) -> FunctionKey {
+    (domain_of(&node.domain).to_owned(), node.op_type.clone(), node.overload.clone())
+}
+
 /// Imports one model.
 struct Importer<'g> {
     file: String,
     options: &'g ImportOptions,
     evaluator: &'g Evaluator,
     tensors: TensorReader,
-    functions: HashMap<(String, String), Arc<FunctionProto>>,
+    /// The model's functions, by domain, name and overload.
+    functions: HashMap<FunctionKey, Arc<FunctionProto>>,
     opsets: HashMap<String, i64>,
     graph: Graph,
     block: BlockId,
@@ -145,6 +157,10 @@ struct Importer<'g> {
     scope: Scope,
     depth: usize,
     function_count: usize,
+    /// The number of dimensions that files declare of values between nodes.
+    declared_ranks: HashMap<String, usize>,
+    /// Values whose elements stand for those of a narrow type.
+    narrow: HashMap<ValueId, &'static Narrow>,
     diagnostics: Diagnostics,
     /// The nodes whose ops are not known.
     unknown: Vec<Unsupported>,
@@ -163,7 +179,8 @@ impl<'g> Importer<'g> {
             return Err("the file is not an ONNX model: it has no graph or no operator set".to_owned());
         }
         let functions = model.functions.iter().map(|function| {
-            let key = (domain_of(&function.domain).to_owned(), function.name.clone());
+            let key =
+                (domain_of(&function.domain).to_owned(), function.name.clone(), function.overload.clone());
             (key, Arc::new(function.clone()))
         });
         let graph = Graph::new();
@@ -181,6 +198,8 @@ impl<'g> Importer<'g> {
             scope: Scope::default(),
             depth: 0,
             function_count: 0,
+            declared_ranks: HashMap::new(),
+            narrow: HashMap::new(),
             diagnostics: Diagnostics::new(),
             unknown: Vec::new(),
         })
@@ -227,12 +246,12 @@ impl<'g> Importer<'g> {
     }
 
     /// Reports every node whose op is not known, those in subgraphs and functions too.
-    fn check_ops(&mut self, nodes: &[NodeProto], seen: &mut HashSet<(String, String)>, depth: usize) {
+    fn check_ops(&mut self, nodes: &[NodeProto], seen: &mut HashSet<FunctionKey>, depth: usize) {
         if depth > MAX_DEPTH {
             return self.error(format!("subgraphs and functions nest deeper than {MAX_DEPTH}"));
         }
         for node in nodes {
-            let key = (domain_of(&node.domain).to_owned(), node.op_type.clone());
+            let key = function_key(node);
             let function = self.functions.get(&key).cloned();
             if ops::find(&key.0, &key.1).is_none() && function.is_none() {
                 let unknown = self.unsupported(node, unknown_op(&key.0, &key.1, self.opset(&key.0)));
@@ -280,6 +299,9 @@ impl<'g> Importer<'g> {
         self.block = block;
         let arguments = self.graph.module.block(block).arguments.clone();
         for (port, argument) in inputs.iter().zip(arguments) {
+            let info = proto.input.iter().find(|info| info.name == port.name);
+            let narrow = info.and_then(element_number).and_then(narrow::find);
+            self.narrow.extend(narrow.map(|narrow| (argument, narrow)));
             self.scope.define(&port.name, argument);
         }
         let results = self.import_body(proto)?;
@@ -348,12 +370,35 @@ impl<'g> Importer<'g> {
         }
     }
 
+    fn note_declared_ranks(&mut self, proto: &GraphProto) {
+        for info in proto.value_info.iter().chain(&proto.output) {
+            if let Some(TypeValue::Tensor(ty)) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref())
+                && let Some(shape) = &ty.shape
+            {
+                self.declared_ranks.insert(info.name.clone(), shape.dim.len());
+            }
+        }
+    }
+
+    /// Believes the number of dimensions that the file declares where inference does not find it. Extents are not believed:
+    /// exporters declare those of an example.
+    fn take_declared_rank(&mut self, name: &str, value: ValueId) {
+        if let Some(&rank) = self.declared_ranks.get(name)
+            && let Some(ty) = self.graph.tensor_type(value)
+            && ty.rank().is_none()
+        {
+            let ty = TensorType::ranked(ty.dtype, vec![None; rank]);
+            self.graph.module.set_value_type(value, ty.to_ir());
+        }
+    }
+
     /// Imports constants and nodes of a graph into the current block, and gives its outputs.
     fn import_body(&mut self, proto: &GraphProto) -> Imported {
         for tensor in &proto.initializer {
             let read = self.tensors.read(tensor);
             let read = read.map_err(|message| format!("initializer '{}': {message}", tensor.name))?;
             let value = self.builder().add_constant(&tensor.name, read);
+            self.narrow.extend(narrow::find(tensor.data_type).map(|narrow| (value, narrow)));
             self.scope.define(&tensor.name, value);
         }
         for tensor in &proto.sparse_initializer {
@@ -362,6 +407,7 @@ impl<'g> Importer<'g> {
             let value = self.builder().add_constant(&name, dense);
             self.scope.define(&name, value);
         }
+        self.note_declared_ranks(proto);
         self.import_nodes(&proto.node, None)?;
         let outer = Location::file(self.file.as_str(), 0, 0);
         self.location = outer;
@@ -382,7 +428,7 @@ impl<'g> Importer<'g> {
         nodes: &[NodeProto],
         attributes: Option<&HashMap<String, AttributeProto>>,
     ) -> Imported<()> {
-        for node in nodes {
+        for node in order::sorted(nodes) {
             let resolved;
             let node = match attributes {
                 None => node,
@@ -399,6 +445,7 @@ impl<'g> Importer<'g> {
             match self.import_node(node) {
                 Ok(values) => {
                     for (name, value) in node.output.iter().zip(values) {
+                        self.take_declared_rank(name, value);
                         self.scope.define(name, value);
                     }
                 }
@@ -419,13 +466,15 @@ impl<'g> Importer<'g> {
         };
         let inputs = proto.input.iter().map(find).collect::<Imported<Vec<_>>>()?;
         let domain = domain_of(&proto.domain).to_owned();
-        if let Some(function) = self.functions.get(&(domain.clone(), proto.op_type.clone())).cloned() {
+        if let Some(function) = self.functions.get(&function_key(proto)).cloned() {
             return self.inline(&function, proto, &inputs);
         }
         let import = ops::find(&domain, &proto.op_type)
             .ok_or_else(|| ImportError(format!("unsupported op '{}'", proto.op_type)))?;
         let opset = self.opsets.get(&domain).copied().unwrap_or(1);
-        let values = import(&mut Node { importer: self, proto, opset, inputs })?;
+        let mut node = Node { importer: self, proto, opset, inputs };
+        let values = import(&mut node)?;
+        node.pass_narrow(&values);
         let used = proto.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
         if values.len() < used {
             return Err(format!("output {} is not supported", values.len()).into());
@@ -472,16 +521,29 @@ impl<'g> Importer<'g> {
     }
 }
 
+/// The number of the declared type of a tensor's elements.
+fn element_number(info: &ValueInfoProto) -> Option<i32> {
+    match info.r#type.as_ref()?.value.as_ref()? {
+        TypeValue::Tensor(ty) => Some(ty.elem_type),
+        _ => None,
+    }
+}
+
 /// Versions by domain.
 fn opsets(imports: &[proto::OperatorSetIdProto]) -> HashMap<String, i64> {
     imports.iter().map(|set| (domain_of(&set.domain).to_owned(), set.version)).collect()
 }
 
-/// The node with the attributes that refer to those of a function's call replaced by them.
+/// The node with the attributes that refer to those of a function's call replaced by them, in its subgraphs too.
 fn resolve(node: &NodeProto, attributes: &HashMap<String, AttributeProto>) -> NodeProto {
     let mut node = node.clone();
-    let resolve = |attribute: AttributeProto| match attribute.ref_attr_name.as_str() {
-        "" => Some(attribute),
+    let resolve = |mut attribute: AttributeProto| match attribute.ref_attr_name.as_str() {
+        "" => {
+            if let Some(graph) = &mut attribute.g {
+                graph.node = graph.node.iter().map(|node| resolve(node, attributes)).collect();
+            }
+            Some(attribute)
+        }
         outer => attributes.get(outer).map(|value| AttributeProto { name: attribute.name, ..value.clone() }),
     };
     node.attribute = std::mem::take(&mut node.attribute).into_iter().filter_map(resolve).collect();

@@ -6,6 +6,7 @@ use tfrt_tensor::HostTensor;
 
 use super::{
     Importer,
+    narrow::{self, Narrow},
     proto::{AttributeProto, AttributeType, NodeProto},
 };
 use crate::{GraphBuilder, TensorType};
@@ -339,6 +340,11 @@ impl Node<'_, '_> {
             None => Ok(None),
             Some(number) => Ok(Some(super::tensor::dtype(i32::try_from(number).unwrap_or(-1))?)),
         }
+    }
+
+    /// A narrow data type by its number; `None` for other types.
+    pub(super) fn narrow_attribute(&self, name: &str) -> Imported<Option<&'static Narrow>> {
+        Ok(self.int(name)?.and_then(|number| narrow::find(i32::try_from(number).ok()?)))
     }
 
     /// Axes as the op's version gives them: by an attribute before `since`, later as an input, which must be known. `None` if

@@ -25,38 +25,55 @@ pub(super) struct Subgraph {
 }
 
 /// The values of outer graphs that subgraphs use, but for constants: what their functions take behind their own arguments.
+#[derive(Default)]
 pub(super) struct Captures {
     names: Vec<String>,
     pub(super) values: Vec<ValueId>,
     constants: Vec<(String, ValueId)>,
+    /// The names of sequences, with the place among `values` of the first of their two tensors.
+    sequences: Vec<(String, usize)>,
 }
 
 impl Captures {
     /// What these subgraphs use of the graphs around them.
-    pub(super) fn new(importer: &Importer<'_>, graphs: &[&GraphProto]) -> Self {
+    pub(super) fn new(importer: &mut Importer<'_>, graphs: &[&GraphProto]) -> Imported<Self> {
         let mut free = Vec::new();
         let mut seen = HashSet::new();
         for graph in graphs {
             find_free(graph, &mut Vec::new(), &mut seen, &mut free, 0);
         }
-        let mut captures = Self { names: Vec::new(), values: Vec::new(), constants: Vec::new() };
+        let mut captures = Self::default();
+        let mut sequences = Vec::new();
         for name in free {
             // A name that is not defined is reported where it is used.
             let Some(value) = importer.scope.find(&name) else { continue };
             if importer.graph.constant(value).is_some() {
                 captures.constants.push((name, value));
+            } else if importer.is_sequence(value) {
+                sequences.push((name, value));
             } else {
                 captures.names.push(name);
                 captures.values.push(value);
             }
         }
-        captures
+        for (name, value) in sequences {
+            captures.sequences.push((name, captures.values.len()));
+            captures.values.extend(importer.packed(value)?);
+        }
+        Ok(captures)
     }
 
     /// Adds values that functions take behind the others and that have no name.
     pub(super) fn add(&mut self, values: &[ValueId]) {
         self.values.extend(values);
     }
+}
+
+/// The names that a graph uses and does not define.
+pub(super) fn free_names(graph: &GraphProto) -> Vec<String> {
+    let mut free = Vec::new();
+    find_free(graph, &mut Vec::new(), &mut HashSet::new(), &mut free, 0);
+    free
 }
 
 /// Lists the names that a graph uses and does not define.
@@ -95,13 +112,12 @@ impl Importer<'_> {
     /// Imports a subgraph in the place of a node, with its inputs standing for these values.
     pub(super) fn import_inline(&mut self, graph: &GraphProto, inputs: &[ValueId]) -> Imported {
         self.enter_subgraph()?;
+        // The subgraph is a part of the current function, so that it sees what that sees.
         let mut inner = Scope::default();
-        let captures = Captures::new(self, &[graph]);
-        for (name, &value) in captures.names.iter().zip(&captures.values) {
-            inner.define(name, value);
-        }
-        for (name, value) in &captures.constants {
-            inner.define(name, *value);
+        for name in free_names(graph) {
+            if let Some(value) = self.scope.find(&name) {
+                inner.define(&name, value);
+            }
         }
         for (input, &value) in graph.input.iter().zip(inputs) {
             inner.define(&input.name, value);
@@ -128,6 +144,12 @@ impl Importer<'_> {
         for (name, &value) in captures.names.iter().zip(captured) {
             inner.define(name, value);
         }
+        for (name, first) in &captures.sequences {
+            if let Some(&[data, shapes]) = captured.get(*first..first + 2) {
+                let sequence = self.mark_packed([data, shapes]);
+                inner.define(name, sequence);
+            }
+        }
         for (name, value) in &captures.constants {
             if let Some(tensor) = self.graph.constant(*value).cloned() {
                 let again = self.builder().add_constant(name, tensor);
@@ -145,11 +167,44 @@ impl Importer<'_> {
         results
     }
 
-    /// Imports a subgraph without inputs as a function of what it captures.
-    pub(super) fn import_branch(&mut self, graph: &GraphProto, captures: &Captures) -> Imported<Subgraph> {
-        self.make_function(&[], captures, |importer, arguments| {
-            importer.import_captured(graph, &[], captures, arguments)
-        })
+    /// Imports a subgraph without inputs as a function of what it captures. Sequences among its results are two tensors each;
+    /// says which results were sequences.
+    pub(super) fn import_branch(
+        &mut self,
+        graph: &GraphProto,
+        captures: &Captures,
+    ) -> Imported<(Subgraph, Vec<bool>)> {
+        let mut kinds = Vec::new();
+        let function = self.make_function(&[], captures, |importer, arguments| {
+            let results = importer.import_captured(graph, &[], captures, arguments)?;
+            kinds = results.iter().map(|&result| importer.is_sequence(result)).collect();
+            importer.flattened(&results)
+        })?;
+        Ok((function, kinds))
+    }
+
+    /// Values with two tensors in the place of each sequence.
+    pub(super) fn flattened(&mut self, values: &[ValueId]) -> Imported {
+        let mut flat = Vec::new();
+        for &value in values {
+            match self.is_sequence(value) {
+                true => flat.extend(self.packed(value)?),
+                false => flat.push(value),
+            }
+        }
+        Ok(flat)
+    }
+
+    /// Values with a sequence in the place of two tensors each, where `kinds` says that there is one.
+    pub(super) fn unflattened(&mut self, flat: &[ValueId], kinds: &[bool]) -> Imported {
+        let mut flat = flat.iter().copied();
+        let mut next = || flat.next().ok_or_else(|| ImportError("a subgraph has too few values".into()));
+        let mut values = Vec::new();
+        for &is_sequence in kinds {
+            let first = next()?;
+            values.push(if is_sequence { self.mark_packed([first, next()?]) } else { first });
+        }
+        Ok(values)
     }
 
     /// Makes a function that fails with this message, in the place of one with results of these types.
@@ -177,13 +232,23 @@ impl Importer<'_> {
         let (name, op, arguments, outer_block) = self.begin_function(types, captures);
         let results = finish(self, &arguments).and_then(|results| self.end_function(op, results));
         self.block = outer_block;
-        Ok(Subgraph { name, results: results?, op })
+        match results {
+            Ok(results) => Ok(Subgraph { name, results, op }),
+            Err(error) => {
+                self.remove_since(op);
+                Err(error)
+            }
+        }
     }
 
     /// Removes a function again, with those made since.
     pub(super) fn remove_function(&mut self, subgraph: &Subgraph) {
+        self.remove_since(subgraph.op);
+    }
+
+    fn remove_since(&mut self, first: OpId) {
         let functions: Vec<_> = self.graph.module.functions().map(|function| function.op()).collect();
-        let since = functions.iter().position(|&op| op == subgraph.op).unwrap_or(functions.len());
+        let since = functions.iter().position(|&op| op == first).unwrap_or(functions.len());
         for &op in &functions[since..] {
             self.graph.module.erase_op(op);
         }

@@ -8,11 +8,17 @@ use std::{
 use bytes::Bytes;
 use tfrt_host::{DType, MappedFile, host_buffer::HostBuffer};
 use tfrt_tensor::{
-    DenseHostTensor, HostTensor, SharedAllocator, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
+    Accessor, DenseHostTensor, HostTensor, SharedAllocator, StringHostTensor, TensorMetadata, TensorShape,
+    bf16, f16,
 };
 
-use super::proto::{EXTERNAL, TensorProto};
+use super::{
+    narrow::{self, Narrow},
+    proto::{EXTERNAL, TensorProto},
+};
 use crate::attributes::{tensor_in_place, tensor_of_bytes};
+
+static READ: Accessor = Accessor::new("the ONNX importer");
 
 /// Reads constant tensors, and the files beside the model that hold the elements of some.
 pub(super) struct TensorReader {
@@ -22,7 +28,7 @@ pub(super) struct TensorReader {
     files: HashMap<String, HostBuffer>,
 }
 
-/// The data type that a number of ONNX's `TensorProto.DataType` stands for.
+/// The data type that a number of ONNX's `TensorProto.DataType` stands for; for a narrow type that of the elements that hold it.
 pub(super) fn dtype(number: i32) -> Result<DType, String> {
     Ok(match number {
         1 => DType::F32,
@@ -41,10 +47,10 @@ pub(super) fn dtype(number: i32) -> Result<DType, String> {
         14 => DType::Complex64,
         15 => DType::Complex128,
         16 => DType::BF16,
-        17..=20 => return Err("8-bit floating-point elements are not supported".to_owned()),
-        21 | 22 => return Err("4-bit integer elements are not supported".to_owned()),
-        23 => return Err("4-bit floating-point elements are not supported".to_owned()),
-        other => return Err(format!("{other} is not a data type of ONNX that is supported")),
+        other => match narrow::find(other) {
+            Some(narrow) => narrow.held,
+            None => return Err(format!("{other} is not a data type of ONNX that is supported")),
+        },
     })
 }
 
@@ -64,6 +70,9 @@ impl TensorReader {
         if dtype == DType::String {
             return strings(proto, shape, count);
         }
+        if let Some(narrow) = narrow::find(proto.data_type) {
+            return self.narrow(proto, narrow, shape, count);
+        }
         let metadata = TensorMetadata { dtype, shape };
         if proto.data_location == EXTERNAL {
             return Ok(self.external(proto, metadata)?.into());
@@ -80,6 +89,30 @@ impl TensorReader {
         tensor_of_bytes(metadata, &bytes, &self.allocator)
             .map(HostTensor::from)
             .map_err(|error| error.message)
+    }
+
+    /// A tensor of a narrow type, whose elements become wider ones.
+    fn narrow(
+        &mut self,
+        proto: &TensorProto,
+        narrow: &Narrow,
+        shape: TensorShape,
+        count: usize,
+    ) -> Result<HostTensor, String> {
+        let allocator = self.allocator.clone();
+        if proto.data_location == EXTERNAL {
+            let size = narrow.size_bytes(count).ok_or("the tensor is too large")?;
+            let bytes = TensorShape::new(&[size]).map_err(|error| error.message)?;
+            let bytes = self.external(proto, TensorMetadata { dtype: DType::UI8, shape: bytes })?;
+            let bytes = bytes.read::<u8>(&READ).map_err(|error| error.message)?;
+            return narrow.read(&bytes, shape, &allocator).map(HostTensor::from);
+        }
+        if proto.raw_data.is_empty() {
+            // Each number holds one byte.
+            let bytes: Vec<u8> = proto.int32_data.iter().map(|&number| number as u8).collect();
+            return narrow.read(&bytes, shape, &allocator).map(HostTensor::from);
+        }
+        narrow.read(&proto.raw_data, shape, &allocator).map(HostTensor::from)
     }
 
     fn external(&mut self, proto: &TensorProto, metadata: TensorMetadata) -> Result<DenseHostTensor, String> {

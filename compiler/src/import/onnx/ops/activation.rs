@@ -135,7 +135,10 @@ fn softmax(node: &mut Node<'_, '_>, op: &str) -> Imported {
         let result = node.op(op, &[flat], &[])?;
         return Ok(vec![node.op("tf.Reshape", &[result, shape], &[])?]);
     }
-    let rank = node.rank(x)?;
+    let Some(rank) = node.ty(x)?.rank() else {
+        let op = if op == "tf.Softmax" { "onnx.Softmax" } else { "onnx.LogSoftmax" };
+        return Ok(vec![node.op(op, &[x], &[("axis", Attribute::i64(node.int_or("axis", -1)?))])?]);
+    };
     if rank == 0 {
         let column = node.reshape(x, &[1])?;
         let result = node.op(op, &[column], &[])?;

@@ -5,7 +5,7 @@ use tfrt_tensor::{DenseHostTensor, HostTensor, StringHostTensor, TensorMetadata,
 
 use super::Family;
 use crate::import::onnx::{
-    Importer,
+    Importer, narrow,
     node::{ImportError, Imported, Node},
     proto::SparseTensorProto,
 };
@@ -16,7 +16,13 @@ pub(super) const OPS: Family =
 fn constant(node: &mut Node<'_, '_>) -> Imported {
     let output = node.proto.output.first().cloned().unwrap_or_default();
     if let Some(tensor) = node.tensor("value")? {
-        return Ok(vec![node.builder().add_constant(&output, tensor)]);
+        let value = node.builder().add_constant(&output, tensor);
+        let attribute = node.proto.attribute.iter().find(|attribute| attribute.name == "value");
+        let number = attribute.and_then(|attribute| attribute.t.as_ref()).map(|tensor| tensor.data_type);
+        if let Some(narrow) = number.and_then(narrow::find) {
+            node.set_narrow(value, narrow);
+        }
+        return Ok(vec![value]);
     }
     if let Some(value) = node.float("value_float")? {
         return Ok(vec![node.builder().add_elements(&[], &[value])?]);

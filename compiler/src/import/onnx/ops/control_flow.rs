@@ -38,13 +38,14 @@ fn conditional(node: &mut Node<'_, '_>) -> Imported {
         return node.importer.import_inline(branches[usize::from(*truth == 0)], &[]);
     }
     let importer = &mut *node.importer;
-    let captures = Captures::new(importer, &branches);
-    let [on_true, on_false] = import_branches(importer, branches, &captures)?;
+    let captures = Captures::new(importer, &branches)?;
+    let ([on_true, on_false], kinds) = import_branches(importer, branches, &captures)?;
     let both = on_true.results.iter().zip(&on_false.results);
     let types = both.map(|(a, b)| Ok(a.join(b)?.to_ir())).collect::<Imported<Vec<_>>>()?;
     let operands = [&[condition][..], &captures.values].concat();
     let attributes = symbols([("then_branch", &on_true), ("else_branch", &on_false)]);
-    Ok(importer.builder().append_op("tf.If", &operands, attributes, types))
+    let results = importer.builder().append_op("tf.If", &operands, attributes, types);
+    importer.unflattened(&results, &kinds)
 }
 
 /// Imports both branches. Models keep branches that are never taken for their inputs, and whose shapes do not fit these: a
@@ -53,7 +54,7 @@ fn import_branches(
     importer: &mut Importer<'_>,
     branches: [&GraphProto; 2],
     captures: &Captures,
-) -> Imported<[Subgraph; 2]> {
+) -> Imported<([Subgraph; 2], Vec<bool>)> {
     let mut attempt = |graph| {
         let outer = std::mem::take(&mut importer.diagnostics);
         let imported = importer.import_branch(graph, captures);
@@ -68,20 +69,23 @@ fn import_branches(
         importer.import_failure(captures, &imported.results, &message)
     };
     match (on_true, on_false) {
-        (Ok(on_true), Ok(on_false)) => {
+        (Ok((on_true, kinds)), Ok((on_false, others))) => {
             importer.diagnostics.extend(first);
             importer.diagnostics.extend(second);
-            Ok([on_true, on_false])
+            if kinds != others {
+                return Err("one branch gives a sequence where the other one gives a tensor".into());
+            }
+            Ok(([on_true, on_false], kinds))
         }
-        (Ok(on_true), Err(error)) => {
+        (Ok((on_true, kinds)), Err(error)) => {
             let on_false = refused(&on_true, "else branch", second, error)?;
             importer.diagnostics.extend(first);
-            Ok([on_true, on_false])
+            Ok(([on_true, on_false], kinds))
         }
-        (Err(error), Ok(on_false)) => {
+        (Err(error), Ok((on_false, kinds))) => {
             let on_true = refused(&on_false, "then branch", first, error)?;
             importer.diagnostics.extend(second);
-            Ok([on_true, on_false])
+            Ok(([on_true, on_false], kinds))
         }
         (Err(error), Err(_)) => {
             importer.diagnostics.extend(first);
@@ -99,13 +103,20 @@ struct Loop<'p> {
     /// Iteration, bound, condition, carried values, lists.
     state: Vec<ValueId>,
     types: Vec<TensorType>,
+    /// The number of carried values, with two for each sequence.
     carried: usize,
+    /// Which of the values that the body carries are sequences.
+    kinds: Vec<bool>,
+    /// Places in the state of sequences that are empty at first.
+    empty: Vec<usize>,
     /// The types of what is added to the lists, once the body was imported.
     items: Vec<TensorType>,
 }
 
 /// Where the carried values begin in a loop's state.
 const CARRIED: usize = 3;
+/// The most dimensions that a tensor of a sequence has.
+const MAX_RANK: usize = 64;
 /// How often the body is imported, with less known of the carried values each time.
 const MAX_ATTEMPTS: usize = 4;
 
@@ -128,7 +139,7 @@ impl Loop<'_> {
         has_condition: bool,
         inputs: impl FnOnce(&mut Importer<'_>, &[ValueId]) -> Imported,
     ) -> Imported<Subgraph> {
-        let (carried, count) = (self.carried, self.types.len());
+        let (carried, count, kinds) = (self.carried, self.types.len(), &self.kinds);
         let mut items = Vec::new();
         let step = importer.make_function(&self.types, &self.captures, |importer, arguments| {
             let own = inputs(importer, arguments)?;
@@ -144,9 +155,12 @@ impl Loop<'_> {
             let scalar = builder.add_integers(&dims)?;
             let goes_on = builder.op("tf.Reshape", &[goes_on, scalar], none.clone())?;
             let mut state = vec![next, arguments[1], goes_on];
-            for _ in 0..carried {
-                state.push(results.next().ok_or_else(missing)?);
+            let kept: Vec<_> = results.by_ref().take(kinds.len()).collect();
+            if !kept.iter().map(|&value| importer.is_sequence(value)).eq(kinds.iter().copied()) {
+                return Err("the body of the loop changes which of its values are sequences".into());
             }
+            state.extend(importer.flattened(&kept)?);
+            let mut builder = importer.builder();
             for &list in &arguments[CARRIED + carried..count] {
                 let item = results.next().ok_or_else(missing)?;
                 let ty = builder.ty(list).ok_or_else(missing)?.to_ir();
@@ -178,6 +192,27 @@ impl Loop<'_> {
         Ok(has_changed)
     }
 
+    /// Makes the sequences that are empty at first anew, if their first element tells their data type and rank; whether any was.
+    fn settle_sequences(&mut self, importer: &mut Importer<'_>, results: &[TensorType]) -> Imported<bool> {
+        let mut has_changed = false;
+        for place in std::mem::take(&mut self.empty) {
+            let rank = results[place + 1].dims.as_deref().and_then(|dims| *dims.get(1)?);
+            let Some(rank) =
+                rank.and_then(|rank| usize::try_from(rank).ok()).filter(|&rank| rank <= MAX_RANK)
+            else {
+                continue;
+            };
+            let packed = importer.empty_packed(results[place].dtype, rank)?;
+            self.state[place..place + 2].copy_from_slice(&packed);
+            for (slot, extents) in [(place, vec![None]), (place + 1, vec![None, Some(rank as u64)])] {
+                let dtype = results[slot].dtype;
+                self.types[slot] = TensorType::ranked(dtype, extents);
+            }
+            has_changed = true;
+        }
+        Ok(has_changed)
+    }
+
     /// Appends the loop; gives its state at the end, without what is captured, and the types of what was added to the lists. `inputs` makes the body's inputs of the state.
     fn run(
         mut self,
@@ -187,7 +222,7 @@ impl Loop<'_> {
     ) -> Imported<(Vec<ValueId>, Vec<TensorType>)> {
         for attempt in 1.. {
             let step = self.step(importer, has_condition, &inputs)?;
-            if self.settle_lists(importer)? {
+            if self.settle_lists(importer)? || self.settle_sequences(importer, &step.results)? {
                 importer.remove_function(&step);
                 continue;
             }
@@ -256,27 +291,38 @@ fn repeat(node: &mut Node<'_, '_>) -> Imported {
         Some(condition) => scalar(node, condition)?,
         None => node.builder().add_elements(&[], &[true])?,
     };
-    let carried = node.inputs.len().saturating_sub(2);
-    let mut state = vec![node.add_integer(0)?, bound, goes_on];
-    for index in 0..carried {
-        state.push(node.input(2 + index)?);
-    }
+    let initial = (2..node.inputs.len()).map(|index| node.input(index)).collect::<Imported<Vec<_>>>()?;
     let lists =
-        body.output.len().checked_sub(1 + carried).ok_or("the body of the loop has too few outputs")?;
+        body.output.len().checked_sub(1 + initial.len()).ok_or("the body of the loop has too few outputs")?;
+    let mut state = vec![node.add_integer(0)?, bound, goes_on];
     let importer = &mut *node.importer;
+    let kinds: Vec<bool> = initial.iter().map(|&value| importer.is_sequence(value)).collect();
+    let mut empty = Vec::new();
+    for &value in &initial {
+        if importer.is_empty_sequence(value) {
+            empty.push(state.len());
+        }
+        state.extend(importer.flattened(&[value])?);
+    }
+    let carried = state.len() - CARRIED;
     for _ in 0..lists {
         state.push(empty_list(importer, DType::F32)?);
     }
     let types = types_of(importer, &state)?;
-    let captures = Captures::new(importer, &[body]);
-    let inputs = |_: &mut Importer<'_>, arguments: &[ValueId]| {
+    let captures = Captures::new(importer, &[body])?;
+    let of_body = kinds.clone();
+    let inputs = |importer: &mut Importer<'_>, arguments: &[ValueId]| {
         let mut inputs = vec![arguments[0], arguments[2]];
-        inputs.extend(&arguments[CARRIED..CARRIED + carried]);
+        inputs.extend(importer.unflattened(&arguments[CARRIED..CARRIED + carried], &of_body)?);
         Ok(inputs)
     };
-    let repeated = Loop { body, captures, state, types, carried, items: Vec::new() };
+    let repeated =
+        Loop { body, captures, state, types, carried, kinds: kinds.clone(), empty, items: Vec::new() };
     let (results, items) = repeated.run(importer, true, inputs)?;
-    finish(importer, items, &results[CARRIED..], carried, &vec![(0, false); lists])
+    let outputs = finish(importer, items, &results[CARRIED..], carried, &vec![(0, false); lists])?;
+    let mut whole = importer.unflattened(&outputs[..carried], &kinds)?;
+    whole.extend(&outputs[carried..]);
+    Ok(whole)
 }
 
 /// The carried values, and the lists as tensors with their elements along an axis each, from the last one to the first if it is
@@ -365,7 +411,7 @@ fn scan(node: &mut Node<'_, '_>) -> Imported {
     }
     // The sources are carried along unchanged, behind the other values.
     let importer = &mut *node.importer;
-    let mut captures = Captures::new(importer, &[body]);
+    let mut captures = Captures::new(importer, &[body])?;
     captures.add(&sources);
     for _ in 0..lists {
         state.push(empty_list(importer, DType::F32)?);
@@ -382,7 +428,8 @@ fn scan(node: &mut Node<'_, '_>) -> Imported {
         }
         Ok(inputs)
     };
-    let repeated = Loop { body, captures, state, types, carried, items: Vec::new() };
+    let (kinds, empty) = (vec![false; carried], Vec::new());
+    let repeated = Loop { body, captures, state, types, carried, kinds, empty, items: Vec::new() };
     let (results, items) = repeated.run(importer, false, inputs)?;
     let lists: Vec<_> =
         out_axes.iter().zip(&out_directions).map(|(&axis, &direction)| (axis, direction != 0)).collect();

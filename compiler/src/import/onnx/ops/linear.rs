@@ -38,15 +38,16 @@ fn scaled(node: &mut Node<'_, '_>, value: ValueId, by: f32) -> Imported<ValueId>
 /// NumPy's `matmul`: a vector is a row on the left and a column on the right, and matrices are broadcast.
 fn mat_mul(node: &mut Node<'_, '_>) -> Imported {
     let (mut a, mut b) = (node.input(0)?, node.input(1)?);
-    let (rank_a, rank_b) = (node.rank(a)?, node.rank(b)?);
-    let (is_row, is_column) = (rank_a == 1, rank_b == 1);
+    // Operands of unknown rank are taken for matrices: vectors are rare, and an error when the program runs.
+    let (rank_a, rank_b) = (node.ty(a)?.rank(), node.ty(b)?.rank());
+    let (is_row, is_column) = (rank_a == Some(1), rank_b == Some(1));
     if is_row {
         a = expand(node, a, 0)?;
     }
     if is_column {
         b = expand(node, b, 1)?;
     }
-    let is_plain = rank_a.max(2) == 2 && rank_b.max(2) == 2;
+    let is_plain = [rank_a, rank_b].iter().all(|rank| rank.is_some_and(|rank| rank.max(2) == 2));
     let op = if is_plain { "tf.MatMul" } else { "tf.BatchMatMulV2" };
     let mut product = node.op(op, &[a, b], &[])?;
     if is_column {
@@ -66,11 +67,33 @@ fn expand(node: &mut Node<'_, '_>, value: ValueId, axis: i64) -> Imported<ValueI
 }
 
 fn einsum(node: &mut Node<'_, '_>) -> Imported {
-    let inputs = node.all_inputs()?;
+    let mut inputs = node.all_inputs()?;
     let equation = node.string("equation")?.ok_or("attribute 'equation' is missing")?;
     let equation: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
-    let equation = if equation.contains("->") { equation } else { with_result(&equation) };
+    let mut equation = if equation.contains("->") { equation } else { with_result(&equation) };
+    // TensorFlow's op takes two operands: more are combined from the left.
+    while inputs.len() > 2 {
+        let (first, rest) = without_first_two(&equation).ok_or("the equation has too few operands")?;
+        let combined = node.op("tf.Einsum", &inputs[..2], &[("equation", Attribute::string(first))])?;
+        inputs.splice(..2, [combined]);
+        equation = rest;
+    }
     Ok(vec![node.op("tf.Einsum", &inputs, &[("equation", Attribute::string(equation))])?])
+}
+
+/// The equation that combines the first two operands, and the one that goes on with their combination.
+fn without_first_two(equation: &str) -> Option<(String, String)> {
+    let (operands, output) = equation.split_once("->")?;
+    let mut operands = operands.splitn(3, ',');
+    let (a, b, rest) = (operands.next()?, operands.next()?, operands.next()?);
+    let mut kept: String =
+        if a.contains("...") || b.contains("...") { "...".to_owned() } else { String::new() };
+    for label in a.chars().chain(b.chars()).filter(|label| label.is_alphabetic()) {
+        if !kept.contains(label) && (rest.contains(label) || output.contains(label)) {
+            kept.push(label);
+        }
+    }
+    Some((format!("{a},{b}->{kept}"), format!("{kept},{rest}->{output}")))
 }
 
 /// The equation with the result that it implies: the broadcast dimensions, then the labels that stand once, in alphabetical
@@ -83,4 +106,18 @@ fn with_result(equation: &str) -> String {
     once.retain(|label| counted.iter().filter(|other| *other == label).count() == 1);
     let broadcast = if equation.contains("...") { "..." } else { "" };
     format!("{equation}->{broadcast}{}", once.into_iter().collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equations_are_divided() {
+        let divided = without_first_two("ab,bc,cd->ad").unwrap();
+        assert_eq!(divided, ("ab,bc->ac".to_owned(), "ac,cd->ad".to_owned()));
+        let divided = without_first_two("...ij,jk,kl,lm->...im").unwrap();
+        assert_eq!(divided, ("...ij,jk->...ik".to_owned(), "...ik,kl,lm->...im".to_owned()));
+        assert_eq!(without_first_two("ab,bc->ac"), None);
+    }
 }

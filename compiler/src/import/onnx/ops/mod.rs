@@ -8,6 +8,7 @@ mod activation;
 mod attention;
 mod bits;
 pub(super) mod constant;
+mod contrib;
 mod control_flow;
 mod convolution;
 mod dims;
@@ -16,6 +17,7 @@ mod images;
 mod linear;
 mod linear_attention;
 mod loss;
+mod ml;
 mod normalization;
 mod order;
 mod pooling;
@@ -30,6 +32,7 @@ mod shape;
 mod signal;
 mod strings;
 mod thresholds;
+mod training;
 mod window;
 
 use std::{collections::HashMap, sync::OnceLock};
@@ -48,6 +51,7 @@ const FAMILIES: &[Family] = &[
     attention::OPS,
     bits::OPS,
     constant::OPS,
+    contrib::STANDARD,
     control_flow::OPS,
     convolution::OPS,
     elementwise::OPS,
@@ -71,11 +75,25 @@ const FAMILIES: &[Family] = &[
     thresholds::OPS,
 ];
 
+/// The domains whose ops are known, with their families.
+pub(super) const DOMAINS: &[(&str, &[Family])] = &[
+    ("", FAMILIES),
+    ("ai.onnx.ml", ml::FAMILIES),
+    ("ai.onnx.preview.training", training::FAMILIES),
+    ("com.microsoft", contrib::FAMILIES),
+];
+
 /// The importer of an op of a domain.
 pub(super) fn find(domain: &str, name: &str) -> Option<ImportFn> {
-    static OPS: OnceLock<HashMap<&str, ImportFn>> = OnceLock::new();
-    let ops = OPS.get_or_init(|| FAMILIES.iter().flat_map(|family| family.iter().copied()).collect());
-    if domain.is_empty() { ops.get(name).copied() } else { None }
+    static OPS: OnceLock<HashMap<(&str, &str), ImportFn>> = OnceLock::new();
+    let ops = OPS.get_or_init(|| {
+        let named = |&(domain, families): &(&'static str, &[Family])| {
+            let ops = families.iter().flat_map(|family| family.iter());
+            ops.map(move |&(name, import)| ((domain, name), import)).collect::<Vec<_>>()
+        };
+        DOMAINS.iter().flat_map(named).collect()
+    });
+    ops.get(&(domain, name)).copied()
 }
 
 /// The oldest operator set for which an op can be imported.

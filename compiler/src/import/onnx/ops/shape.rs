@@ -28,11 +28,17 @@ pub(super) const OPS: Family = &[
 fn cast(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     let to = node.dtype_attribute("to")?.ok_or("attribute 'to' is missing")?;
+    if let Some(narrow) = node.narrow_attribute("to")? {
+        return Ok(vec![node.cast_narrow(x, narrow)?]);
+    }
     Ok(vec![cast_to(node, x, to)?])
 }
 
 fn cast_like(node: &mut Node<'_, '_>) -> Imported {
     let (x, like) = (node.input(0)?, node.input(1)?);
+    if let Some(narrow) = node.narrow(like) {
+        return Ok(vec![node.cast_narrow(x, narrow)?]);
+    }
     let to = node.dtype(like)?;
     Ok(vec![cast_to(node, x, to)?])
 }
@@ -145,9 +151,12 @@ pub(super) fn wrapped(node: &mut Node<'_, '_>, indices: ValueId, x: ValueId, axi
     }
     let dtype = node.dtype(indices)?;
     let shape = node.op("tf.Shape", &[x], &[("out_type", type_attribute(dtype))])?;
-    let rank = node.rank(x)?;
-    let axis = node.axis(axis, rank)?;
-    let (place, first) = (node.add_integer(axis as i64)?, node.add_integer(0)?);
+    // An axis from the front needs no rank.
+    let axis = match node.ty(x)?.rank() {
+        None if axis >= 0 => axis,
+        _ => node.axis(axis, node.rank(x)?)? as i64,
+    };
+    let (place, first) = (node.add_integer(axis)?, node.add_integer(0)?);
     let extent = node.op("tf.GatherV2", &[shape, place, first], &[])?;
     let zero = node.add_number_like(indices, 0.0)?;
     let is_negative = node.op("tf.Less", &[indices, zero], &[])?;
@@ -183,7 +192,10 @@ fn reshape(node: &mut Node<'_, '_>) -> Imported {
         return Ok(vec![node.op("tf.Reshape", &[x, shape], &[])?]);
     }
     // A zero copies the extent in its place. If that is unknown, one such extent can be left to be inferred.
-    let dims = node.ty(x)?.dims.unwrap_or_default();
+    let Some(dims) = node.ty(x)?.dims else {
+        let attributes = [("allowzero", Attribute::i64(0))];
+        return Ok(vec![node.op("onnx.Reshape", &[x, shape], &attributes)?]);
+    };
     for (place, extent) in to.iter_mut().enumerate() {
         if *extent == 0
             && let Some(Some(dim)) = dims.get(place)
@@ -241,12 +253,18 @@ fn slice(node: &mut Node<'_, '_>) -> Imported {
         }
     };
     let (Some(starts), Some(ends)) = (starts, ends) else { return Err("the bounds are missing".into()) };
-    let rank = node.rank(x)?;
     let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), axes.len(), steps.len()].iter().any(|&len| len != starts.len()) {
         return Err("starts, ends, axes and steps have different lengths".into());
     }
+    let Some(rank) = node.ty(x)?.rank() else {
+        let mut operands = vec![Some(x)];
+        for bounds in [&starts, &ends, &axes, &steps] {
+            operands.push(Some(node.add_integers(bounds)?));
+        }
+        return node.onnx_ops("onnx.Slice", &operands, &[], 1);
+    };
     let (mut begin, mut end, mut stride) = (vec![0; rank], vec![0; rank], vec![1; rank]);
     let (mut begin_mask, mut end_mask) = ((1i64 << rank) - 1, (1i64 << rank) - 1);
     for (index, &axis) in axes.iter().enumerate() {
@@ -278,14 +296,16 @@ fn computed_slice(node: &mut Node<'_, '_>) -> Imported {
 /// may be smaller.
 fn split(node: &mut Node<'_, '_>) -> Imported {
     let (x, parts) = (node.input(0)?, node.output_count());
-    let (rank, axis) = (node.rank(x)?, node.int_or("axis", 0)?);
-    let axis = node.axis(axis, rank)?;
+    let axis = node.int_or("axis", 0)?;
     let sizes = match node.opset < 13 {
         true => node.ints("split")?.map(|sizes| node.add_integers(&sizes)).transpose()?,
         false => node.optional(1),
     };
-    let extent = node.dims(x)?[axis];
-    let axis_value = node.add_integer(axis as i64)?;
+    let extent = match node.ty(x)?.dims {
+        Some(dims) => dims[node.axis(axis, dims.len())?],
+        None => None,
+    };
+    let axis_value = node.add_integer(axis)?;
     let count = ("num_split", Attribute::i64(parts as i64));
     let sizes = match (sizes, extent) {
         (Some(sizes), _) => sizes,

@@ -1,0 +1,338 @@
+//! Attention with projections, packed heads and caches, as the op `Attention` of the default domain.
+
+use tfrt_host::DType;
+use tfrt_ir::{Attribute, ValueId};
+
+use super::{Family, float, int};
+use crate::import::onnx::{
+    node::{ImportError, Imported, Node},
+    ops::dims::{Extent, known_extent, reshape},
+};
+
+pub(super) const OPS: Family = &[
+    ("Attention", project_and_attend),
+    ("GroupQueryAttention", attend_by_groups),
+    ("MultiHeadAttention", attend),
+    ("RotaryEmbedding", rotary_embedding),
+];
+
+/// Queries, keys and values, each as `[batch, heads, steps, size]`, and what is added to their products.
+struct Operands {
+    query: ValueId,
+    key: ValueId,
+    value: ValueId,
+    bias: Option<ValueId>,
+    past: [Option<ValueId>; 2],
+}
+
+impl Operands {
+    /// Appends the op: `[batch, steps, heads * size]`, and the keys and values with the past ones.
+    fn attend(self, node: &mut Node<'_, '_>, is_causal: bool, softcap: f32) -> Imported {
+        let mut attributes = vec![int("is_causal", is_causal.into())];
+        if softcap > 0.0 {
+            attributes.push(float("softcap", softcap));
+        }
+        let scale = node.float_or("scale", 0.0)?;
+        if scale != 0.0 {
+            attributes.push(float("scale", scale));
+        }
+        let [past_key, past_value] = self.past;
+        let inputs = [Some(self.query), Some(self.key), Some(self.value), self.bias, past_key, past_value];
+        let mut outputs = node.standard("Attention", &inputs, attributes, 3)?;
+        let heads = known_extent(node, outputs[0], 1, "the number of heads")?;
+        let size = known_extent(node, outputs[0], 3, "the size of heads")?;
+        let steps = node.transpose(outputs[0], &[0, 2, 1, 3])?;
+        let dims = [Extent::Of(steps, 0), Extent::Of(steps, 1), Extent::Number(heads * size)];
+        outputs[0] = reshape(node, steps, &dims)?;
+        Ok(outputs)
+    }
+}
+
+fn head_count(node: &Node<'_, '_>, name: &str) -> Imported<i64> {
+    node.int(name)?
+        .filter(|&count| count > 0)
+        .ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
+}
+
+/// `[batch, steps, heads * size]` as `[batch, heads, steps, size]`.
+fn by_heads(node: &mut Node<'_, '_>, x: ValueId, heads: i64) -> Imported<ValueId> {
+    let hidden = known_extent(node, x, 2, "the extent of rows")?;
+    if hidden % heads != 0 {
+        return Err(format!("rows of {hidden} elements cannot be divided into {heads} heads").into());
+    }
+    let dims = [Extent::Of(x, 0), Extent::Of(x, 1), Extent::Number(heads), Extent::Number(hidden / heads)];
+    let split = reshape(node, x, &dims)?;
+    node.transpose(split, &[0, 2, 1, 3])
+}
+
+/// Cuts the last dimension into parts of these sizes.
+fn parts(node: &mut Node<'_, '_>, x: ValueId, sizes: &[i64]) -> Imported {
+    let axis = node.rank(x)? as i64 - 1;
+    let (list, axis) = (node.add_integers(sizes)?, node.add_integer(axis)?);
+    node.ops("tf.SplitV", &[x, list, axis], &[("num_split", Attribute::i64(sizes.len() as i64))], sizes.len())
+}
+
+/// The sum of what is added to the products.
+fn sum(node: &mut Node<'_, '_>, biases: [Option<ValueId>; 2]) -> Imported<Option<ValueId>> {
+    match biases {
+        [Some(a), Some(b)] => Ok(Some(node.op("tf.AddV2", &[a, b], &[])?)),
+        [a, b] => Ok(a.or(b)),
+    }
+}
+
+/// What a mask adds to the products of `[batch, heads, steps, keys]`: a number below all others where it is zero. A vector has
+/// the number of keys of each row, a matrix a flag for each key, and a mask of more dimensions one for each step, too.
+fn bias_of_mask(
+    node: &mut Node<'_, '_>,
+    mask: ValueId,
+    (x, key_count): (ValueId, ValueId),
+    excluded: f32,
+) -> Imported<ValueId> {
+    let is_kept = match node.rank(mask)? {
+        1 => {
+            let (zero, one) = (node.add_integer(0)?, node.add_integer(1)?);
+            let places = node.op("tf.Range", &[zero, key_count, one], &[])?;
+            let places = node.reshape(places, &[1, 1, 1, -1])?;
+            let counts = node.cast(mask, DType::I64)?;
+            let counts = node.reshape(counts, &[-1, 1, 1, 1])?;
+            node.op("tf.Less", &[places, counts], &[])?
+        }
+        rank @ 2..=4 => {
+            let zero = node.add_number_like(mask, 0.0)?;
+            let mut is_kept = node.op("tf.Greater", &[mask, zero], &[])?;
+            for _ in rank..4 {
+                let axis = node.add_integer(1)?;
+                is_kept = node.op("tf.ExpandDims", &[is_kept, axis], &[])?;
+            }
+            is_kept
+        }
+        rank => return Err(format!("a mask of {rank} dimensions is not supported").into()),
+    };
+    let (zero, excluded) = (node.add_number_like(x, 0.0)?, node.add_number_like(x, excluded.into())?);
+    node.op("tf.SelectV2", &[is_kept, zero, excluded], &[])
+}
+
+/// The number of keys with those of the past.
+fn key_count(node: &mut Node<'_, '_>, key: ValueId, past: Option<ValueId>) -> Imported<ValueId> {
+    let own = Extent::Of(key, 2).to_scalar(node)?;
+    let Some(past) = past else { return Ok(own) };
+    let before = Extent::Of(past, 2).to_scalar(node)?;
+    node.op("tf.AddV2", &[own, before], &[])
+}
+
+/// Projects the input to queries, keys and values. Past keys and values are one tensor.
+fn project_and_attend(node: &mut Node<'_, '_>) -> Imported {
+    if node.flag("do_rotary")? || node.flag("past_present_share_buffer")? {
+        return Err("rotary positions and shared buffers are not supported".into());
+    }
+    let (x, weights, heads) = (node.input(0)?, node.input(1)?, head_count(node, "num_heads")?);
+    let mut projected = node.standard("MatMul", &[Some(x), Some(weights)], Vec::new(), 1)?[0];
+    if let Some(bias) = node.optional(2) {
+        projected = node.op("tf.AddV2", &[projected, bias], &[])?;
+    }
+    let sizes = match node.ints("qkv_hidden_sizes")?.filter(|sizes| sizes.len() == 3) {
+        Some(sizes) => sizes,
+        None => vec![known_extent(node, weights, 1, "the number of columns of the weights")? / 3; 3],
+    };
+    let split = parts(node, projected, &sizes)?;
+    let [query, key, value] = [split[0], split[1], split[2]].map(|part| by_heads(node, part, heads));
+    let (query, key, value) = (query?, key?, value?);
+    let mut past = [None; 2];
+    if let Some(both) = node.optional(4) {
+        let attributes = [("axis", Attribute::i64(0)), ("num", Attribute::i64(2))];
+        let split = node.ops("tf.Unpack", &[both], &attributes, 2)?;
+        past = [Some(split[0]), Some(split[1])];
+    }
+    let mask = match node.optional(3) {
+        None => None,
+        Some(mask) => {
+            let count = key_count(node, key, past[0])?;
+            let excluded = node.float_or("mask_filter_value", -10000.0)?;
+            Some(bias_of_mask(node, mask, (query, count), excluded)?)
+        }
+    };
+    let bias = sum(node, [mask, node.optional(5)])?;
+    let is_causal = node.flag("unidirectional")?;
+    let outputs = Operands { query, key, value, bias, past }.attend(node, is_causal, 0.0)?;
+    let present = node.op("tf.Pack", &outputs[1..3], &[("axis", Attribute::i64(0))])?;
+    Ok(vec![outputs[0], present])
+}
+
+/// Queries, keys and values, which may be packed by head: `[batch, steps, heads, 3, size]`, or the latter two in one.
+fn attend(node: &mut Node<'_, '_>) -> Imported {
+    let (x, heads) = (node.input(0)?, head_count(node, "num_heads")?);
+    let unpack = |node: &mut Node<'_, '_>, x: ValueId, count: usize| -> Imported {
+        let attributes = [("axis", Attribute::i64(3)), ("num", Attribute::i64(count as i64))];
+        let split = node.ops("tf.Unpack", &[x], &attributes, count)?;
+        split.into_iter().map(|part| node.transpose(part, &[0, 2, 1, 3])).collect()
+    };
+    let biases = match node.optional(3) {
+        None => [None; 3],
+        Some(bias) => projection_biases(node, bias, heads)?,
+    };
+    let mut operands = match (node.optional(1), node.optional(2)) {
+        (None, _) => unpack(node, x, 3)?,
+        (Some(key), None) => [vec![by_heads(node, x, heads)?], unpack(node, key, 2)?].concat(),
+        (Some(key), Some(value)) => {
+            let query = by_heads(node, x, heads)?;
+            let [key, value] = [key, value].map(|x| match node.rank(x)? {
+                4 => Ok(x),
+                _ => by_heads(node, x, heads),
+            });
+            vec![query, key?, value?]
+        }
+    };
+    for (operand, bias) in operands.iter_mut().zip(biases) {
+        if let Some(bias) = bias {
+            *operand = node.op("tf.AddV2", &[*operand, bias], &[])?;
+        }
+    }
+    let (query, key, value) = (operands[0], operands[1], operands[2]);
+    let past = [node.optional(6), node.optional(7)];
+    let mask = match node.optional(4) {
+        None => None,
+        Some(mask) => {
+            let count = key_count(node, key, past[0])?;
+            let excluded = node.float_or("mask_filter_value", -10000.0)?;
+            Some(bias_of_mask(node, mask, (query, count), excluded)?)
+        }
+    };
+    let bias = sum(node, [mask, node.optional(5)])?;
+    let is_causal = node.flag("unidirectional")?;
+    Operands { query, key, value, bias, past }.attend(node, is_causal, 0.0)
+}
+
+/// The biases of queries, keys and values, each in the shape of heads.
+fn projection_biases(node: &mut Node<'_, '_>, bias: ValueId, heads: i64) -> Imported<[Option<ValueId>; 3]> {
+    let whole = known_extent(node, bias, 0, "the number of biases")?;
+    let own = match (node.rank(node.input(0)?)?, node.optional(2)) {
+        (3, Some(_)) => known_extent(node, node.input(0)?, 2, "the extent of rows")?,
+        _ => whole / 3,
+    };
+    let split = parts(node, bias, &[own, own, whole - 2 * own])?;
+    let mut biases = [None; 3];
+    for (to, part) in biases.iter_mut().zip(split) {
+        *to = Some(node.reshape(part, &[heads, 1, -1])?);
+    }
+    Ok(biases)
+}
+
+/// Attention where several heads of queries share one of keys, with rotary positions and a cache that grows.
+fn attend_by_groups(node: &mut Node<'_, '_>) -> Imported {
+    for name in ["smooth_softmax", "qk_output", "sliding_window_cache"] {
+        if node.flag(name)? {
+            return Err(format!("attribute '{name}' is not supported").into());
+        }
+    }
+    if (9..node.inputs.len()).any(|index| index != 10 && node.optional(index).is_some()) {
+        return Err("positions, sinks and scales of a cache are not supported".into());
+    }
+    let (heads, shared) = (head_count(node, "num_heads")?, head_count(node, "kv_num_heads")?);
+    let x = node.input(0)?;
+    let [query, key, value] = match (node.optional(1), node.optional(2)) {
+        (Some(key), Some(value)) => [x, key, value],
+        _ => {
+            let size = known_extent(node, x, 2, "the extent of rows")? / (heads + 2 * shared);
+            let split = parts(node, x, &[heads * size, shared * size, shared * size])?;
+            [split[0], split[1], split[2]]
+        }
+    };
+    let (mut query, mut key) = (by_heads(node, query, heads)?, by_heads(node, key, shared)?);
+    let value = by_heads(node, value, shared)?;
+    let past = [node.optional(3), node.optional(4)];
+    // The first of the new steps of each row, and the places of them all.
+    let lengths = node.cast(node.input(5)?, DType::I64)?;
+    let lengths = node.reshape(lengths, &[-1, 1])?;
+    let before = match past[0] {
+        Some(past) => Extent::Of(past, 2).to_scalar(node)?,
+        None => node.add_integer(0)?,
+    };
+    let (zero, one) = (node.add_integer(0)?, node.add_integer(1)?);
+    let steps = Extent::Of(query, 2).to_scalar(node)?;
+    let places = node.op("tf.Range", &[zero, steps, one], &[])?;
+    let places = node.op("tf.AddV2", &[places, before], &[])?;
+    let places = node.reshape(places, &[1, -1])?;
+    if node.flag("do_rotary")? {
+        let rows = node.op("tf.ZerosLike", &[lengths], &[])?;
+        let places = node.op("tf.AddV2", &[places, rows], &[])?;
+        let tables = [Some(node.input(7)?), Some(node.input(8)?), Some(places)];
+        let interleaved = node.int_or("rotary_interleaved", 0)?;
+        for x in [&mut query, &mut key] {
+            *x = rotated(node, *x, tables, interleaved)?;
+        }
+    }
+    let count = key_count(node, key, past[0])?;
+    let keys = node.op("tf.Range", &[zero, count, one], &[])?;
+    let keys = node.reshape(keys, &[1, 1, 1, -1])?;
+    let lengths = node.reshape(lengths, &[-1, 1, 1, 1])?;
+    let mut is_kept = node.op("tf.LessEqual", &[keys, lengths], &[])?;
+    let window = node.int_or("local_window_size", -1)?;
+    if window > 0 {
+        let places = node.reshape(places, &[1, 1, -1, 1])?;
+        let window = node.add_integer(window)?;
+        let first = node.op("tf.Sub", &[places, window], &[])?;
+        let is_near = node.op("tf.Greater", &[keys, first], &[])?;
+        is_kept = node.op("tf.LogicalAnd", &[is_kept, is_near], &[])?;
+    }
+    let (nothing, excluded) =
+        (node.add_number_like(query, 0.0)?, node.add_number_like(query, f64::NEG_INFINITY)?);
+    let mask = node.op("tf.SelectV2", &[is_kept, nothing, excluded], &[])?;
+    let bias = sum(node, [Some(mask), node.optional(10)])?;
+    let softcap = node.float_or("softcap", 0.0)?;
+    let is_causal = node.int_or("causal", 1)? != 0;
+    Operands { query, key, value, bias, past }.attend(node, is_causal, softcap)
+}
+
+/// Rotates heads by tables of cosines and sines at these places.
+fn rotated(
+    node: &mut Node<'_, '_>,
+    x: ValueId,
+    [cosines, sines, places]: [Option<ValueId>; 3],
+    interleaved: i64,
+) -> Imported<ValueId> {
+    let size = known_extent(node, x, 3, "the size of heads")?;
+    let half = match cosines {
+        Some(table) => known_extent(node, table, 1, "the extent of the table of cosines")?,
+        None => size / 2,
+    };
+    let part = if half * 2 < size { half * 2 } else { 0 };
+    let attributes = vec![int("interleaved", interleaved), int("rotary_embedding_dim", part)];
+    Ok(node.standard("RotaryEmbedding", &[Some(x), cosines, sines, places], attributes, 1)?[0])
+}
+
+/// The places come before the tables, and one number may be the first place of all rows.
+fn rotary_embedding(node: &mut Node<'_, '_>) -> Imported {
+    if node.flag("is_packed_batching")? || node.float_or("scale", 1.0)? != 1.0 {
+        return Err("packed rows and a scale are not supported".into());
+    }
+    let (x, mut places) = (node.input(0)?, node.input(1)?);
+    let tables = [node.input(2)?, node.input(3)?];
+    let is_flat = node.rank(x)? == 3;
+    let heads = match (is_flat, node.int_or("num_heads", 0)?) {
+        (false, _) => known_extent(node, x, 1, "the number of heads")?,
+        (true, 0) => {
+            let half = known_extent(node, tables[0], 1, "the extent of the table of cosines")?;
+            known_extent(node, x, 2, "the extent of rows")? / (2 * half).max(1)
+        }
+        (true, heads) => heads,
+    };
+    if node.rank(places)? == 1 {
+        let (zero, one) = (node.add_integer(0)?, node.add_integer(1)?);
+        let steps = Extent::Of(x, if is_flat { 1 } else { 2 }).to_scalar(node)?;
+        let row = node.op("tf.Range", &[zero, steps, one], &[])?;
+        let row = node.reshape(row, &[1, -1])?;
+        let first = node.cast(places, DType::I64)?;
+        let first = node.reshape(first, &[-1, 1])?;
+        places = node.op("tf.AddV2", &[row, first], &[])?;
+        let shape = super::super::dims::shape(node, &[Extent::Of(x, 0), Extent::Number(1)])?;
+        let zeros = node.op("tf.Fill", &[shape, zero], &[])?;
+        places = node.op("tf.AddV2", &[places, zeros], &[])?;
+    }
+    let attributes = vec![
+        int("interleaved", node.int_or("interleaved", 0)?),
+        int("rotary_embedding_dim", node.int_or("rotary_embedding_dim", 0)?),
+        int("num_heads", heads),
+    ];
+    let inputs = [Some(x), Some(tables[0]), Some(tables[1]), Some(places)];
+    node.standard("RotaryEmbedding", &inputs, attributes, 1)
+}

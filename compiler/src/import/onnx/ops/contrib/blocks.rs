@@ -1,0 +1,159 @@
+//! Matrices of a few bits for each element, with a scale for each block of a row.
+
+use tfrt_host::DType;
+use tfrt_ir::{Attribute, ValueId};
+use tfrt_tensor::Accessor;
+
+use super::Family;
+use crate::import::onnx::node::{ImportError, Imported, Node};
+
+pub(super) const OPS: Family = &[("GatherBlockQuantized", gather), ("MatMulNBits", product)];
+
+static READ: Accessor = Accessor::new("the ONNX importer");
+
+/// The bytes of an input that is a constant.
+fn bytes(node: &Node<'_, '_>, value: ValueId, what: &str) -> Imported<Vec<u8>> {
+    let tensor = node.constant(value).ok_or_else(|| ImportError(format!("{what} must be a constant")))?;
+    Ok(tensor.dense()?.read_bytes(&READ)?.to_vec())
+}
+
+/// Rows of elements that are packed into bytes, the first one in the lowest bits; each row begins with a byte.
+fn unpacked(bytes: &[u8], rows: usize, columns: usize, bits: usize) -> Imported<Vec<u8>> {
+    let (per_byte, mask) = (8 / bits, u8::MAX >> (8 - bits));
+    let stride = columns.div_ceil(per_byte);
+    if Some(bytes.len()) != rows.checked_mul(stride) {
+        let message =
+            format!("{} bytes do not hold {rows} rows of {columns} elements of {bits} bits", bytes.len());
+        return Err(ImportError(message));
+    }
+    let element = |row: usize, column: usize| {
+        (bytes[row * stride + column / per_byte] >> (column % per_byte * bits)) & mask
+    };
+    Ok((0..rows).flat_map(|row| (0..columns).map(move |column| element(row, column))).collect())
+}
+
+fn extent(node: &Node<'_, '_>, name: &str) -> Imported<usize> {
+    let value = node.int(name)?.and_then(|value| usize::try_from(value).ok()).filter(|&value| value > 0);
+    value.ok_or_else(|| ImportError(format!("attribute '{name}' must be positive")))
+}
+
+fn bits_of(node: &Node<'_, '_>) -> Imported<usize> {
+    match node.int_or("bits", 4)? {
+        bits @ (2 | 4 | 8) => Ok(bits as usize),
+        other => Err(format!("elements of {other} bits are not supported").into()),
+    }
+}
+
+/// `a * b^T`, where the rows of `b` are divided into blocks.
+fn product(node: &mut Node<'_, '_>) -> Imported {
+    let (rows, columns) = (extent(node, "N")?, extent(node, "K")?);
+    let (block, bits) = (extent(node, "block_size")?, bits_of(node)?);
+    if node.optional(4).is_some() {
+        return Err("reordered columns (g_idx) are not supported".into());
+    }
+    let blocks = columns.div_ceil(block);
+    let packed = bytes(node, node.input(1)?, "a matrix of packed elements")?;
+    let mut elements = unpacked(&packed, rows, blocks * block, bits)?;
+    if blocks * block != columns {
+        let whole = elements.chunks(blocks * block).flat_map(|row| row[..columns].iter().copied());
+        elements = whole.collect();
+    }
+    let weights = node.builder().add_elements(&[rows, columns], &elements)?;
+    let (scales, a) = (node.input(2)?, node.input(0)?);
+    let scales = node.reshape(scales, &[rows as i64, blocks as i64])?;
+    let dtype = node.dtype(a)?;
+    let middle = 1u8 << (bits - 1);
+    let weights = match node.optional(3) {
+        Some(zeros) if matches!(node.dtype(zeros)?, DType::F32 | DType::F16 | DType::BF16) => {
+            let zeros = node.reshape(zeros, &[rows as i64, blocks as i64])?;
+            shifted(node, weights, zeros, scales, (columns, block))?
+        }
+        zeros => {
+            let zeros = match zeros {
+                Some(zeros) => unpacked(&bytes(node, zeros, "zero points")?, rows, blocks, bits)?,
+                None => vec![middle; rows * blocks],
+            };
+            let zeros = node.builder().add_elements(&[rows, blocks], &zeros)?;
+            let attributes = [("axis", Attribute::i64(1)), ("block_size", Attribute::i64(block as i64))];
+            node.op("onnx.DequantizeLinear", &[weights, scales, zeros], &attributes)?
+        }
+    };
+    let weights = node.cast(weights, dtype)?;
+    let weights = node.transpose(weights, &[1, 0])?;
+    let mut y = node.standard("MatMul", &[Some(a), Some(weights)], Vec::new(), 1)?[0];
+    if let Some(bias) = node.optional(5) {
+        y = node.op("tf.AddV2", &[y, bias], &[])?;
+    }
+    Ok(vec![y])
+}
+
+/// `(weights - zeros) * scales`, for zero points that are no integers.
+fn shifted(
+    node: &mut Node<'_, '_>,
+    weights: ValueId,
+    zeros: ValueId,
+    scales: ValueId,
+    (columns, block): (usize, usize),
+) -> Imported<ValueId> {
+    let blocks: Vec<i64> = (0..columns).map(|column| (column / block) as i64).collect();
+    let (blocks, axis) = (node.add_integers(&blocks)?, node.add_integer(1)?);
+    let zeros = node.op("tf.GatherV2", &[zeros, blocks, axis], &[])?;
+    let scales = node.op("tf.GatherV2", &[scales, blocks, axis], &[])?;
+    let weights = node.cast(weights, node.dtype(scales)?)?;
+    let difference = node.op("tf.Sub", &[weights, zeros], &[])?;
+    node.op("tf.Mul", &[difference, scales], &[])
+}
+
+/// Rows of a matrix, dequantized.
+fn gather(node: &mut Node<'_, '_>) -> Imported {
+    let (data, indices, scales) = (node.input(0)?, node.input(1)?, node.input(2)?);
+    let (rank, bits, block) = (node.rank(data)?, bits_of(node)?, node.int_or("block_size", 128)?);
+    let axis = node.axis(node.int_or("quantize_axis", 1)?, rank)?;
+    let gathered = node.axis(node.int_or("gather_axis", 0)?, rank)?;
+    if axis + 1 != rank || gathered != 0 {
+        return Err("blocks along another dimension than the last are not supported".into());
+    }
+    // Elements of a narrow type are unpacked already; bytes hold several of them.
+    let is_packed = bits < 8 && node.narrow(data).is_none();
+    let whole = |node: &mut Node<'_, '_>, value: ValueId, columns: usize| -> Imported<ValueId> {
+        let dims = node.ty(value)?.static_dims().ok_or("packed elements must be constants")?;
+        let dims: Vec<usize> = dims.iter().map(|&dim| usize::try_from(dim).unwrap_or(usize::MAX)).collect();
+        let rows = dims[..dims.len() - 1].iter().product();
+        let elements = unpacked(&bytes(node, value, "packed elements")?, rows, columns, bits)?;
+        let mut to = dims.clone();
+        to[dims.len() - 1] = columns;
+        Ok(node.builder().add_elements(&to, &elements)?)
+    };
+    let (mut data, mut zeros) = (data, node.optional(3));
+    let blocks = super::super::dims::known_extent(node, scales, rank - 1, "the number of blocks")? as usize;
+    if is_packed {
+        let columns = super::super::dims::known_extent(node, data, rank - 1, "the extent of rows")? as usize
+            * (8 / bits);
+        data = whole(node, data, columns)?;
+        zeros = zeros.map(|zeros| whole(node, zeros, blocks)).transpose()?;
+    }
+    let zeros = match zeros {
+        Some(zeros) => zeros,
+        None => {
+            let is_signed = node.dtype(data)? == DType::I8;
+            let middle = if is_signed { 0.0 } else { f64::from(1u32 << (bits - 1)) };
+            let shape = super::super::shape::shape_of(node, scales)?;
+            let middle = node.add_number_like(data, middle)?;
+            node.op("tf.Fill", &[shape, middle], &[])?
+        }
+    };
+    let attributes = [("axis", Attribute::i64(axis as i64)), ("block_size", Attribute::i64(block))];
+    let first = node.add_integer(0)?;
+    // Gathering first leaves only the rows that are needed to be dequantized.
+    let rows = [data, scales, zeros].map(|table| {
+        let flat = node.reshape(indices, &[-1])?;
+        node.op("tf.GatherV2", &[table, flat, first], &[])
+    });
+    let [data, scales, zeros] = rows;
+    let rows = node.op("onnx.DequantizeLinear", &[data?, scales?, zeros?], &attributes)?;
+    let (own, rest) =
+        (super::super::shape::shape_of(node, indices)?, super::super::shape::shape_of(node, rows)?);
+    let rest = super::super::shape::extents(node, rest, 1, rank)?;
+    let to = node.op("tf.ConcatV2", &[own, rest, first], &[])?;
+    Ok(vec![node.op("tf.Reshape", &[rows, to], &[])?])
+}
