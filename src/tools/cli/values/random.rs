@@ -26,7 +26,6 @@ pub(in crate::tools::cli) fn tensor(
     seed: u64,
     allocator: &Allocator,
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let count = shape.num_elements()?;
     let mut state = seed;
     let mut next = || {
         // SplitMix64.
@@ -36,8 +35,16 @@ pub(in crate::tools::cli) fn tensor(
         x ^ (x >> 31)
     };
     if matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
-        let numbers: Vec<f32> = (0..count).map(|_| (next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
-        return of_numbers(dtype, shape, &numbers, allocator);
+        // A model may ask for more than there is: the allocator says so before there are numbers.
+        let tensor = DenseHostTensor::allocate(TensorMetadata { dtype, shape }, allocator)?;
+        let mut number = || (next() >> 40) as f32 / (1 << 23) as f32 - 1.0;
+        match dtype {
+            DType::F32 => tensor.write::<f32>(&ME)?.fill_with(number),
+            DType::F16 => tensor.write::<f16>(&ME)?.fill_with(|| f16::from_f32(number())),
+            DType::BF16 => tensor.write::<bf16>(&ME)?.fill_with(|| bf16::from_f32(number())),
+            _ => tensor.write::<f64>(&ME)?.fill_with(|| number().into()),
+        }
+        return Ok(tensor);
     }
     let size = dtype.size().filter(|_| !matches!(dtype, DType::Complex64 | DType::Complex128));
     let size = size.ok_or_else(|| wrong(format!("there are no random tensors of {}", dtype.mlir_name())))?;
@@ -75,5 +82,24 @@ pub(in crate::tools::cli) fn of_numbers(
             DenseHostTensor::from_slice(shape, &wide, allocator)
         }
         other => Err(wrong(format!("floating-point numbers cannot be elements of {}", other.mlir_name()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tfrt_host::{ErrorCode, allocator::SystemAllocator};
+
+    use super::*;
+
+    #[test]
+    fn more_numbers_than_fit_into_memory_are_an_error() {
+        let allocator: Allocator = Arc::new(SystemAllocator);
+        let shape = TensorShape::new(&[3, 1 << 50]).unwrap();
+        let error = tensor(DType::F32, shape, 1, &allocator).unwrap_err();
+        assert_eq!(error.code, ErrorCode::OutOfMemory, "{}", error.message);
+        let few = tensor(DType::F32, TensorShape::new(&[4]).unwrap(), 1, &allocator).unwrap();
+        assert!(few.read::<f32>(&ME).unwrap().iter().all(|number| (-1.0..1.0).contains(number)));
     }
 }
