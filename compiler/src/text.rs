@@ -186,7 +186,7 @@ fn text_attribute(tensor: &HostTensor) -> Option<Attribute> {
     let HostTensor::String(strings) = tensor else { return dense_attribute(tensor) };
     let dims: Vec<u64> = tensor.shape().dims().iter().map(|&dim| dim as u64).collect();
     let element = tfrt_convert::type_of(tensor.dtype());
-    let texts = strings.strings().iter().map(|text| text.as_bytes().into()).collect();
+    let texts = strings.strings().iter().map(|text| text.as_slice().into()).collect();
     Some(Attribute::Dense(DenseElements::strings(Type::tensor(&dims, element), texts).ok()?.into()))
 }
 
@@ -194,10 +194,7 @@ fn string_tensor(dense: &DenseElements, strings: &[std::sync::Arc<[u8]>]) -> Res
     let dims = dense.shape().into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>();
     let shape = dims.map_err(|error| error.to_string())?;
     let shape = TensorShape::new(&shape).map_err(|error| error.message)?;
-    let text = |bytes: &[u8]| {
-        String::from_utf8(bytes.to_vec()).map_err(|_| "a string is not valid UTF-8".to_owned())
-    };
-    let mut texts = strings.iter().map(|bytes| text(bytes)).collect::<Result<Vec<_>, _>>()?;
+    let mut texts: Vec<_> = strings.iter().map(|bytes| bytes.to_vec()).collect();
     if let ([only], Ok(count)) = (&texts[..], shape.num_elements()) {
         texts = vec![only.clone(); count];
     }

@@ -39,5 +39,6 @@ pub use op_handler::{
 };
 pub use registry::{
     CpuCall, CpuFn, Effects, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry, OpResult,
+    ResultDType, ResultType,
 };
 pub use tensor_handle::TensorHandle;

@@ -222,6 +222,48 @@ fn argument_bit(argument: usize) -> u64 {
     u32::try_from(argument).ok().and_then(|argument| 1u64.checked_shl(argument)).unwrap_or(0)
 }
 
+/// Where the data type of a result comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultDType {
+    /// It is always this one.
+    Is(DType),
+    /// It is that of an argument.
+    Argument(usize),
+    /// It is an attribute.
+    Attribute(&'static str),
+}
+
+/// What is known of a result of an op without a metadata function before it is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultType {
+    /// Its data type.
+    pub dtype: ResultDType,
+    /// How many dimensions it has, if that never varies.
+    pub rank: Option<usize>,
+}
+
+impl ResultType {
+    /// A result of this data type.
+    pub const fn is(dtype: DType) -> Self {
+        Self { dtype: ResultDType::Is(dtype), rank: None }
+    }
+
+    /// A result of the data type of an argument.
+    pub const fn like(argument: usize) -> Self {
+        Self { dtype: ResultDType::Argument(argument), rank: None }
+    }
+
+    /// A result of the data type that an attribute names.
+    pub const fn named(attribute: &'static str) -> Self {
+        Self { dtype: ResultDType::Attribute(attribute), rank: None }
+    }
+
+    /// The same with this number of dimensions.
+    pub const fn rank(self, rank: usize) -> Self {
+        Self { rank: Some(rank), ..self }
+    }
+}
+
 /// An op: its name, its declarations and its implementations.
 #[derive(Clone)]
 pub struct Op {
@@ -236,6 +278,7 @@ pub struct Op {
     pub(crate) is_deterministic: bool,
     types: &'static [DType],
     attributes: Box<[AttrSpec]>,
+    results: Box<[ResultType]>,
     pub(crate) results_on_host: bool,
 }
 
@@ -252,6 +295,7 @@ impl Op {
             is_deterministic: true,
             types: &[],
             attributes: Box::default(),
+            results: Box::default(),
             results_on_host: false,
         }
     }
@@ -298,6 +342,11 @@ impl Op {
     /// Returns the attributes that it takes, in the order in which the reference lists them.
     pub fn attributes(&self) -> &[AttrSpec] {
         &self.attributes
+    }
+
+    /// Returns what is known of the results of an op without a metadata function.
+    pub fn results(&self) -> &[ResultType] {
+        &self.results
     }
 
     /// Returns the effects of a call besides its results.
@@ -372,6 +421,12 @@ impl OpBuilder<'_> {
     /// Declares the attributes that it takes.
     pub fn attrs<const N: usize>(self, attributes: [AttrSpec; N]) -> Self {
         self.0.attributes = attributes.into();
+        self
+    }
+
+    /// Declares what is known of its results, for an op without a metadata function.
+    pub fn results<const N: usize>(self, results: [ResultType; N]) -> Self {
+        self.0.results = results.into();
         self
     }
 

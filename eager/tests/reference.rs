@@ -80,7 +80,7 @@ fn numbers(tensor: &HostTensor) -> Vec<f64> {
 
 fn texts(tensor: &HostTensor) -> Vec<String> {
     if let HostTensor::String(strings) = tensor {
-        return strings.strings().to_vec();
+        return strings.strings().iter().map(|text| text.escape_ascii().to_string()).collect();
     }
     let dense = tensor.to_dense(&ME, &support::allocator()).expect("no strings");
     with_element!(
@@ -270,7 +270,7 @@ macro_rules! families {
 
 families! {
     activation arithmetic batch_norm cast compare complex_numbers concat constant convolution gather gradients image integers layout
-    lists matmul nchw onnx_elements onnx_network onnx_quantized onnx_recurrent onnx_signal order pooling random_numbers reduce segments shape slice softmax strings training unary
+    linear_algebra lists matmul nchw onnx_elements onnx_network onnx_quantized onnx_recurrent onnx_signal order pictures pooling random_numbers reduce segments shape slice softmax special_functions strings text_bytes training unary
 }
 
 /// A file without a name above would be written and never compared.

@@ -1170,6 +1170,7 @@ def random_numbers():
         case("RandomUniform", shape=np.array(dims, np.int32), dtype=tf.float32, seed=1, seed2=2)
 
 
+
 def change(op, variables, **given):
     """Records an op that changes variables: their values before are its first arguments, those after its results."""
     states = {name: tf.Variable(value) for name, value in variables.items()}
@@ -1874,9 +1875,154 @@ def segments():
     case("BroadcastArgs", s0=np.array([2], np.int32), s1=np.array([[2]], np.int32))
 
 
+def special_functions():
+    positive = lambda dtype, *shape: np.abs(random(dtype, *shape)) + np.asarray(0.25, dtype)
+    for dtype in (np.float32, np.float64):
+        for op in ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "Dawsn", "FresnelCos", "FresnelSin"):
+            case(op, x=random(dtype, 8))
+            case(op, x=np.array([0.0, -0.0, 0.1, 12.5, -9.0], dtype))
+        for op in ("BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1", "Expint", "Spence"):
+            case(op, x=positive(dtype, 8))
+        for op in ("Digamma",):
+            case(op, x=np.concatenate([positive(dtype, 6), np.array([-0.5, -1.25, 20.0], dtype)]))
+        case("Erfinv", x=np.array([0.0, 0.1, -0.5, 0.9, -0.99, 1.0, -1.0, 2.0], dtype))
+        case("Ndtri", x=np.array([0.0, 0.001, 0.2, 0.5, 0.75, 0.999, 1.0], dtype))
+        case("Igamma", a=positive(dtype, 3, 1), x=positive(dtype, 4))
+        case("Igammac", a=positive(dtype, 3, 1), x=positive(dtype, 4))
+        case("Zeta", x=positive(dtype, 5) + np.asarray(1.0, dtype), q=positive(dtype, 5))
+        case("Polygamma", a=np.array([0.0, 1.0, 2.0, 3.0], dtype), x=positive(dtype, 4))
+        case("Betainc", a=positive(dtype, 6), b=positive(dtype, 6), x=random(dtype, 6, low=0.05, high=0.95))
+        case("NextAfter", x1=random(dtype, 4), x2=random(dtype, 2, 1))
+        case("NextAfter", x1=np.array([0.0, 1.0, np.nan, 2.0], dtype), x2=np.array([1.0, 1.0, 0.0, -np.inf], dtype))
+        for exclusive in (False, True):
+            for reverse in (False, True):
+                case("CumulativeLogsumexp", x=random(dtype, 2, 4), axis=np.array(-1), exclusive=exclusive, reverse=reverse)
+
+
+def linear_algebra():
+    def symmetric(dtype, *dims):
+        x = random(dtype, *dims, low=-1.0, high=1.0)
+        return np.matmul(x, np.swapaxes(x, -1, -2)) + 2 * np.eye(dims[-1], dtype=dtype)
+
+    for dtype in (np.float32, np.float64):
+        square = symmetric(dtype, 2, 3, 3)
+        right = random(dtype, 2, 3, 2)
+        case("Cholesky", input=square)
+        for adjoint in (False, True):
+            case("MatrixInverse", input=random(dtype, 3, 3) + 4 * np.eye(3, dtype=dtype), adjoint=adjoint)
+            case("MatrixSolve", matrix=square, rhs=right, adjoint=adjoint)
+            for lower in (False, True):
+                case("MatrixTriangularSolve", matrix=square, rhs=right, lower=lower, adjoint=adjoint)
+        case("MatrixInverse", input=np.zeros((2, 2), dtype))
+        case("MatrixSolve", matrix=square[:, :2], rhs=right)
+        case("MatrixSquareRoot", input=square)
+        case("LogMatrixDeterminant", input=random(dtype, 2, 3, 3))
+        case("Lu", input=random(dtype, 4, 4))
+        case("Lu", input=random(dtype, 2, 3, 3), output_idx_type=tf.int64)
+        case("Qr", input=random(dtype, 4, 3))
+        case("Qr", input=random(dtype, 3, 4))
+        case("TridiagonalSolve", diagonals=np.stack([np.array([1, 2, 9]), np.array([7, 8, 6]), np.array([9, 1, 2])]).astype(dtype), rhs=random(dtype, 3, 2))
+
+
+def text_bytes():
+    words = np.array(["Hello world", "", "a", "abcdefgh", "seventeen bytes!!", "x" * 33, "y" * 65, "z" * 200, b"\xff\x00\x80"], object)
+    for buckets in (1, 97, 1 << 40):
+        case("StringToHashBucketFast", input=words, num_buckets=buckets)
+        case("StringToHashBucket", string_tensor=words, num_buckets=buckets)
+        case("StringToHashBucketStrong", input=words, num_buckets=buckets, key=[133, -7])
+    case("Fingerprint", data=random(np.float32, 3, 4), method=np.array("farmhash64", object))
+    case("Fingerprint", data=words, method=np.array("farmhash64", object))
+    text = np.array(["h\u00e9llo", "", "\u4f60\U0001f600", b"a\xffb", b"\xe2\x82"], object)
+    for errors in ("replace", "ignore"):
+        case("UnicodeDecode", input=text, input_encoding="UTF-8", errors=errors)
+        case("UnicodeDecodeWithOffsets", input=text, input_encoding="UTF-8", errors=errors, replacement_char=63)
+        for to in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+            case("UnicodeTranscode", input=text, input_encoding="UTF-8", output_encoding=to, errors=errors)
+    case("UnicodeDecode", input=text, input_encoding="UTF-8", errors="strict")
+    case("UnicodeDecode", input=np.array([b"\x00a\xd8\x3d\xde\x00"], object), input_encoding="UTF-16-BE", Tsplits=tf.int32)
+    case("UnicodeTranscode", input=np.array(["a\tb\n"], object), input_encoding="UTF-8", output_encoding="UTF-8", replace_control_characters=True)
+    for to in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+        case("UnicodeEncode", input_values=np.array([104, 233, 0x1f600, 65], np.int32), input_splits=np.array([0, 3, 3, 4], np.int64), output_encoding=to)
+    case("UnicodeEncode", input_values=np.array([104], np.int32), input_splits=np.array([0, 2], np.int64), output_encoding="UTF-8")
+    for delimiter in ("", " ", "lo", "o,"):
+        for skip in (True, False):
+            case("StringSplit", input=np.array(["hello, world", "", "oo"], object), delimiter=np.array(delimiter, object), skip_empty=skip)
+    for pad in (False, True):
+        case("EncodeBase64", input=words, pad=pad)
+    case("DecodeBase64", input=np.array(["aGVsbG8", "aGVsbG8=", "", "_-8"], object))
+    case("DecodeBase64", input=np.array(["a*"], object))
+    for dtype in (tf.uint8, tf.int16, tf.float32, tf.int64):
+        for little in (True, False):
+            case("DecodeRaw", bytes=np.array(["abcdefgh", b"\x01\x02\x03\x04\x05\x06\x07\x40"], object), out_type=dtype, little_endian=little)
+            case("DecodePaddedRaw", input_bytes=np.array(["abc", "abcdefghijkl"], object), fixed_length=np.array(8, np.int32), out_type=dtype, little_endian=little)
+    case("DecodeRaw", bytes=np.array(["abc", "ab"], object), out_type=tf.uint8)
+    case("DecodeRaw", bytes=np.array(["abc"], object), out_type=tf.int16)
+    ids = np.array([0, 2, 0], np.int32)
+    case("UnsortedSegmentJoin", inputs=np.array(["a", "b", "c"], object), segment_ids=ids, num_segments=np.array(3), separator="-")
+    case("UnsortedSegmentJoin", inputs=np.array([["a", "d"], ["b", "e"], ["c", "f"]], object), segment_ids=ids, num_segments=np.array(4))
+    data, splits = np.array(["a", "b", "c", "d", "e"], object), np.array([0, 3, 3, 4, 5], np.int64)
+    for widths in ([1], [2], [2, 3], [4]):
+        for pad in (0, 1, -1):
+            for keep in (False, True):
+                case("StringNGrams", data=data, data_splits=splits, separator="|", ngram_widths=widths, left_pad="<", right_pad=">", pad_width=pad, preserve_short_sequences=keep)
+    for value in (random(np.float32, 2, 3), random(np.int64, 4), np.array([True, False]), np.array(["a", "bc"], object), np.zeros((0, 2), np.float32)):
+        case("SerializeTensor", tensor=value)
+        kind = tf.as_dtype(value.dtype) if value.dtype.kind != "O" else tf.string
+        case("ParseTensor", serialized=np.array(tf.io.serialize_tensor(value).numpy(), object), out_type=kind)
+    case("ParseTensor", serialized=np.array("abc", object), out_type=tf.float32)
+
+
+def pictures():
+    pixels = random(np.float32, 2, 5, 6, 3, low=0.0, high=1.0)
+    for size in ([3, 4], [9, 7], [5, 6]):
+        size = np.array(size, np.int32)
+        for flags in ({}, {"half_pixel_centers": True}, {"align_corners": True}):
+            case("ResizeBicubic", images=pixels, size=size, **flags)
+        for corners in (False, True):
+            case("ResizeArea", images=pixels, size=size, align_corners=corners)
+        scale = (size / np.array([5, 6])).astype(np.float32)
+        for kernel in ("lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "mitchellcubic"):
+            for antialias in (False, True):
+                case("ScaleAndTranslate", images=pixels[:1], size=size, scale=scale, translation=np.zeros(2, np.float32), kernel_type=kernel, antialias=antialias)
+    case("ResizeBicubic", images=random(np.uint8, 1, 3, 3, 1), size=np.array([5, 5], np.int32))
+    case("ResizeArea", images=pixels, size=np.array([0, 5], np.int32))
+    grey = np.array([[[0.5, 0.5, 0.5], [0, 0, 0], [1, 0, 0], [0, 1, 1]]], np.float32)
+    for colours in (pixels, grey):
+        case("RGBToHSV", images=colours)
+        case("HSVToRGB", images=colours)
+        for by in (0.0, 0.3, -0.4):
+            case("AdjustHue", images=colours, delta=np.array(by, np.float32))
+        for by in (0.0, 0.7, 1.8):
+            case("AdjustSaturation", images=colours, scale=np.array(by, np.float32))
+    case("RGBToHSV", images=pixels[..., :2])
+    for padding in ("SAME", "VALID"):
+        for size, strides, rates in (([2, 2], [1, 1], [1, 1]), ([3, 2], [2, 2], [1, 2])):
+            case("ExtractImagePatches", images=pixels, ksizes=[1, *size, 1], strides=[1, *strides, 1], rates=[1, *rates, 1], padding=padding)
+            case("Dilation2D", input=pixels, filter=random(np.float32, *size, 3, low=-0.2, high=0.2), strides=[1, *strides, 1], rates=[1, *rates, 1], padding=padding)
+            for batch in (False, True):
+                case("MaxPoolWithArgmax", input=pixels, ksize=[1, *size, 1], strides=[1, *strides, 1], padding=padding, include_batch_in_index=batch)
+    for mode in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
+        for interpolation in ("NEAREST", "BILINEAR"):
+            case("ImageProjectiveTransformV3", images=pixels, transforms=np.array([[1.0, 0.2, -0.6, -0.1, 0.9, 0.4, 0.01, 0.0]], np.float32), output_shape=np.array([4, 7], np.int32),
+                 fill_value=np.array(0.5, np.float32), interpolation=interpolation, fill_mode=mode)
+    for dtype in INTEGERS:
+        case("LeftShift", x=random(dtype, 6), y=np.array([0, 1, 2, 3, 4, 5], dtype))
+        case("RightShift", x=random(dtype, 6, low=-60, high=60), y=np.array([0, 1, 2, 3, 4, 5], dtype))
+        case("PopulationCount", x=special(dtype))
+    for dtype in (np.int32, np.float32):
+        case("ListDiff", x=np.array([3, 1, 2, 3, 5], dtype), y=np.array([1, 5, 9], dtype))
+    case("ListDiff", x=np.array(["a", "b", "c"], object), y=np.array(["b"], object), out_idx=tf.int64)
+    case("RaggedRange", starts=np.array([0, 5, 8], np.int32), limits=np.array([3, 5, 2], np.int32), deltas=np.array([1, 1, -2], np.int32))
+    case("RaggedRange", starts=np.array(0.0, np.float32), limits=np.array([1.0, 2.5], np.float32), deltas=np.array(0.5, np.float32), Tsplits=tf.int32)
+    case("RaggedRange", starts=np.array([0], np.int32), limits=np.array([3], np.int32), deltas=np.array([0], np.int32))
+    indices, shape = np.array([[0, 1], [1, 2], [2, 0]], np.int64), np.array([3, 4], np.int64)
+    for to in ([4, 3], [2, -1], [12], [-1, 1, 6], [5, 2], [-1, -1]):
+        case("SparseReshape", input_indices=indices, input_shape=shape, new_shape=np.array(to, np.int64))
+
+
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings,
-            integers, lists, segments]
+            integers, lists, segments, special_functions, linear_algebra, text_bytes, pictures]
 
 
 def main(names):

@@ -120,10 +120,21 @@ fn tensor(runtime: &Runtime, folder: &Path, port: &Json) -> Result<HostTensor, S
     let numbers = |list: &Json| list.as_array().map(|list| list.iter().filter_map(Json::as_u64).collect());
     let dims: Vec<u64> = numbers(&port["shape"]).ok_or("strings without a shape")?;
     let dims: Vec<usize> = dims.into_iter().filter_map(|dim| usize::try_from(dim).ok()).collect();
-    let strings = port["strings"].as_array().ok_or("a tensor has neither a file nor strings")?;
-    let strings = strings.iter().filter_map(Json::as_str).map(str::to_owned).collect();
+    let strings: Vec<Vec<u8>> = match (port["strings"].as_array(), port["bytes"].as_array()) {
+        (Some(texts), _) => texts.iter().filter_map(Json::as_str).map(Vec::from).collect(),
+        (None, Some(bytes)) => {
+            bytes.iter().filter_map(Json::as_str).map(bytes_of).collect::<Result<_, _>>()?
+        }
+        (None, None) => return Err("a tensor has neither a file nor strings".to_owned()),
+    };
     let shape = TensorShape::new(&dims).map_err(|error| error.message)?;
     Ok(StringHostTensor::new(shape, strings).map_err(|error| error.message)?.into())
+}
+
+/// The bytes of hexadecimal digits.
+fn bytes_of(digits: &str) -> Result<Vec<u8>, String> {
+    let byte = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>().ok_or("no hexadecimal digits".to_owned())
 }
 
 fn compare(result: &HostTensor, expected: &HostTensor, runtime: &Runtime) -> Result<(), String> {

@@ -14,7 +14,7 @@ mod probe;
 mod reduce;
 mod sampling;
 
-use tfrt_eager::{AttrDefault, OpAttrs};
+use tfrt_eager::{AttrDefault, OpAttrs, ResultDType};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_ir::Attribute;
 use tfrt_tensor::{Accessor, HostTensor};
@@ -138,8 +138,23 @@ pub(crate) fn infer(call: &Call<'_>) -> Result<Vec<TensorType>, Diagnostic> {
     {
         return Ok(types.into_iter().take(call.result_count).collect());
     }
-    let dtypes = (0..call.result_count).map(|index| result_dtype(call, index));
-    Ok(dtypes.map(TensorType::unranked).collect())
+    let described =
+        |index| declared(call, index).unwrap_or_else(|| TensorType::unranked(result_dtype(call, index)));
+    Ok((0..call.result_count).map(described).collect())
+}
+
+/// What the op declares of a result.
+fn declared(call: &Call<'_>, index: usize) -> Option<TensorType> {
+    let result = call.evaluator.op(call.name)?.results().get(index)?;
+    let dtype = match result.dtype {
+        ResultDType::Is(dtype) => dtype,
+        ResultDType::Argument(argument) => call.dtype(argument)?,
+        ResultDType::Attribute(name) => call.type_attr(name).or_else(|| default_of(call, name))?,
+    };
+    Some(match result.rank {
+        Some(rank) => TensorType::ranked(dtype, vec![None; rank]),
+        None => TensorType::unranked(dtype),
+    })
 }
 
 type Function = fn(&Call<'_>) -> Inferred;
@@ -166,6 +181,7 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("tf.IsNan" | "tf.IsInf" | "tf.IsFinite" | "tf.RegexFullMatch" | "tf.StaticRegexFullMatch", _) => {
             DType::I1
         }
+        ("tf.StridedSliceGrad", _) => call.dtype(4).unwrap_or(DType::F32),
         ("tf.Rank" | "tf.StringLength" | "tf.TensorListLength", _) => DType::I32,
         ("tf.AsString" | "tf.StringFormat", _) | ("tf.StringSplitV2", 1) => DType::String,
         ("tf.StringSplitV2", _) => DType::I64,
@@ -186,6 +202,15 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("tf.ScatterNd" | "tf.Fill", _) => call.dtype(1).unwrap_or(DType::F32),
         _ => by_attribute.or_else(|| call.dtype(0)).unwrap_or(DType::F32),
     }
+}
+
+/// The data type that an attribute has by default.
+fn default_of(call: &Call<'_>, name: &str) -> Option<DType> {
+    let attributes = call.evaluator.op(call.name)?.attributes();
+    attributes.iter().find(|attribute| attribute.name == name).and_then(|attribute| match attribute.default {
+        AttrDefault::Type(dtype) => Some(dtype),
+        _ => None,
+    })
 }
 
 /// The data type of results that an op has by default.

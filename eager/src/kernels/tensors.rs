@@ -7,7 +7,8 @@ use tfrt_host::{
 };
 use tfrt_tensor::dense_from_attribute;
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, bf16, f16,
+    Accessor, BString, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,
+    bf16, f16,
 };
 
 use crate::{
@@ -84,8 +85,11 @@ fn string_tensor(
     };
     let shape = TensorShape::from_signed(dims)?;
     let values = values.0.aggregate().map_err(|_| malformed())?;
-    let strings = values.iter().map(|value| value.ok().and_then(|value| value.string().map(str::to_owned)));
-    let mut strings = strings.collect::<Option<Vec<String>>>().ok_or_else(malformed)?;
+    let strings = values.iter().map(|value| match value {
+        Ok(AttributeView::String(bytes)) => Some(BString::from(bytes)),
+        _ => None,
+    });
+    let mut strings = strings.collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
     if let [one] = &*strings {
         strings = copies(one, shape.num_elements()?)?;
     }

@@ -7,7 +7,7 @@ use tfrt_tensor::{
     TensorMetadata, TensorShape, bf16, f16, with_element,
 };
 
-use super::strings::{copied, copies, text};
+use super::strings::{copied, copies, string};
 use super::support::{
     Computed, Described, allocate, check_one, compute, int_attr, integer, integers, integers_or, invalid,
     one, product, room_for, shape_of, take, unsupported, value, value_within, with_float, with_number,
@@ -71,7 +71,7 @@ fn fill(call: CpuCall<'_>) -> Computed {
     let [dims, value] = take(&call)?;
     let shape = fill_shape(dims, value.shape())?;
     if value.dtype() == DType::String {
-        let texts = copies(text(value, "value", 1)?, shape.num_elements()?)?;
+        let texts = copies(string(value, "value", 1)?, shape.num_elements()?)?;
         return Ok(StringHostTensor::new(shape, texts)?.into());
     }
     with_element!(
@@ -234,7 +234,7 @@ fn one_hot(call: CpuCall<'_>) -> Computed {
         indices[rest] == place as i64
     };
     if on.dtype() == DType::String {
-        let (on, off) = (text(on, "on_value", 0)?, text(off, "off_value", 0)?);
+        let (on, off) = (string(on, "on_value", 0)?, string(off, "off_value", 0)?);
         let shape = TensorShape::new(&dims)?;
         let mut texts = room_for(shape.num_elements()?)?;
         for i in 0..shape.num_elements()? {

@@ -6,7 +6,7 @@ use tfrt_math::{BlockOp, Pad, Transpose};
 use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
-use super::strings::{copied, text};
+use super::strings::{copied, string};
 use super::support::{Computed, allocate, integers, invalid, room_for, shape_of, take, value, vector};
 use super::types;
 use crate::{CpuCall, Forms, OpAttrs, OpRegistry, OpResult, attr};
@@ -78,7 +78,7 @@ fn pad_strings(
     padding: &[(usize, usize)],
     constant: Option<&HostTensor>,
 ) -> Computed {
-    let constant = constant.map_or(Ok(""), |constant| text(constant, "constant_values", 0))?;
+    let constant = constant.map_or(Ok(&b""[..]), |constant| string(constant, "constant_values", 0))?;
     // By position, as strings are not copied twice; a position that there is not stands for padding.
     let positions: Vec<usize> = (0..tensor.strings().len()).collect();
     let plan = Pad::new(tensor.shape().dims(), padding, usize::MAX).map_err(shape_error)?;
@@ -88,7 +88,7 @@ fn pad_strings(
     plan.run_in_turn(&positions, &mut places).map_err(shape_error)?;
     let mut padded = room_for(places.len())?;
     for place in places {
-        padded.push(copied(tensor.strings().get(place).map_or(constant, String::as_str))?);
+        padded.push(copied(tensor.strings().get(place).map_or(constant, |string| string))?);
     }
     Ok(StringHostTensor::new(shape, padded)?.into())
 }

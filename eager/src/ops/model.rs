@@ -49,7 +49,7 @@ fn lookup_metadata(call: MetadataCall<'_>) -> Described {
 fn places(keys: &HostTensor, queries: &HostTensor) -> Result<Vec<Option<usize>>, Diagnostic> {
     match keys {
         HostTensor::String(keys) => {
-            Ok(find(keys.strings(), strings(queries)?.strings(), String::as_str, String::as_str))
+            Ok(find(keys.strings(), strings(queries)?.strings(), |key| key, |key| key))
         }
         _ => {
             let (keys, queries) = (keys.dense()?, queries.dense()?);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,
+    Accessor, BString, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,
     with_element,
 };
 
@@ -159,7 +159,7 @@ impl Moves {
     }
 
     /// Returns the strings of the result.
-    pub(crate) fn strings_of(&self, tensor: &StringHostTensor) -> Result<Vec<String>, Diagnostic> {
+    pub(crate) fn strings_of(&self, tensor: &StringHostTensor) -> Result<Vec<BString>, Diagnostic> {
         let places: Vec<usize> = (0..tensor.strings().len()).collect();
         let count = TensorShape::new(self.dims())?.num_elements()?;
         let mut chosen = room_for(count)?;
@@ -357,10 +357,10 @@ pub(super) fn pick(
 ) -> Computed {
     if let HostTensor::String(strings) = tensor {
         let chosen = places.iter().flat_map(|&place| match place {
-            NOWHERE => vec![String::new(); unit],
+            NOWHERE => vec![BString::default(); unit],
             place => strings.strings()[place * unit..][..unit].to_vec(),
         });
-        return Ok(StringHostTensor::new(TensorShape::new(dims)?, chosen.collect())?.into());
+        return Ok(StringHostTensor::new(TensorShape::new(dims)?, chosen.collect::<Vec<BString>>())?.into());
     }
     with_element!(
         tensor.dtype(),

@@ -2,7 +2,8 @@
 //!
 //! TensorFlow uses RE2, whose syntax the `regex` crate supports, too.
 
-use regex::Regex;
+use bstr::BString;
+use regex::bytes::Regex;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, StringHostTensor, TensorMetadata};
 
@@ -53,7 +54,7 @@ fn replace(call: &CpuCall<'_>, x: &HostTensor, pattern: &str, rewrite: &str) -> 
     let mut texts = room_for(x.strings().len())?;
     for text in x.strings() {
         let limit = usize::from(!is_global);
-        texts.push(regex.replacen(text, limit, rewrite.as_str()).into_owned());
+        texts.push(BString::from(regex.replacen(text, limit, rewrite.as_bytes()).into_owned()));
     }
     Ok(StringHostTensor::new(x.shape().clone(), texts)?.into())
 }
@@ -113,6 +114,7 @@ mod tests {
         assert_eq!(replacement(r"<\1$\\>").unwrap(), r"<${1}$$\>");
         assert!(replacement(r"a\").is_err());
         let regex = compiled(r"(\w+) (\w+)").unwrap();
-        assert_eq!(regex.replacen("hello world", 0, replacement(r"\2 \1").unwrap().as_str()), "world hello");
+        let swapped = replacement(r"\2 \1").unwrap();
+        assert_eq!(*regex.replacen(b"hello world", 0, swapped.as_bytes()), *b"world hello");
     }
 }

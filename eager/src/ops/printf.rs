@@ -7,7 +7,9 @@ use std::{fmt::Write as _, iter::repeat_n};
 
 use tfrt_host::Diagnostic;
 
-use super::{strings::reserve, support::invalid};
+use bstr::BString;
+
+use super::strings::{reserve, with_room};
 
 /// The greatest number of decimal places, and of digits, of a finite number. All further digits are
 /// zero.
@@ -79,12 +81,18 @@ impl Format {
     ///
     /// # Errors
     /// InvalidArgument if that would cut a character.
-    pub(super) fn text(&self, text: &str) -> Result<String, Diagnostic> {
+    pub(super) fn text(&self, text: &[u8]) -> Result<BString, Diagnostic> {
         let most = self.precision.filter(|_| self.width > 0).unwrap_or(text.len());
-        let part = text.get(..most.min(text.len())).ok_or_else(|| {
-            invalid(format!("the first {most} bytes of '{text}' are no text in UTF-8, which strings are"))
-        })?;
-        self.padded("", part, false)
+        let part = &text[..most.min(text.len())];
+        let spaces = self.width.saturating_sub(part.len());
+        let mut padded = with_room(part.len().saturating_add(spaces))?;
+        let is_left = self.flag == Some('-');
+        if !is_left {
+            padded.resize(spaces, b' ');
+        }
+        padded.extend_from_slice(part);
+        padded.resize(part.len() + spaces, b' ');
+        Ok(padded)
     }
 
     fn sign(&self, is_negative: bool) -> &'static str {

@@ -1,6 +1,7 @@
 //! Strings and numbers: `tf.AsString`, `tf.StringToNumber`, and whole tensors as text,
 //! `tf.StringFormat`.
 
+use bstr::{BStr, ByteSlice};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
 use tfrt_tensor::{
@@ -9,7 +10,7 @@ use tfrt_tensor::{
 };
 
 use super::printf::{Format, Notation};
-use super::strings::{is_space, strings};
+use super::strings::{strings, stripped};
 use super::support::{Computed, Described, int_attr, invalid, one, product, room_for, take, with_type};
 use super::types;
 use crate::{AttrSpec, CpuCall, Forms, MetadataCall, OpRegistry, attr};
@@ -70,7 +71,8 @@ fn as_string(call: CpuCall<'_>) -> Computed {
     let complex = |re, im| Ok(format!("({},{})", format.float(re)?, format.float(im)?));
     let texts = match x {
         HostTensor::String(x) => {
-            x.strings().iter().map(|text| format.text(text)).collect::<Result<_, _>>()?
+            let texts = x.strings().iter().map(|text| format.text(text)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(StringHostTensor::new(x.shape().clone(), texts)?.into());
         }
         x => {
             let dense = x.dense()?;
@@ -174,8 +176,10 @@ fn numbers<T: Read>(call: &CpuCall<'_>) -> Computed {
     let [x] = take(call)?;
     let (x, mut out) = (strings(x)?, call.allocate_unset(0)?);
     for (out, text) in out.elements_mut::<T>()?.iter_mut().zip(x.strings()) {
-        *out = T::read(text.trim_matches(is_space))
-            .ok_or_else(|| invalid(format!("StringToNumberOp could not correctly convert string: {text}")))?;
+        *out =
+            stripped(text).to_str().ok().and_then(T::read).ok_or_else(|| {
+                invalid(format!("StringToNumberOp could not correctly convert string: {text}"))
+            })?;
     }
     Ok(out.into())
 }
@@ -198,7 +202,7 @@ fn element_writer(tensor: &HostTensor) -> Result<WriteElement<'_>, Diagnostic> {
     }
     if let HostTensor::String(x) = tensor {
         return Ok(Box::new(|i, text| {
-            quote(&x.strings()[i], text);
+            quote(x.strings()[i].as_bstr(), text);
             Ok(())
         }));
     }
@@ -238,7 +242,7 @@ fn round_trip(
 }
 
 /// Writes a string as a C literal.
-fn quote(string: &str, text: &mut String) {
+fn quote(string: &BStr, text: &mut String) {
     text.push('"');
     for c in string.chars() {
         match c {

@@ -1,7 +1,8 @@
 //! Strings: join, cut, split, measure, strip and change case.
 //!
-//! TensorFlow's strings are bytes. Ours are UTF-8 text, so a cut through a character is an error.
+//! Strings are bytes. Ops that count characters take every byte that does not continue a character in UTF-8 as one.
 
+use bstr::{BString, ByteSlice};
 use smallvec::SmallVec;
 use tfrt_compute::shape_error;
 use tfrt_host::{AsyncValue, DType, Diagnostic, ErrorCode};
@@ -19,10 +20,10 @@ use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult, attr};
 const FORMS: Forms = Forms::SCALAR_OR_STRING;
 
 /// The results of an op on strings.
-type Texts = Result<Vec<String>, Diagnostic>;
+type Texts = Result<Vec<BString>, Diagnostic>;
 
 /// Returns this many copies of a string.
-pub(crate) fn copies(text: &str, count: usize) -> Texts {
+pub(crate) fn copies(text: &[u8], count: usize) -> Texts {
     let mut copies = room_for(count)?;
     for _ in 0..count {
         copies.push(copied(text)?);
@@ -37,11 +38,19 @@ pub(super) fn reserve(text: &mut String, more: usize) -> Result<(), Diagnostic> 
     })
 }
 
+/// A string with room for this many bytes.
+pub(super) fn with_room(bytes: usize) -> Result<BString, Diagnostic> {
+    let mut text = Vec::new();
+    text.try_reserve_exact(bytes).map_err(|_| {
+        Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate a string of {bytes} bytes"))
+    })?;
+    Ok(text.into())
+}
+
 /// Copies a string, which may fail for lack of memory.
-pub(super) fn copied(text: &str) -> Result<String, Diagnostic> {
-    let mut copy = String::new();
-    reserve(&mut copy, text.len())?;
-    copy.push_str(text);
+pub(super) fn copied(text: &[u8]) -> Result<BString, Diagnostic> {
+    let mut copy = with_room(text.len())?;
+    copy.extend_from_slice(text);
     Ok(copy)
 }
 
@@ -69,9 +78,16 @@ pub(super) fn strings(tensor: &HostTensor) -> Result<&StringHostTensor, Diagnost
 
 /// Returns the string of a scalar, or of another tensor with one element and up to `rank`
 /// dimensions. `what` is its name in errors.
-pub(super) fn text<'t>(tensor: &'t HostTensor, what: &str, rank: usize) -> Result<&'t str, Diagnostic> {
+pub(super) fn string<'t>(tensor: &'t HostTensor, what: &str, rank: usize) -> Result<&'t [u8], Diagnostic> {
     check_one(tensor.shape(), what, rank)?;
-    strings(tensor)?.strings().first().map(String::as_str).ok_or_else(|| invalid(format!("{what} is empty")))
+    let first = strings(tensor)?.strings().first();
+    first.map(|text| text.as_slice()).ok_or_else(|| invalid(format!("{what} is empty")))
+}
+
+/// Returns such a string, which must be UTF-8.
+pub(super) fn text<'t>(tensor: &'t HostTensor, what: &str, rank: usize) -> Result<&'t str, Diagnostic> {
+    let bytes = string(tensor, what, rank)?;
+    bytes.to_str().map_err(|_| invalid(format!("{what} '{}' is not UTF-8", bytes.as_bstr())))
 }
 
 fn no_string(dtype: DType) -> Diagnostic {
@@ -88,7 +104,7 @@ fn of_string(call: &MetadataCall<'_>, dtype: DType) -> Described {
 }
 
 /// Returns a tensor with a function of each string.
-fn each(call: &CpuCall<'_>, f: impl Fn(&str) -> Result<String, Diagnostic>) -> Computed {
+fn each(call: &CpuCall<'_>, f: impl Fn(&[u8]) -> Result<BString, Diagnostic>) -> Computed {
     let [x] = take(call)?;
     let x = strings(x)?;
     let mut texts = room_for(x.strings().len())?;
@@ -116,9 +132,26 @@ fn counts_characters(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
     }
 }
 
-/// Returns whether C considers a character a space.
-pub(super) fn is_space(c: char) -> bool {
-    matches!(c, '\t'..='\r' | ' ')
+/// Returns whether C considers a byte a space.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
+}
+
+/// Returns a string without spaces at its ends.
+pub(super) fn stripped(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|&byte| !is_space(byte)).map_or(start, |last| last + 1);
+    &text[start..end]
+}
+
+/// Returns whether a byte is the first of a character in UTF-8.
+fn begins_character(byte: u8) -> bool {
+    byte & 0b1100_0000 != 0b1000_0000
+}
+
+/// Returns the number of characters of a string in UTF-8.
+fn character_count(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| begins_character(byte)).count()
 }
 
 fn length(call: CpuCall<'_>) -> Computed {
@@ -126,7 +159,7 @@ fn length(call: CpuCall<'_>) -> Computed {
     let (x, counts_characters) = (strings(x)?, counts_characters(&call)?);
     let mut out = call.allocate_unset(0)?;
     for (out, text) in out.elements_mut::<i32>()?.iter_mut().zip(x.strings()) {
-        let length = if counts_characters { text.chars().count() } else { text.len() };
+        let length = if counts_characters { character_count(text) } else { text.len() };
         *out = i32::try_from(length).map_err(|_| invalid("a string too long for its length to be an i32"))?;
     }
     Ok(out.into())
@@ -153,25 +186,27 @@ fn join_metadata(call: MetadataCall<'_>) -> Described {
 fn join(call: CpuCall<'_>) -> Computed {
     let separator = call.attrs.optional::<&str>("separator")?.unwrap_or("");
     let shape = call.result(0)?.shape.clone();
-    let inputs: SmallVec<[&[String]; 4]> =
+    let inputs: SmallVec<[&[BString]; 4]> =
         call.arguments.iter().map(|x| Ok(strings(x)?.strings())).collect::<Result<_, Diagnostic>>()?;
     let count = shape.num_elements()?;
     let mut texts = room_for(count)?;
     for i in 0..count {
-        texts.push(joined(inputs.iter().map(|x| if x.len() == 1 { &*x[0] } else { &*x[i] }), separator)?);
+        texts.push(joined(inputs.iter().map(|x| x[if x.len() == 1 { 0 } else { i }].as_slice()), separator)?);
     }
     Ok(StringHostTensor::new(shape, texts)?.into())
 }
 
-fn joined<'s>(parts: impl Iterator<Item = &'s str> + Clone, separator: &str) -> Result<String, Diagnostic> {
-    let length = |part: &str| part.len().saturating_add(separator.len());
-    let mut text = String::new();
-    reserve(&mut text, parts.clone().map(length).fold(0, usize::saturating_add))?;
+pub(super) fn joined<'s>(
+    parts: impl Iterator<Item = &'s [u8]> + Clone,
+    separator: &str,
+) -> Result<BString, Diagnostic> {
+    let length = |part: &[u8]| part.len().saturating_add(separator.len());
+    let mut text = with_room(parts.clone().map(length).fold(0, usize::saturating_add))?;
     for (number, part) in parts.enumerate() {
         if number > 0 {
-            text.push_str(separator);
+            text.extend_from_slice(separator.as_bytes());
         }
-        text.push_str(part);
+        text.extend_from_slice(part);
     }
     Ok(text)
 }
@@ -184,7 +219,7 @@ pub(super) fn concatenate(call: &CpuCall<'_>) -> Computed {
         (broadcast_places(x.shape().dims(), shape)?, broadcast_places(y.shape().dims(), shape)?);
     let mut texts = room_for(left.len())?;
     for (i, j) in left.into_iter().zip(right) {
-        texts.push(joined([&*x.strings()[i], &*y.strings()[j]].into_iter(), "")?);
+        texts.push(joined([x.strings()[i].as_slice(), &y.strings()[j]].into_iter(), "")?);
     }
     Ok(StringHostTensor::new(shape.clone(), texts)?.into())
 }
@@ -203,10 +238,10 @@ fn substring_metadata(call: MetadataCall<'_>) -> Described {
 
 /// Returns the part of `text` from `position` on, of at most `length` units. A negative position
 /// counts from the end. For characters, TensorFlow does not allow both to be negative.
-fn part(text: &str, position: i64, length: i64, counts_characters: bool) -> Result<&str, Diagnostic> {
-    let total = if counts_characters { text.chars().count() } else { text.len() } as i64;
+fn part(text: &[u8], position: i64, length: i64, counts_characters: bool) -> Result<&[u8], Diagnostic> {
+    let total = if counts_characters { character_count(text) } else { text.len() } as i64;
     if position < -total || position > total || (counts_characters && position < 0 && length < 0) {
-        return Err(invalid(format!("pos {position} out of range for string '{text}'")));
+        return Err(invalid(format!("pos {position} out of range for string '{}'", text.as_bstr())));
     }
     let start = if position < 0 { position + total } else { position };
     let end = match length {
@@ -216,15 +251,13 @@ fn part(text: &str, position: i64, length: i64, counts_characters: bool) -> Resu
         length => start.saturating_add(length).min(total),
     };
     let byte = |unit: i64| match counts_characters {
-        true => text.char_indices().nth(unit as usize).map_or(text.len(), |(byte, _)| byte),
+        true => {
+            let mut starts = (0..text.len()).filter(|&byte| begins_character(text[byte]));
+            starts.nth(unit as usize).unwrap_or(text.len())
+        }
         false => unit as usize,
     };
-    if start >= end {
-        return Ok("");
-    }
-    text.get(byte(start)..byte(end)).ok_or_else(|| {
-        invalid(format!("the bytes {start} to {end} of '{text}' are no text in UTF-8, which strings are"))
-    })
+    Ok(if start < end { &text[byte(start)..byte(end)] } else { b"" })
 }
 
 fn substring(call: CpuCall<'_>) -> Computed {
@@ -267,28 +300,32 @@ fn reduce_join(call: CpuCall<'_>) -> Computed {
     let mut texts = room_for(count)?;
     for i in 0..count {
         let first = place(i, &mut kept.iter().rev().copied());
-        let parts = (0..each).map(|part| &*input.strings()[first + place(part, &mut axes.iter().copied())]);
+        let parts =
+            (0..each).map(|part| input.strings()[first + place(part, &mut axes.iter().copied())].as_slice());
         texts.push(joined(parts, separator)?);
     }
     Ok(StringHostTensor::new(shape, texts)?.into())
 }
 
 /// Splits a string at spaces or separators. After `splits_max` parts the rest is one part.
-fn split<'s>(text: &'s str, separator: &str, splits_max: Option<usize>) -> Vec<&'s str> {
+fn split<'s>(text: &'s [u8], separator: &[u8], splits_max: Option<usize>) -> Vec<&'s [u8]> {
     if splits_max == Some(0) {
         return vec![text];
     }
     if !separator.is_empty() {
         return match splits_max {
-            Some(splits) => text.splitn(splits.saturating_add(1), separator).collect(),
-            None => text.split(separator).collect(),
+            Some(splits) => text.splitn_str(splits.saturating_add(1), separator).collect(),
+            None => text.split_str(separator).collect(),
         };
     }
-    let (mut parts, mut rest) = (Vec::new(), text.trim_start_matches(is_space));
+    let without_spaces =
+        |text: &'s [u8]| &text[text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len())..];
+    let (mut parts, mut rest) = (Vec::new(), without_spaces(text));
     while !rest.is_empty() {
-        let (part, more) = rest.split_at(rest.find(is_space).unwrap_or(rest.len()));
+        let end = rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len());
+        let (part, more) = rest.split_at(end);
         parts.push(part);
-        rest = more.trim_start_matches(is_space);
+        rest = without_spaces(more);
         if Some(parts.len()) == splits_max {
             // Added even if nothing is left, as in TensorFlow.
             parts.push(rest);
@@ -302,7 +339,7 @@ fn split<'s>(text: &'s str, separator: &str, splits_max: Option<usize>) -> Vec<&
 /// tensor.
 fn split_v2(call: CpuCall<'_>) -> Computed {
     let [input, separator] = take(&call)?;
-    let (input, separator) = (strings(input)?, text(separator, "sep", 0)?);
+    let (input, separator) = (strings(input)?, string(separator, "sep", 0)?);
     if input.shape().rank() != 1 {
         return Err(invalid(format!("input must be a vector, got shape: {}", input.shape())));
     }
@@ -376,15 +413,15 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.StringStrip")
         .types(types::STRINGS)
         .metadata(|call| of_string(&call, DType::String))
-        .cpu(|call| each(&call, |text| copied(text.trim_matches(is_space))))
+        .cpu(|call| each(&call, |text| copied(stripped(text))))
         .forms(FORMS);
     ops.add("tf.StringLower")
         .types(types::STRINGS)
         .attrs([attr::string_or("encoding", "")])
         .metadata(|call| of_string(&call, DType::String))
         .cpu(|call| match is_unicode(&call)? {
-            true => each(&call, |text| Ok(text.to_lowercase())),
-            false => each(&call, |text| Ok(text.to_ascii_lowercase())),
+            true => each(&call, |text| Ok(text.to_str_lossy().to_lowercase().into())),
+            false => each(&call, |text| Ok(text.to_ascii_lowercase().into())),
         })
         .forms(FORMS);
     ops.add("tf.StringUpper")
@@ -392,8 +429,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .attrs([attr::string_or("encoding", "")])
         .metadata(|call| of_string(&call, DType::String))
         .cpu(|call| match is_unicode(&call)? {
-            true => each(&call, |text| Ok(text.to_uppercase())),
-            false => each(&call, |text| Ok(text.to_ascii_uppercase())),
+            true => each(&call, |text| Ok(text.to_str_lossy().to_uppercase().into())),
+            false => each(&call, |text| Ok(text.to_ascii_uppercase().into())),
         })
         .forms(FORMS);
 }

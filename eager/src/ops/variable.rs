@@ -211,8 +211,9 @@ pub(super) fn find(
     let [name] = handle.string()?.strings() else {
         return Err(invalid("a variable's handle is a tensor of one string"));
     };
-    let variable = cx.resources().get::<Variable>(&key(name)).map_err(|_| unset(name))?;
-    Ok((name.clone(), variable))
+    let name = name.to_string();
+    let variable = cx.resources().get::<Variable>(&key(&name)).map_err(|_| unset(&name))?;
+    Ok((name, variable))
 }
 
 /// Returns a variable's name among the resources.

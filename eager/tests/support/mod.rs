@@ -162,6 +162,11 @@ fn attributes(text: &str) -> Result<OpAttrs, String> {
 
 /// A text in which bytes may be written as `%` and two digits.
 fn decoded(text: &str) -> String {
+    String::from_utf8(decoded_bytes(text)).expect("text in UTF-8")
+}
+
+/// Bytes, some of which may be written as `%` and two digits.
+fn decoded_bytes(text: &str) -> Vec<u8> {
     let (mut bytes, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once('%') {
         bytes.extend_from_slice(before.as_bytes());
@@ -169,7 +174,7 @@ fn decoded(text: &str) -> String {
         rest = &after[2..];
     }
     bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).expect("text in UTF-8")
+    bytes
 }
 
 fn dtype(name: &str) -> Result<DType, String> {
@@ -233,7 +238,7 @@ fn tensor(text: &str) -> Result<HostTensor, String> {
     let float = |e: &str| e.parse::<f64>().map_err(|error| failed(&error));
     match dtype {
         DType::String => {
-            let strings = elements.iter().map(|e| decoded(e.trim_matches('"'))).collect();
+            let strings = elements.iter().map(|e| decoded_bytes(e.trim_matches('"'))).collect();
             StringHostTensor::new(shape, strings).map(HostTensor::from)
         }
         DType::I1 => dense!(bool, |e| Ok(e == "1")),

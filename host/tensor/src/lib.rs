@@ -23,6 +23,7 @@ mod string;
 
 pub use accessor::Accessor;
 pub use attribute::dense_from_attribute;
+pub use bstr::BString;
 pub use coo::CooHostTensor;
 pub use dense::{DenseHostTensor, SharedAllocator};
 pub use element::{Complex, Element, print_exponent};

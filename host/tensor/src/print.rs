@@ -104,7 +104,7 @@ fn print_strings(tensor: &StringHostTensor, out: &mut String) -> fmt::Result {
     if is_long {
         let mut md5 = Md5::new();
         for string in tensor.strings() {
-            md5.update(string.as_bytes());
+            md5.update(string);
         }
         write!(out, ", md5sum = {}", md5.finish_low())?;
     }

@@ -1,7 +1,8 @@
-//! [`StringHostTensor`]: a tensor of strings.
+//! [`StringHostTensor`]: a tensor of strings. A string is a sequence of bytes, as in TensorFlow, and mostly UTF-8 text.
 
 use std::sync::{Arc, OnceLock};
 
+use bstr::BString;
 use tfrt_host::{DType, Diagnostic};
 
 use crate::metadata::TensorMetadata;
@@ -18,9 +19,9 @@ pub struct StringHostTensor {
 #[derive(Debug)]
 struct Strings {
     /// What it was made of.
-    first: Box<[String]>,
+    first: Box<[BString]>,
     /// What it was filled with.
-    filled: OnceLock<Box<[String]>>,
+    filled: OnceLock<Box<[BString]>>,
 }
 
 impl StringHostTensor {
@@ -28,7 +29,7 @@ impl StringHostTensor {
     ///
     /// # Errors
     /// InvalidArgument if the shape has another number of elements.
-    pub fn new(shape: impl Into<TensorShape>, strings: Vec<String>) -> Result<Self, Diagnostic> {
+    pub fn new<S: Into<BString>>(shape: impl Into<TensorShape>, strings: Vec<S>) -> Result<Self, Diagnostic> {
         let metadata = TensorMetadata::new(DType::String, shape);
         let count = metadata.shape.num_elements()?;
         if strings.len() != count {
@@ -38,7 +39,7 @@ impl StringHostTensor {
                 metadata.shape
             )));
         }
-        Ok(Self::of(metadata, strings, true))
+        Ok(Self::of(metadata, strings.into_iter().map(Into::into).collect(), true))
     }
 
     /// A tensor of empty strings.
@@ -52,11 +53,11 @@ impl StringHostTensor {
         strings.try_reserve_exact(count).map_err(|_| {
             Diagnostic::new(tfrt_host::ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"))
         })?;
-        strings.resize(count, String::new());
+        strings.resize(count, BString::default());
         Ok(Self::of(metadata, strings, false))
     }
 
-    fn of(metadata: TensorMetadata, strings: Vec<String>, is_full: bool) -> Self {
+    fn of(metadata: TensorMetadata, strings: Vec<BString>, is_full: bool) -> Self {
         let strings = strings.into_boxed_slice();
         let strings = if is_full {
             Strings { first: Box::default(), filled: OnceLock::from(strings) }
@@ -70,7 +71,7 @@ impl StringHostTensor {
     ///
     /// # Errors
     /// InvalidArgument for another number of strings, FailedPrecondition if it has its strings already.
-    pub fn fill(&self, strings: Vec<String>) -> Result<(), Diagnostic> {
+    pub fn fill<S: Into<BString>>(&self, strings: Vec<S>) -> Result<(), Diagnostic> {
         if strings.len() != self.strings().len() {
             return Err(Diagnostic::invalid_argument(format!(
                 "{} strings do not fill a tensor of shape {}",
@@ -78,7 +79,8 @@ impl StringHostTensor {
                 self.shape()
             )));
         }
-        self.strings.filled.set(strings.into_boxed_slice()).map_err(|_| {
+        let strings = strings.into_iter().map(Into::into).collect();
+        self.strings.filled.set(strings).map_err(|_| {
             let text = "a tensor of strings is filled once, and this one has its strings already";
             Diagnostic::new(tfrt_host::ErrorCode::FailedPrecondition, text)
         })
@@ -95,7 +97,7 @@ impl StringHostTensor {
     }
 
     /// The strings, row-major.
-    pub fn strings(&self) -> &[String] {
+    pub fn strings(&self) -> &[BString] {
         self.strings.filled.get().unwrap_or(&self.strings.first)
     }
 }
@@ -114,9 +116,9 @@ mod tests {
 
     #[test]
     fn strings_fill_the_shape() {
-        let tensor = StringHostTensor::new([2], vec!["a".into(), "b".into()]).unwrap();
+        let tensor = StringHostTensor::new([2], vec!["a", "b"]).unwrap();
         assert_eq!(tensor.strings(), ["a", "b"]);
-        assert!(StringHostTensor::new([3], vec![]).is_err());
+        assert!(StringHostTensor::new([3], Vec::<String>::new()).is_err());
         assert_eq!(StringHostTensor::empty_strings([2, 2]).unwrap().strings(), [""; 4]);
         assert!(StringHostTensor::empty_strings([1 << 60]).is_err());
     }
@@ -125,11 +127,11 @@ mod tests {
     fn empty_strings_are_filled_once_for_all_who_share_them() {
         let tensor = StringHostTensor::empty_strings([2]).unwrap();
         let shared = tensor.clone();
-        assert!(tensor.fill(vec!["a".into()]).is_err());
-        tensor.fill(vec!["a".into(), "b".into()]).unwrap();
+        assert!(tensor.fill(vec!["a"]).is_err());
+        tensor.fill(vec!["a", "b"]).unwrap();
         assert_eq!(shared.strings(), ["a", "b"]);
-        assert!(shared.fill(vec!["c".into(), "d".into()]).is_err());
-        assert!(StringHostTensor::new([1], vec!["a".into()]).unwrap().fill(vec!["b".into()]).is_err());
+        assert!(shared.fill(vec!["c", "d"]).is_err());
+        assert!(StringHostTensor::new([1], vec!["a"]).unwrap().fill(vec!["b"]).is_err());
         assert_eq!(shared.strings(), ["a", "b"]);
     }
 }

@@ -9,12 +9,11 @@ fn create(shape: Attr<[i64]>, values: Attr<AggregateAttribute<'_>>) -> Result<St
         .0
         .iter()
         .map(|value| match value {
-            Ok(AttributeView::String(bytes)) => String::from_utf8(bytes.to_vec())
-                .map_err(|_| Diagnostic::invalid_argument("a value of the tensor is not UTF-8 text")),
+            Ok(AttributeView::String(bytes)) => Ok(bytes.to_vec()),
             Ok(_) => Err(Diagnostic::invalid_argument("a value of the tensor is not a string")),
             Err(error) => Err(Diagnostic::invalid_argument(error.to_string())),
         })
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
     StringHostTensor::new(TensorShape::from_signed(shape.0)?, strings)
 }
 

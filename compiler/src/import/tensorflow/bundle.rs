@@ -13,10 +13,11 @@ use tfrt_tensor::{
 
 use super::{
     proto::{BundleEntry, BundleHeader},
+    slices,
     table::{self, Cursor, masked},
     tensor,
 };
-use crate::attributes::tensor_in_place;
+use crate::attributes::{tensor_in_place, tensor_of_bytes};
 
 static READ: Accessor = Accessor::new("checkpoint");
 /// The most files that elements may be spread over.
@@ -25,7 +26,7 @@ const MAX_SHARDS: i32 = 1 << 16;
 /// A checkpoint that is open for reading. The files with the elements are mapped when they are needed.
 pub(super) struct Bundle {
     prefix: PathBuf,
-    entries: BTreeMap<String, BundleEntry>,
+    entries: BTreeMap<Vec<u8>, BundleEntry>,
     shard_count: i32,
     shards: BTreeMap<i32, HostBuffer>,
     allocator: SharedAllocator,
@@ -48,9 +49,9 @@ impl Bundle {
                 header = Some(BundleHeader::decode(&value[..]).map_err(|error| error.to_string())?);
                 continue;
             }
-            let key = tensor::text(&key)?;
+            let shown = String::from_utf8_lossy(&key);
             let entry = BundleEntry::decode(&value[..])
-                .map_err(|error| format!("the entry of '{key}' is malformed: {error}"))?;
+                .map_err(|error| format!("the entry of '{shown}' is malformed: {error}"))?;
             entries.insert(key, entry);
         }
         let header = header.ok_or("it has no header")?;
@@ -64,22 +65,55 @@ impl Bundle {
         Ok(Self { prefix, entries, shard_count: header.num_shards, shards: BTreeMap::new(), allocator })
     }
 
-    /// The keys of its tensors with their entries, sorted.
+    /// The keys of its tensors with their entries, sorted. Parts of variables, whose keys begin with zero, are left out.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &BundleEntry)> {
-        self.entries.iter().map(|(key, entry)| (key.as_str(), entry))
+        let named = |key: &[u8]| key.first() != Some(&0);
+        let whole = self.entries.iter().filter(move |(key, _)| named(key));
+        whole.filter_map(|(key, entry)| Some((std::str::from_utf8(key).ok()?, entry)))
     }
 
     /// A tensor, over the mapped file if its elements are aligned there.
     pub(super) fn tensor(&mut self, key: &str) -> Result<HostTensor, String> {
-        let entry = self.entries.get(key).ok_or_else(|| format!("the checkpoint has no tensor '{key}'"))?;
+        let entry = self
+            .entries
+            .get(key.as_bytes())
+            .ok_or_else(|| format!("the checkpoint has no tensor '{key}'"))?;
         let entry = entry.clone();
-        self.read(&entry).map_err(|message| format!("tensor '{key}' of the checkpoint: {message}"))
+        let tensor = if entry.slices.is_empty() { self.read(&entry) } else { self.join(key, &entry) };
+        tensor.map_err(|message| format!("tensor '{key}' of the checkpoint: {message}"))
+    }
+
+    /// A variable of which the checkpoint holds parts.
+    fn join(&mut self, key: &str, entry: &BundleEntry) -> Result<HostTensor, String> {
+        let dtype = tensor::dtype(entry.dtype)?;
+        let shape = tensor::full_shape(entry.shape.as_ref())?;
+        let size = dtype.size().ok_or("variables of strings in parts are not supported")?;
+        let metadata = TensorMetadata { dtype, shape };
+        let total = metadata.size_bytes().map_err(|error| error.message)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(total).map_err(|_| "it does not fit memory".to_owned())?;
+        bytes.resize(total, 0);
+        let mut covered: usize = 0;
+        for slice in &entry.slices {
+            let part = self.entries.get(&slices::key(key, slice)).ok_or("a part is missing")?.clone();
+            let part = self.read(&part)?;
+            if part.dtype() != dtype {
+                return Err("a part has another type".to_owned());
+            }
+            let dense = part.dense().map_err(|error| error.message)?;
+            let from = bytes_of(dense)?;
+            covered =
+                covered.saturating_add(slices::copy(slice, metadata.shape.dims(), size, &from, &mut bytes)?);
+        }
+        if covered != total {
+            return Err(format!("its parts have {covered} bytes of {total}"));
+        }
+        tensor_of_bytes(metadata, &bytes, &self.allocator)
+            .map(HostTensor::from)
+            .map_err(|error| error.message)
     }
 
     fn read(&mut self, entry: &BundleEntry) -> Result<HostTensor, String> {
-        if !entry.slices.is_empty() {
-            return Err("variables in slices are not supported".to_owned());
-        }
         let dtype = tensor::dtype(entry.dtype)?;
         let shape = tensor::full_shape(entry.shape.as_ref())?;
         let outside = || format!("{} bytes at {} lie outside of the data file", entry.size, entry.offset);
@@ -110,6 +144,15 @@ impl Bundle {
         }
         self.shards.get(&id).ok_or_else(|| format!("data file {id} cannot be opened"))
     }
+}
+
+/// The elements of a tensor in memory form.
+fn bytes_of(tensor: &DenseHostTensor) -> Result<Vec<u8>, String> {
+    tfrt_tensor::with_element!(
+        tensor.dtype(),
+        |T| Ok(bytemuck::cast_slice(&tensor.read::<T>(&READ).map_err(|error| error.message)?).to_vec()),
+        else Err("a part has no elements".to_owned())
+    )
 }
 
 fn with_suffix(prefix: &Path, suffix: &str) -> PathBuf {
@@ -149,7 +192,7 @@ fn strings(bytes: &[u8], shape: TensorShape, expected: u32) -> Result<HostTensor
     for length in lengths {
         let string = cursor.take(length)?;
         checksum = crc32c::crc32c_append(checksum, string);
-        strings.push(tensor::text(string)?);
+        strings.push(string.to_vec());
     }
     check(checksum, expected)?;
     StringHostTensor::new(shape, strings).map(HostTensor::from).map_err(|error| error.message)

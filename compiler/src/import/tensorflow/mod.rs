@@ -23,6 +23,7 @@ mod outputs;
 mod proto;
 mod saved_model;
 mod schema;
+mod slices;
 mod table;
 mod tensor;
 mod text;

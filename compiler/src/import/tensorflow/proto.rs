@@ -334,11 +334,23 @@ pub(super) struct BundleEntry {
     pub(super) size: i64,
     #[prost(fixed32, tag = "6")]
     pub(super) crc32c: u32,
-    /// Parts of a variable that is split; only whether there are any is read.
+    /// The parts of a variable that is split.
     #[prost(message, repeated, tag = "7")]
     pub(super) slices: Vec<SliceProto>,
 }
 
-/// A part of a tensor.
+/// A part of a tensor: where it lies along each dimension.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct SliceProto {}
+pub(super) struct SliceProto {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) extent: Vec<ExtentProto>,
+}
+
+/// A range along a dimension; without a length it is the whole dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(super) struct ExtentProto {
+    #[prost(int64, tag = "1")]
+    pub(super) start: i64,
+    #[prost(int64, optional, tag = "2")]
+    pub(super) length: Option<i64>,
+}

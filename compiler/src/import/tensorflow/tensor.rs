@@ -34,7 +34,12 @@ pub(super) fn dtype(number: i32) -> Result<DType, String> {
         19 => DType::F16,
         22 => DType::UI32,
         23 => DType::UI64,
-        11..=13 | 15 | 16 => return Err("quantized elements are not supported".to_owned()),
+        // Quantized elements are integers whose range is given beside them.
+        11 => DType::I8,
+        12 => DType::UI8,
+        13 => DType::I32,
+        15 => DType::I16,
+        16 => DType::UI16,
         RESOURCE => return Err("a resource is not a tensor".to_owned()),
         21 => return Err("a variant is not a tensor".to_owned()),
         24..=28 => return Err("8-bit floating-point elements are not supported".to_owned()),
@@ -96,7 +101,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<String, String> {
 /// Strings; where fewer are given than there are elements, the last one is repeated.
 fn strings(given: &[Bytes], shape: TensorShape, count: usize) -> Result<HostTensor, String> {
     check_count(given.len(), count, size_of::<String>())?;
-    let mut strings = given.iter().map(|bytes| text(bytes)).collect::<Result<Vec<_>, _>>()?;
+    let mut strings: Vec<_> = given.iter().map(|bytes| bytes.to_vec()).collect();
     let last = strings.last().cloned().unwrap_or_default();
     strings.resize(count, last);
     StringHostTensor::new(shape, strings).map(HostTensor::from).map_err(|error| error.message)

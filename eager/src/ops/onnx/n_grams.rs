@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use bstr::ByteSlice;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
@@ -96,7 +97,7 @@ impl Counting {
 fn words_of(x: &HostTensor, attrs: &OpAttrs) -> Result<(Vec<u32>, Vec<Option<u32>>), Diagnostic> {
     if x.dtype() == DType::String {
         let (numbers, pool) = numbered(texts_attr(attrs, "pool_strings")?);
-        let words = strings(x)?.strings().iter().map(|word| numbers.get(word.as_str()).copied());
+        let words = strings(x)?.strings().iter().map(|word| numbers.get(word.to_str().ok()?).copied());
         return Ok((pool, words.collect()));
     }
     let pool = ints_attr(attrs, "pool_int64s")?.unwrap_or_default();

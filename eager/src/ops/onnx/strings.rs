@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use regex::Regex;
+use bstr::{BString, ByteSlice};
+use regex::bytes::Regex;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, StringHostTensor, TensorMetadata, TensorShape};
 
@@ -28,6 +29,11 @@ pub(super) fn texts_attr<'a>(attrs: &'a OpAttrs, name: &str) -> Result<Vec<&'a s
         Some(AttrValue::Array(_, [])) => Ok(Vec::new()),
         Some(_) => Err(unfit()),
     }
+}
+
+/// A string of ONNX, which is UTF-8.
+fn as_text(string: &BString) -> Result<&str, Diagnostic> {
+    string.to_str().map_err(|_| invalid(format!("'{string}' is not UTF-8")))
 }
 
 /// The parts of a text between delimiters, of which at most `most` divide it.
@@ -58,7 +64,9 @@ fn split(call: &CpuCall<'_>) -> Computed {
         None => usize::MAX,
     };
     let mut rows = room_for(x.strings().len())?;
-    rows.extend(x.strings().iter().map(|text| parts(text, delimiter, most)));
+    for text in x.strings() {
+        rows.push(parts(as_text(text)?, delimiter, most));
+    }
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut dims = x.shape().dims().to_vec();
     let mut counts = allocate(call, DType::I64, &dims)?;
@@ -68,7 +76,7 @@ fn split(call: &CpuCall<'_>) -> Computed {
     let mut texts = room_for(shape.num_elements()?)?;
     for row in &rows {
         for place in 0..width {
-            texts.push(copied(row.get(place).copied().unwrap_or(""))?);
+            texts.push(copied(row.get(place).copied().unwrap_or("").as_bytes())?);
         }
     }
     let tensors = [HostTensor::from(StringHostTensor::new(shape, texts)?), counts.into()];
@@ -92,8 +100,13 @@ fn normalize(call: &CpuCall<'_>) -> Computed {
         "UPPER" => str::to_uppercase,
         other => return Err(unknown("case_change_action", other)),
     };
-    let kept = x.strings().iter().filter(|text| !stopwords.contains(&folded(text)));
-    let mut texts: Vec<String> = kept.map(|text| change(text)).collect();
+    let mut texts = Vec::new();
+    for text in x.strings() {
+        let text = as_text(text)?;
+        if !stopwords.contains(&folded(text)) {
+            texts.push(change(text));
+        }
+    }
     if texts.is_empty() {
         texts.push(String::new());
     }

@@ -77,7 +77,9 @@ pub(in crate::tools::cli) enum Elements {
 impl Serialize for Elements {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Strings(strings) => serializer.collect_seq(strings.strings()),
+            Self::Strings(strings) => {
+                serializer.collect_seq(strings.strings().iter().map(ToString::to_string))
+            }
             Self::Dense(tensor) => {
                 with_element!(tensor.dtype(), |T| serialize::<T, S>(tensor, serializer), else serializer.serialize_none())
             }

@@ -94,7 +94,7 @@ fn message(node: &Node<'_, '_>) -> Imported<String> {
     let mut texts = vec!["assertion failed:".to_owned()];
     for data in node.inputs_from(1)? {
         if let Some(tfrt_tensor::HostTensor::String(strings)) = node.constant(data) {
-            texts.extend(strings.strings().iter().cloned());
+            texts.extend(strings.strings().iter().map(ToString::to_string));
         }
     }
     texts.push(format!("(node '{}')", node.proto.name));

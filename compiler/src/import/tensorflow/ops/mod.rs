@@ -1,13 +1,19 @@
 //! Importers of ops, one file a family. Ops that are not here and that the core runtime has under their TensorFlow name are
 //! taken over as they are: it has their arguments, results and attributes.
 
+mod arrays;
 mod basic;
 mod composed;
+mod examples;
+mod optimizers;
+mod quantization;
 mod ragged;
 mod selection;
 mod signal;
+mod sparse;
 mod tables;
 mod tensor_arrays;
+mod tensor_lists;
 mod variables;
 mod volumes;
 
@@ -18,7 +24,7 @@ use tfrt_eager::Op;
 use super::{
     control_flow,
     node::{Imported, Node, Value},
-    outputs::WITHOUT_OUTPUTS,
+    outputs,
 };
 use crate::Evaluator;
 
@@ -29,14 +35,20 @@ pub(super) type ImportFn = fn(&mut Node<'_, '_>) -> Imported;
 pub(super) type Family = &'static [(&'static str, ImportFn)];
 
 const FAMILIES: &[Family] = &[
+    arrays::OPS,
     basic::OPS,
     composed::OPS,
     control_flow::OPS,
+    examples::OPS,
+    optimizers::OPS,
+    quantization::OPS,
     ragged::OPS,
     selection::OPS,
     signal::OPS,
+    sparse::OPS,
     tables::OPS,
     tensor_arrays::OPS,
+    tensor_lists::OPS,
     variables::OPS,
     volumes::OPS,
 ];
@@ -75,8 +87,10 @@ pub(super) fn is_v1_control_flow(op: &str) -> bool {
 
 /// Whether a node does something beyond its outputs, so that a function runs it although nothing uses them.
 pub(super) fn has_effects(op: &str) -> bool {
-    let is_idle = matches!(op, "NoOp" | "ControlTrigger" | "DestroyResourceOp" | "TensorArrayCloseV3");
-    WITHOUT_OUTPUTS.contains(&op) && !is_idle && !op.ends_with("Send")
+    const IDLE: [&str; 6] =
+        ["NoOp", "ControlTrigger", "DestroyResourceOp", "StackCloseV2", "TensorArrayCloseV3", "_Retval"];
+    let is_idle = IDLE.contains(&op);
+    outputs::has_none(op) && !is_idle && !op.ends_with("Send")
 }
 
 /// What to say of an op that cannot be imported.

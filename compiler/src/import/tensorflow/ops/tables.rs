@@ -13,6 +13,9 @@ use crate::import::tensorflow::{
 };
 
 pub(super) const OPS: Family = &[
+    ("AnonymousHashTable", table),
+    ("AnonymousMutableDenseHashTable", table),
+    ("AnonymousMutableHashTable", table),
     ("HashTable", table),
     ("HashTableV2", table),
     ("InitializeTable", import),
@@ -24,7 +27,11 @@ pub(super) const OPS: Family = &[
     ("LookupTableFindV2", find),
     ("LookupTableImport", import),
     ("LookupTableImportV2", import),
+    ("LookupTableSize", size),
     ("LookupTableSizeV2", size),
+    ("MutableDenseHashTable", table),
+    ("MutableDenseHashTableV2", table),
+    ("MutableHashTable", table),
     ("MutableHashTableV2", table),
 ];
 
@@ -86,7 +93,9 @@ fn import_file(node: &mut Node<'_, '_>) -> Imported {
     let name = node.resource(0)?;
     let file = node.input(1)?;
     let file = match node.constant(file) {
-        Some(HostTensor::String(strings)) => strings.strings().first().cloned().unwrap_or_default(),
+        Some(HostTensor::String(strings)) => {
+            strings.strings().first().map(ToString::to_string).unwrap_or_default()
+        }
         _ => return Err("the name of the table's file is not known".into()),
     };
     let text = read_inside(&node.importer.folder, Path::new(&file))?;

@@ -1,12 +1,16 @@
-//! Variables, which are followed while nodes are imported, and the steps of training that change them.
+//! Variables, which are followed while nodes are imported.
 
 use std::sync::Arc;
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
+use tfrt_tensor::HostTensor;
 
 use super::Family;
-use crate::import::tensorflow::node::{ImportError, Imported, Node, Value};
+use crate::import::tensorflow::{
+    node::{Imported, Node, Value},
+    slices,
+};
 
 pub(super) const OPS: Family = &[
     ("Assign", assign),
@@ -17,17 +21,31 @@ pub(super) const OPS: Family = &[
     ("AssignVariableOp", assign_variable),
     ("DestroyResourceOp", |_| Ok(Vec::new())),
     ("ReadVariableOp", read),
-    ("ResourceApplyAdagradV2", apply_adagrad),
-    ("ResourceApplyAdam", apply_adam),
-    ("ResourceApplyGradientDescent", apply_gradient),
-    ("ResourceApplyKerasMomentum", apply_keras_momentum),
-    ("ResourceApplyMomentum", apply_momentum),
-    ("ResourceApplyRMSProp", apply_rms_prop),
     ("ResourceGather", gather),
-    ("ResourceScatterAdd", |node| scatter(node, "tf.TensorScatterAdd")),
-    ("ResourceScatterSub", |node| scatter(node, "tf.TensorScatterSub")),
-    ("ResourceScatterUpdate", |node| scatter(node, "tf.TensorScatterUpdate")),
+    ("ResourceScatterAdd", scatter),
+    ("ResourceScatterDiv", scatter),
+    ("ResourceScatterMax", scatter),
+    ("ResourceScatterMin", scatter),
+    ("ResourceScatterMul", scatter),
+    ("ResourceScatterNdAdd", scatter),
+    ("ResourceScatterNdMax", scatter),
+    ("ResourceScatterNdMin", scatter),
+    ("ResourceScatterNdSub", scatter),
+    ("ResourceScatterNdUpdate", scatter),
+    ("ResourceScatterSub", scatter),
+    ("ResourceScatterUpdate", scatter),
+    ("ResourceStridedSliceAssign", assign_slice),
     ("RestoreV2", restore),
+    ("ScatterAdd", scatter),
+    ("ScatterDiv", scatter),
+    ("ScatterMax", scatter),
+    ("ScatterMin", scatter),
+    ("ScatterMul", scatter),
+    ("ScatterNdAdd", scatter),
+    ("ScatterNdSub", scatter),
+    ("ScatterNdUpdate", scatter),
+    ("ScatterSub", scatter),
+    ("ScatterUpdate", scatter),
     ("VarHandleOp", handle),
     ("VarIsInitializedOp", is_initialized),
     ("Variable", handle),
@@ -52,13 +70,13 @@ fn handle(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![Value::Resource(resource_name(node)?)])
 }
 
-fn held(node: &Node<'_, '_>, input: usize) -> Imported<(Arc<str>, ValueId)> {
+pub(super) fn held(node: &Node<'_, '_>, input: usize) -> Imported<(Arc<str>, ValueId)> {
     let name = node.resource(input)?;
     let held = node.importer.read_variable(&name)?;
     Ok((name, held))
 }
 
-fn set(node: &mut Node<'_, '_>, name: Arc<str>, value: ValueId) {
+pub(super) fn set(node: &mut Node<'_, '_>, name: Arc<str>, value: ValueId) {
     node.importer.state.variables.insert(name, value);
 }
 
@@ -119,194 +137,104 @@ fn gather(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.GatherV2", &[held, indices, axis], &attributes)?.into()])
 }
 
-/// Rows are changed at indices of any shape, which the scatter ops take with one more dimension.
-fn scatter(node: &mut Node<'_, '_>, op: &str) -> Imported {
-    let ((name, held), indices, updates) = (held(node, 0)?, node.input(1)?, node.input(2)?);
+/// The ops that change rows of a variable, and what they do with them.
+const ROW_CHANGES: [(&str, &str); 7] = [
+    ("Add", "tf.TensorScatterAdd"),
+    ("Div", "tf.RealDiv"),
+    ("Max", "tf.TensorScatterMax"),
+    ("Min", "tf.TensorScatterMin"),
+    ("Mul", "tf.Mul"),
+    ("Sub", "tf.TensorScatterSub"),
+    ("Update", "tf.TensorScatterUpdate"),
+];
+
+/// Changes a part of a variable: rows at indices, or with `Nd` in the op's name what whole coordinates name.
+fn scatter(node: &mut Node<'_, '_>) -> Imported {
+    let ((name, held), mut indices, updates) = (held(node, 0)?, node.input(1)?, node.input(2)?);
+    let proto = node.proto.op.as_str();
+    let is_reference = !proto.starts_with("Resource");
+    let kind = proto.trim_start_matches("Resource").trim_start_matches("Scatter");
+    let (is_nd, kind) = (kind.starts_with("Nd"), kind.trim_start_matches("Nd"));
+    let op = ROW_CHANGES.iter().find(|known| known.0 == kind).map_or("", |known| known.1);
     let last = node.builder().add_integer(-1)?;
-    let indices = node.op("tf.ExpandDims", &[indices, last], &[])?;
-    let value = node.op(op, &[held, indices, updates], &[])?;
+    if !is_nd {
+        // Indices may have any shape, and the scatter ops take one more dimension.
+        indices = node.op("tf.ExpandDims", &[indices, last], &[])?;
+    }
+    let mut updates = updates;
+    if node.ty(updates)?.rank() == Some(0) && !is_nd {
+        // A number stands for whole rows.
+        let rows = node.op("tf.GatherNd", &[held, indices], &[])?;
+        let shape = node.op("tf.Shape", &[rows], &[])?;
+        updates = node.op("tf.BroadcastTo", &[updates, shape], &[])?;
+    }
+    let value = if op.starts_with("tf.TensorScatter") {
+        node.op(op, &[held, indices, updates], &[])?
+    } else {
+        let old = node.op("tf.GatherNd", &[held, indices], &[])?;
+        let new = node.op(op, &[old, updates], &[])?;
+        node.op("tf.TensorScatterUpdate", &[held, indices, new], &[])?
+    };
     set(node, name, value);
+    Ok(if is_reference { vec![node.value(0)?.clone()] } else { Vec::new() })
+}
+
+/// Changes a slice of a variable: the places of the slice among all elements are updated.
+fn assign_slice(node: &mut Node<'_, '_>) -> Imported {
+    let (name, held) = held(node, 0)?;
+    let [begin, end, strides, value] = [node.input(1)?, node.input(2)?, node.input(3)?, node.input(4)?];
+    let mut attributes = Vec::new();
+    for mask in ["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"] {
+        attributes.push((mask, Attribute::i64(node.int(mask)?.unwrap_or(0))));
+    }
+    let mut builder = node.builder();
+    let (zero, one, flat) = (builder.add_integer(0)?, builder.add_integer(1)?, builder.add_integers(&[-1])?);
+    let wide = [("out_type", crate::import::tensorflow::node::type_attribute(DType::I64))];
+    let (size, shape) = (node.op("tf.Size", &[held], &wide)?, node.op("tf.Shape", &[held], &wide)?);
+    let numbers = node.op("tf.Range", &[zero, size, one], &[])?;
+    let numbers = node.op("tf.Reshape", &[numbers, shape], &[])?;
+    let places = node.op("tf.StridedSlice", &[numbers, begin, end, strides], &attributes)?;
+    let extents = node.op("tf.Shape", &[places], &wide)?;
+    let value = node.op("tf.BroadcastTo", &[value, extents], &[])?;
+    let column = node.builder().add_integers(&[-1, 1])?;
+    let (places, value) =
+        (node.op("tf.Reshape", &[places, column], &[])?, node.op("tf.Reshape", &[value, flat], &[])?);
+    let whole = node.op("tf.Reshape", &[held, flat], &[])?;
+    let changed = node.op("tf.TensorScatterUpdate", &[whole, places, value], &[])?;
+    let changed = node.op("tf.Reshape", &[changed, shape], &[])?;
+    set(node, name, changed);
     Ok(Vec::new())
 }
 
-/// The tensors of the checkpoint that is being restored.
+/// The texts in a constant vector.
+fn texts(node: &Node<'_, '_>, input: usize) -> Imported<Vec<String>> {
+    match node.constant(node.input(input)?) {
+        Some(HostTensor::String(names)) => Ok(names.strings().iter().map(ToString::to_string).collect()),
+        _ => Err("the names of the tensors to restore are not known".into()),
+    }
+}
+
+/// The tensors of the checkpoint that is being restored, or parts of them.
 fn restore(node: &mut Node<'_, '_>) -> Imported {
-    let names = node.input(1)?;
-    let names = match node.constant(names) {
-        Some(tfrt_tensor::HostTensor::String(names)) => names.strings().to_vec(),
-        _ => return Err("the names of the tensors to restore are not known".into()),
-    };
+    let (names, parts) = (texts(node, 1)?, texts(node, 2)?);
     let mut values = Vec::new();
-    for name in names {
+    for (number, name) in names.iter().enumerate() {
         let checkpoint = node.importer.checkpoint.as_mut();
         let checkpoint = checkpoint.ok_or("only SavedModels can be restored from a checkpoint")?;
-        values.push(match checkpoint.tensor(&name) {
-            Ok(tensor) => node.builder().add_constant(&name, tensor).into(),
+        let tensor = match checkpoint.tensor(name) {
+            Ok(tensor) => tensor,
             // Checkpoints hold things that no variable is, such as the tree of objects in binary form.
-            Err(why) => Value::Missing(why.into()),
-        });
+            Err(why) => {
+                values.push(Value::Missing(why.into()));
+                continue;
+            }
+        };
+        let mut value = node.builder().add_constant(name, tensor);
+        if let Some((start, size)) = slices::parse(parts.get(number).map_or("", String::as_str))? {
+            let (start, size) = (node.builder().add_integers(&start)?, node.builder().add_integers(&size)?);
+            value = node.op("tf.Slice", &[value, start, size], &[])?;
+        }
+        values.push(value.into());
     }
     Ok(values)
-}
-
-/// Arithmetic on the tensors of a training step.
-struct Step<'n, 'i, 'g>(&'n mut Node<'i, 'g>);
-
-impl Step<'_, '_, '_> {
-    fn op(&mut self, op: &str, a: ValueId, b: ValueId) -> Imported<ValueId> {
-        self.0.op(op, &[a, b], &[])
-    }
-
-    fn add(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
-        self.op("tf.AddV2", a, b)
-    }
-
-    fn sub(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
-        self.op("tf.Sub", a, b)
-    }
-
-    fn mul(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
-        self.op("tf.Mul", a, b)
-    }
-
-    fn div(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
-        self.op("tf.RealDiv", a, b)
-    }
-
-    fn sqrt(&mut self, x: ValueId) -> Imported<ValueId> {
-        self.0.op("tf.Sqrt", &[x], &[])
-    }
-
-    /// `1 - x`.
-    fn complement(&mut self, x: ValueId) -> Imported<ValueId> {
-        let one = self.0.add_number_like(x, 1.0)?;
-        self.sub(one, x)
-    }
-
-    /// `a + (b - a) * (1 - rate)`.
-    fn decayed(&mut self, a: ValueId, b: ValueId, rate: ValueId) -> Imported<ValueId> {
-        let (difference, rest) = (self.sub(b, a)?, self.complement(rate)?);
-        let change = self.mul(difference, rest)?;
-        self.add(a, change)
-    }
-}
-
-fn apply_gradient(node: &mut Node<'_, '_>) -> Imported {
-    let ((name, held), rate, gradient) = (held(node, 0)?, node.input(1)?, node.input(2)?);
-    let mut step = Step(node);
-    let change = step.mul(rate, gradient)?;
-    let value = step.sub(held, change)?;
-    set(node, name, value);
-    Ok(Vec::new())
-}
-
-fn apply_momentum(node: &mut Node<'_, '_>) -> Imported {
-    let ((name, held), (slot, sum)) = (held(node, 0)?, self::held(node, 1)?);
-    let (rate, gradient, momentum) = (node.input(2)?, node.input(3)?, node.input(4)?);
-    let is_nesterov = node.flag("use_nesterov")?;
-    let mut step = Step(node);
-    let sum = step.mul(sum, momentum)?;
-    let sum = step.add(sum, gradient)?;
-    let mut change = step.mul(sum, rate)?;
-    if is_nesterov {
-        let (first, second) = (step.mul(gradient, rate)?, step.mul(change, momentum)?);
-        change = step.add(first, second)?;
-    }
-    let value = step.sub(held, change)?;
-    set(node, slot, sum);
-    set(node, name, value);
-    Ok(Vec::new())
-}
-
-fn apply_keras_momentum(node: &mut Node<'_, '_>) -> Imported {
-    let ((name, held), (slot, sum)) = (held(node, 0)?, self::held(node, 1)?);
-    let (rate, gradient, momentum) = (node.input(2)?, node.input(3)?, node.input(4)?);
-    let is_nesterov = node.flag("use_nesterov")?;
-    let mut step = Step(node);
-    let (decayed, change) = (step.mul(sum, momentum)?, step.mul(gradient, rate)?);
-    let sum = step.sub(decayed, change)?;
-    let mut by = sum;
-    if is_nesterov {
-        let decayed = step.mul(sum, momentum)?;
-        by = step.sub(decayed, change)?;
-    }
-    let value = step.add(held, by)?;
-    set(node, slot, sum);
-    set(node, name, value);
-    Ok(Vec::new())
-}
-
-fn apply_adagrad(node: &mut Node<'_, '_>) -> Imported {
-    let ((name, held), (slot, mut sum)) = (held(node, 0)?, self::held(node, 1)?);
-    let (rate, epsilon, gradient) = (node.input(2)?, node.input(3)?, node.input(4)?);
-    let updates =
-        !matches!(node.attr("update_slots"), Some(crate::import::tensorflow::proto::Attr::B(false)));
-    let mut step = Step(node);
-    if updates {
-        let square = step.mul(gradient, gradient)?;
-        sum = step.add(sum, square)?;
-    }
-    let root = step.sqrt(sum)?;
-    let (scaled, root) = (step.mul(rate, gradient)?, step.add(root, epsilon)?);
-    let change = step.div(scaled, root)?;
-    let value = step.sub(held, change)?;
-    set(node, slot, sum);
-    set(node, name, value);
-    Ok(Vec::new())
-}
-
-fn apply_adam(node: &mut Node<'_, '_>) -> Imported {
-    let (name, held_value) = held(node, 0)?;
-    let ((first, m), (second, v)) = (held(node, 1)?, held(node, 2)?);
-    let inputs = node.inputs_from(3)?;
-    let [power1, power2, rate, beta1, beta2, epsilon, gradient] = inputs[..] else {
-        return Err(ImportError(format!("the op has {} inputs instead of 10", 3 + inputs.len())));
-    };
-    let is_nesterov = node.flag("use_nesterov")?;
-    let mut step = Step(node);
-    let (left1, left2) = (step.complement(power1)?, step.complement(power2)?);
-    let root = step.sqrt(left2)?;
-    let rate = step.mul(rate, root)?;
-    let rate = step.div(rate, left1)?;
-    let m = step.decayed(m, gradient, beta1)?;
-    let square = step.mul(gradient, gradient)?;
-    let v = step.decayed(v, square, beta2)?;
-    let mut direction = m;
-    if is_nesterov {
-        let left = step.complement(beta1)?;
-        let (old, new) = (step.mul(m, beta1)?, step.mul(left, gradient)?);
-        direction = step.add(old, new)?;
-    }
-    let root = step.sqrt(v)?;
-    let root = step.add(root, epsilon)?;
-    let change = step.mul(direction, rate)?;
-    let change = step.div(change, root)?;
-    let value = step.sub(held_value, change)?;
-    set(node, first, m);
-    set(node, second, v);
-    set(node, name, value);
-    Ok(Vec::new())
-}
-
-fn apply_rms_prop(node: &mut Node<'_, '_>) -> Imported {
-    let (name, held_value) = held(node, 0)?;
-    let ((first, squares), (second, sum)) = (held(node, 1)?, held(node, 2)?);
-    let inputs = node.inputs_from(3)?;
-    let [rate, rho, momentum, epsilon, gradient] = inputs[..] else {
-        return Err(ImportError(format!("the op has {} inputs instead of 8", 3 + inputs.len())));
-    };
-    let mut step = Step(node);
-    let square = step.mul(gradient, gradient)?;
-    let squares = step.decayed(squares, square, rho)?;
-    let root = step.add(squares, epsilon)?;
-    let root = step.sqrt(root)?;
-    let scaled = step.mul(rate, gradient)?;
-    let scaled = step.div(scaled, root)?;
-    let sum = step.mul(sum, momentum)?;
-    let sum = step.add(sum, scaled)?;
-    let value = step.sub(held_value, sum)?;
-    set(node, first, squares);
-    set(node, second, sum);
-    set(node, name, value);
-    Ok(Vec::new())
 }

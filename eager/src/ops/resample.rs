@@ -1,0 +1,251 @@
+//! Resizing of images by weights for each row and column: `tf.ResizeBicubic`, `tf.ResizeArea` and `tf.ScaleAndTranslate`.
+
+use std::f32::consts::PI;
+
+use tfrt_host::{DType, Diagnostic};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor};
+
+use super::image::positive_size;
+use super::plain::reals;
+use super::support::{Computed, allocate, compute, invalid, take, values};
+use super::types;
+use super::window::four;
+use crate::{CpuCall, OpRegistry, ResultType, attr};
+
+static ME: Accessor = Accessor::new("tf op that resizes images");
+
+/// The pixels of the original that a pixel of the result is made of, along one axis, with their weights.
+type Taps = Vec<(usize, f32)>;
+
+/// Sums along columns and then along rows.
+fn resample(call: &CpuCall<'_>, image: &HostTensor, rows: Vec<Taps>, columns: Vec<Taps>) -> Computed {
+    let [batch, height, width, channels] = four(image.shape(), "images")?;
+    let pixels: Vec<f32> = reals(image)?.into_iter().map(|value| value as f32).collect();
+    let out: DenseHostTensor = allocate(call, DType::F32, &[batch, rows.len(), columns.len(), channels])?;
+    let row = columns.len().saturating_mul(channels);
+    let count = rows.len();
+    let units = (batch.saturating_mul(count), row, row.saturating_mul(16));
+    compute(call, &ME, out, units, move |lines, out: &mut [f32]| {
+        for (line, out) in lines.zip(out.chunks_exact_mut(row.max(1))) {
+            let image = &pixels[line / count * height * width * channels..];
+            for (taps, out) in columns.iter().zip(out.chunks_exact_mut(channels.max(1))) {
+                for (channel, out) in out.iter_mut().enumerate() {
+                    let along = |y: usize| -> f32 {
+                        let pixel = |x: usize| image[(y * width + x) * channels + channel];
+                        taps.iter().map(|&(x, weight)| pixel(x) * weight).sum()
+                    };
+                    *out = rows[line % count].iter().map(|&(y, weight)| along(y) * weight).sum();
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn flag(call: &CpuCall<'_>, name: &str) -> Result<bool, Diagnostic> {
+    Ok(call.attrs.optional(name)?.unwrap_or(false))
+}
+
+/// How far pixels of the original lie apart.
+fn step(call: &CpuCall<'_>, from: usize, to: usize) -> Result<f32, Diagnostic> {
+    Ok(match flag(call, "align_corners")? && to > 1 {
+        true => (from - 1) as f32 / (to - 1) as f32,
+        false => from as f32 / to as f32,
+    })
+}
+
+/// The extents of an image that is resized, before and after.
+fn extents(image: &HostTensor, size: &HostTensor) -> Result<[(usize, usize); 2], Diagnostic> {
+    let [_, height, width, _] = four(image.shape(), "images")?;
+    let [to_height, to_width] = positive_size(size)?;
+    if height == 0 || width == 0 {
+        return Err(invalid("input image must be of non-zero size"));
+    }
+    Ok([(height, to_height), (width, to_width)])
+}
+
+/// Weights of four pixels by a cubic polynomial, at distances that are rounded to 1/1024, as in TensorFlow.
+fn cubic(at: usize, extent: usize, step: f32, half_pixels: bool) -> Taps {
+    const TABLE: f32 = 1024.0;
+    let place = if half_pixels { (at as f32 + 0.5) * step - 0.5 } else { at as f32 * step };
+    let first = place.floor();
+    let offset = ((place - first) * TABLE).round_ties_even() / TABLE;
+    let a = if half_pixels { -0.5f32 } else { -0.75 };
+    let near = |x: f32| ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
+    let far = |x: f32| {
+        let x = x + 1.0;
+        ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a
+    };
+    let weights = [far(offset), near(offset), near(1.0 - offset), far(1.0 - offset)];
+    let taps = weights.iter().zip(-1i64..).map(|(&weight, shift)| {
+        let wanted = first as i64 + shift;
+        let pixel = wanted.clamp(0, extent as i64 - 1);
+        // With half pixels, those outside of the image count for nothing.
+        (pixel as usize, if half_pixels && pixel != wanted { 0.0 } else { weight })
+    });
+    let mut taps: Taps = taps.collect();
+    if half_pixels {
+        normalize(&mut taps);
+    }
+    taps
+}
+
+/// Divides weights by their sum.
+fn normalize(taps: &mut Taps) {
+    let sum: f32 = taps.iter().map(|tap| tap.1).sum();
+    if sum.abs() >= 1000.0 * f32::MIN_POSITIVE {
+        taps.iter_mut().for_each(|tap| tap.1 /= sum);
+    }
+}
+
+fn bicubic(call: &CpuCall<'_>) -> Computed {
+    let [image, size] = take(call)?;
+    let half_pixels = flag(call, "half_pixel_centers")?;
+    let mut axes = Vec::new();
+    for (from, to) in extents(image, size)? {
+        let step = step(call, from, to)?;
+        axes.push((0..to).map(|at| cubic(at, from, step, half_pixels)).collect());
+    }
+    let columns = axes.pop().unwrap_or_default();
+    resample(call, image, axes.pop().unwrap_or_default(), columns)
+}
+
+/// The part of each pixel that a larger pixel covers.
+fn covered(at: usize, extent: usize, step: f32) -> Taps {
+    let (low, high) = (at as f32 * step, (at as f32 + 1.0) * step);
+    let pixels = low.floor() as usize..(high.ceil() as usize).max(low.floor() as usize + 1);
+    let overlap = |pixel: usize| {
+        let pixel = pixel as f32;
+        let weight = if pixel < low {
+            if pixel + 1.0 > high { step } else { pixel + 1.0 - low }
+        } else if pixel + 1.0 > high {
+            high - pixel
+        } else {
+            1.0
+        };
+        weight / step
+    };
+    pixels.map(|pixel| (pixel.min(extent - 1), overlap(pixel))).collect()
+}
+
+fn area(call: &CpuCall<'_>) -> Computed {
+    let [image, size] = take(call)?;
+    let mut axes = Vec::new();
+    for (from, to) in extents(image, size)? {
+        let step = step(call, from, to)?;
+        if step == 0.0 {
+            return Err(invalid("an image of one pixel cannot be resized with its corners aligned"));
+        }
+        axes.push((0..to).map(|at| covered(at, from, step)).collect());
+    }
+    let columns = axes.pop().unwrap_or_default();
+    resample(call, image, axes.pop().unwrap_or_default(), columns)
+}
+
+/// What weights depend on: the distance, up to a radius.
+#[derive(Clone, Copy)]
+enum Kernel {
+    Lanczos(f32),
+    Gaussian,
+    Box,
+    Triangle,
+    Keys,
+    Mitchell,
+}
+
+impl Kernel {
+    fn of(name: &str) -> Result<Self, Diagnostic> {
+        Ok(match name {
+            "lanczos1" => Self::Lanczos(1.0),
+            "lanczos3" => Self::Lanczos(3.0),
+            "lanczos5" => Self::Lanczos(5.0),
+            "gaussian" => Self::Gaussian,
+            "box" => Self::Box,
+            "triangle" => Self::Triangle,
+            "keyscubic" => Self::Keys,
+            "mitchellcubic" => Self::Mitchell,
+            other => return Err(invalid(format!("Unrecognized kernel type: {other}"))),
+        })
+    }
+
+    fn radius(self) -> f32 {
+        match self {
+            Self::Lanczos(radius) => radius,
+            Self::Gaussian => 1.5,
+            Self::Box => 0.5,
+            Self::Triangle => 1.0,
+            Self::Keys | Self::Mitchell => 2.0,
+        }
+    }
+
+    fn weight(self, x: f32) -> f32 {
+        match self {
+            Self::Box if x < 0.5 => 1.0,
+            Self::Box if x == 0.5 => 0.5,
+            Self::Lanczos(_) if x <= 1e-3 => 1.0,
+            _ if x >= self.radius() => 0.0,
+            Self::Box => 0.0,
+            Self::Lanczos(radius) => radius * (PI * x).sin() * (PI * x / radius).sin() / (PI * PI * x * x),
+            Self::Gaussian => (-x * x / 0.5).exp(),
+            Self::Triangle => 1.0 - x,
+            Self::Keys if x >= 1.0 => ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0,
+            Self::Keys => (1.5 * x - 2.5) * x * x + 1.0,
+            Self::Mitchell if x >= 1.0 => ((-7.0 / 18.0 * x + 2.0) * x - 10.0 / 3.0) * x + 16.0 / 9.0,
+            Self::Mitchell => (7.0 / 6.0 * x - 2.0) * x * x + 8.0 / 9.0,
+        }
+    }
+
+    fn taps(self, at: usize, extent: usize, (scale, shift): (f32, f32), smooths: bool) -> Taps {
+        let inverse = 1.0 / scale;
+        let widening = if smooths { inverse.max(1.0) } else { 1.0 };
+        let place = (at as f32 + 0.5) * inverse - inverse * shift;
+        if !(0.0..=extent as f32).contains(&place) {
+            return Taps::new();
+        }
+        let reach = self.radius() * widening;
+        let last = extent as f32 - 1.0;
+        let start = (place - reach - 0.5).ceil().clamp(0.0, last) as usize;
+        let end = (place + reach - 0.5).floor().clamp(0.0, last) as usize;
+        let weight = |pixel: usize| self.weight(((pixel as f32 + 0.5 - place) * (1.0 / widening)).abs());
+        let mut taps: Taps = (start..=end).map(|pixel| (pixel, weight(pixel))).collect();
+        normalize(&mut taps);
+        taps
+    }
+}
+
+fn scale_and_translate(call: &CpuCall<'_>) -> Computed {
+    let [image, size, scale, translation] = take(call)?;
+    let kernel = Kernel::of(call.attrs.optional::<&str>("kernel_type")?.unwrap_or("lanczos3"))?;
+    let smooths = call.attrs.optional("antialias")?.unwrap_or(true);
+    let (scale, translation) = (values::<f32>(scale)?, values::<f32>(translation)?);
+    if scale.len() != 2 || translation.len() != 2 || scale.iter().any(|&scale| !(scale > 0.0)) {
+        return Err(invalid("scale and translation must have two elements, and scale must be positive"));
+    }
+    let mut axes = Vec::new();
+    for (axis, (from, to)) in extents(image, size)?.into_iter().enumerate() {
+        let by = (scale[axis], translation[axis]);
+        axes.push((0..to).map(|at| kernel.taps(at, from, by, smooths)).collect());
+    }
+    let columns = axes.pop().unwrap_or_default();
+    resample(call, image, axes.pop().unwrap_or_default(), columns)
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    const IMAGES: ResultType = ResultType::is(DType::F32).rank(4);
+    let flags = || [attr::boolean_or("align_corners", false), attr::boolean_or("half_pixel_centers", false)];
+    ops.add("tf.ResizeBicubic")
+        .types(types::NUMBERS)
+        .attrs(flags())
+        .results([IMAGES])
+        .cpu(|call| bicubic(&call));
+    ops.add("tf.ResizeArea")
+        .types(types::NUMBERS)
+        .attrs([attr::boolean_or("align_corners", false)])
+        .results([IMAGES])
+        .cpu(|call| area(&call));
+    ops.add("tf.ScaleAndTranslate")
+        .types(types::NUMBERS)
+        .attrs([attr::boolean_or("antialias", true), attr::string_or("kernel_type", "lanczos3")])
+        .results([IMAGES])
+        .cpu(|call| scale_and_translate(&call));
+}
