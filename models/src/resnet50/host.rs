@@ -5,43 +5,56 @@ use std::fmt::Write as _;
 use super::program::{Parts, ProgramOptions, weights_line};
 use super::{Layer, REDUCTION, Step, Value};
 
-const FILTER: &str = "!tfrt_math.conv2d_filter";
+pub(super) const FILTER: &str = "!tfrt_math.conv2d_filter";
 
 pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) -> Parts {
     let mut setup = "  %ch = tfrt.new.chain\n".to_owned();
     for (at, layer) in layers.iter().enumerate() {
-        let names = (&*format!("%f{at}"), &*format!("%b{at}"));
-        setup += &weights_line(options, names, layer, "HWIO", options.precision);
-        let _ = writeln!(
-            setup,
-            "  %w{at} = \"tfrt_math.conv2d.pack.f32\"(%f{at}, %b{at}, %ch) : (!t.tensor, !t.tensor, !tfrt.chain) -> {FILTER}"
-        );
+        setup += &weights(options, at, layer);
     }
-    let extent = options.extent;
-    let mut infer = format!(
-        "  %ch = tfrt.new.chain\n  %x = \"tfrt_resnet50.check_images\"(%images) \
-         {{ shape = [-1 : i64, {extent} : i64, {extent} : i64, {} : i64] }} : (!t.tensor) -> !t.tensor\n",
-        layers[0].in_channels
-    );
-    for step in steps {
-        match *step {
-            Step::Convolution { at, input, residual } => {
-                convolution(&mut infer, (at, &layers[at]), (input, residual))
-            }
-            Step::MaxPool { input } => pool(&mut infer, ("max", Value::Pooled, input), (1, 2, 3)),
-            Step::Mean { input } => pool(&mut infer, ("avg", Value::Mean, input), (0, 1, extent / REDUCTION)),
-            Step::Scores { at, input } => {
-                convolution(&mut infer, (at, &layers[at]), (input, None));
-                let of_one_pixel = Value::Layer(at);
-                let _ = writeln!(
-                    infer,
-                    "  %scores = \"tfrt_math.as_matrix\"({of_one_pixel}) : (!t.tensor) -> !t.tensor"
-                );
-            }
-        }
+    let mut infer = "  %ch = tfrt.new.chain\n".to_owned() + &check_images(options, layers);
+    for computed in steps {
+        step(&mut infer, options, layers, computed);
     }
     let prepared = (0..layers.len()).map(|at| (format!("%w{at}"), FILTER)).collect();
     Parts { prepared, setup, infer, more: String::new(), scores: "%scores".into(), done: "%ch".into() }
+}
+
+/// The lines that make a layer's weights, named by its number.
+pub(super) fn weights(options: &ProgramOptions, at: usize, layer: &Layer) -> String {
+    let names = (&*format!("%f{at}"), &*format!("%b{at}"));
+    let loaded = weights_line(options, names, layer, "HWIO", options.precision);
+    format!(
+        "{loaded}  %w{at} = \"tfrt_math.conv2d.pack.f32\"(%f{at}, %b{at}, %ch) : (!t.tensor, !t.tensor, !tfrt.chain) -> \
+         {FILTER}\n"
+    )
+}
+
+/// The line that checks the shape of `%images`.
+pub(super) fn check_images(options: &ProgramOptions, layers: &[Layer]) -> String {
+    let extent = options.extent;
+    format!(
+        "  %x = \"tfrt_resnet50.check_images\"(%images) \
+         {{ shape = [-1 : i64, {extent} : i64, {extent} : i64, {} : i64] }} : (!t.tensor) -> !t.tensor\n",
+        layers[0].in_channels
+    )
+}
+
+/// Adds the lines of a step.
+pub(super) fn step(text: &mut String, options: &ProgramOptions, layers: &[Layer], step: &Step) {
+    match *step {
+        Step::Convolution { at, input, residual } => convolution(text, (at, &layers[at]), (input, residual)),
+        Step::MaxPool { input } => pool(text, ("max", Value::Pooled, input), (1, 2, 3)),
+        Step::Mean { input } => pool(text, ("avg", Value::Mean, input), (0, 1, options.extent / REDUCTION)),
+        Step::Scores { at, input } => {
+            convolution(text, (at, &layers[at]), (input, None));
+            let of_one_pixel = Value::Layer(at);
+            let _ = writeln!(
+                text,
+                "  %scores = \"tfrt_math.as_matrix\"({of_one_pixel}) : (!t.tensor) -> !t.tensor"
+            );
+        }
+    }
 }
 
 /// The name of a value.

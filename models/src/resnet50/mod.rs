@@ -7,10 +7,12 @@ mod convert;
 mod device;
 mod eager;
 mod host;
+mod pipeline;
 mod program;
 mod weights;
 
 pub use convert::{Converted, MODEL, NamedTensors, VARIANT, convert};
+pub use pipeline::pipeline;
 pub use program::{Form, Precision, ProgramOptions, program};
 pub use weights::{Weights, seeded_images, seeded_weights};
 pub(crate) use weights::{fill_seeded_bias, fill_seeded_filter, filter_to_ohwi};

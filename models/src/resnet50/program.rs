@@ -154,11 +154,7 @@ pub(super) struct Parts {
 /// many, or a host program has another precision than f32.
 pub fn program(options: &ProgramOptions) -> Result<String, String> {
     let extent = options.extent;
-    if extent == 0 || extent > EXTENT_MAX || !extent.is_multiple_of(REDUCTION) {
-        return Err(format!(
-            "images must have a multiple of {REDUCTION} pixels each way, {EXTENT_MAX} at most, not {extent}"
-        ));
-    }
+    check_extent(extent)?;
     let numbers = options.batch.saturating_mul(extent * extent * 3);
     if options.form == Form::Device && (numbers == 0 || numbers > NUMBERS_MAX) {
         return Err(format!(
@@ -212,13 +208,22 @@ pub fn program(options: &ProgramOptions) -> Result<String, String> {
     Ok(text)
 }
 
+pub(super) fn check_extent(extent: usize) -> Result<(), String> {
+    if extent == 0 || extent > EXTENT_MAX || !extent.is_multiple_of(REDUCTION) {
+        return Err(format!(
+            "images must have a multiple of {REDUCTION} pixels each way, {EXTENT_MAX} at most, not {extent}"
+        ));
+    }
+    Ok(())
+}
+
 pub(super) fn list<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the line that converts an image to the size and the range of numbers that the network
 /// was trained with.
-fn prepare(options: &ProgramOptions) -> String {
+pub(super) fn prepare(options: &ProgramOptions) -> String {
     let numbers = |numbers: [f64; 3]| list(&numbers, |number| format!("{:?} : f32", *number as f32));
     // The network sees the middle of an image whose shorter side is eight sevenths of the extent.
     let side = options.extent / 7 * 8 + options.extent % 7;

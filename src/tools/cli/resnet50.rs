@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use tfrt_host::{Diagnostic, ErrorCode};
-use tfrt_models::resnet50::{Form, NamedTensors, Precision, ProgramOptions, Variant, convert, program};
+use tfrt_models::resnet50::{
+    Form, NamedTensors, Precision, ProgramOptions, Variant, convert, pipeline, program,
+};
 use tfrt_tensor::{
     SharedAllocator,
     files::{npz, safetensors::SafeTensorsFile},
@@ -46,6 +48,9 @@ struct ProgramArgs {
     /// Infer COUNT images at a time in a device program; other programs take any number
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     batch: usize,
+    /// Let COUNT tasks of a cluster compute the layers in stages; for host programs
+    #[arg(long, value_name = "COUNT")]
+    tasks: Option<usize>,
     /// Write the program to FILE; '-' writes to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: String,
@@ -71,9 +76,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
 }
 
 fn write_program(args: &ProgramArgs, console: &mut Console) -> Result<(), Failure> {
-    let ProgramArgs { form, variant, precision, extent, batch, ref output } = *args;
-    let text =
-        program(&ProgramOptions { form, variant, precision, extent, batch }).map_err(Failure::Usage)?;
+    let ProgramArgs { form, variant, precision, extent, batch, tasks, ref output } = *args;
+    let options = ProgramOptions { form, variant, precision, extent, batch };
+    let text = tasks.map_or_else(|| program(&options), |tasks| pipeline(&options, tasks));
+    let text = text.map_err(Failure::Usage)?;
     let written = console.write(output, text.as_bytes());
     Ok(written.map_err(|error| Diagnostic::new(ErrorCode::Io, error))?)
 }
