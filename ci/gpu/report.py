@@ -117,7 +117,7 @@ def device(page, report):
 
 def correctness(page, report):
     rows, failures = [], []
-    for name in ("conformance", "golden", "kernels"):
+    for name in ("conformance", "golden", "kernels", "ranks"):
         facts = report["parts"].get(name)
         if facts and "exit_code" in facts:
             rows.append((name, str(facts["exit_code"]), str(facts["passed"]), str(facts["failed_cases"]), str(facts["skipped"]), facts["suite_s"]))

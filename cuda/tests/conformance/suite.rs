@@ -51,6 +51,12 @@ fn cases() -> Vec<(&'static str, Body)> {
 /// What a backend does not do, and why: the beginning of cases' names.
 pub(crate) type Skips = &'static [(&'static str, &'static str)];
 
+/// How many contexts of each device a case of several devices gets, each of which is a rank of its
+/// collectives.
+fn ranks_per_device() -> u32 {
+    std::env::var("TFRT_TEST_RANKS_PER_DEVICE").map_or(1, |text| text.parse().unwrap())
+}
+
 /// Runs the suite on a platform's first device: how many passed, failed, were skipped.
 pub(crate) fn run(platform: &Platform, skips: Skips, filter: Option<&str>) -> [usize; 3] {
     let (backend, mut counts) = (platform.backend(), [0; 3]);
@@ -72,7 +78,11 @@ pub(crate) fn run(platform: &Platform, skips: Skips, filter: Option<&str>) -> [u
         let context = |number: u32| platform.device(number.into()).unwrap().create_context().unwrap();
         let passed = catch_unwind(AssertUnwindSafe(|| match case {
             Body::Device(case) => case(&context(0)),
-            Body::Devices(case) => case(&(0..platform.device_count()).map(context).collect::<Vec<_>>()),
+            Body::Devices(case) => {
+                let devices = (0..platform.device_count())
+                    .flat_map(|device| std::iter::repeat_n(device, ranks_per_device() as usize));
+                case(&devices.map(context).collect::<Vec<_>>());
+            }
         }));
         // What the case dropped is gone before the next one counts.
         platform.finish_teardown();
@@ -83,7 +93,8 @@ pub(crate) fn run(platform: &Platform, skips: Skips, filter: Option<&str>) -> [u
     counts
 }
 
-/// What the command line asks for: a name is a filter, the usual harness's flags do not matter here.
+/// What the command line asks for: a name is a filter, the usual harness's flags do not matter
+/// here.
 pub(crate) fn filter() -> Option<String> {
     std::env::args().skip(1).find(|argument| !argument.starts_with('-'))
 }
