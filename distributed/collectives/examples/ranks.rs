@@ -1,4 +1,5 @@
-//! One rank of the tests that `ci/mpi` runs under `mpirun`: `ranks TEST`. It ends with exit code 0 if the test passes.
+//! One rank of the tests that `ci/mpi` runs under `mpirun`: `ranks TEST`. It ends with exit code 0
+//! if the test passes.
 //!
 //! - `random`: random sequences of collectives in different orders, against results computed here.
 //! - `mismatch`: calls that do not match are errors on all ranks, and the next call works.
@@ -77,6 +78,8 @@ struct Pending {
     result: Receiver<Result<(), Diagnostic>>,
     buffer: HostBuffer,
     expected: Vec<u8>,
+    /// What was sent from a buffer of its own, and must not change.
+    sent: Option<(HostBuffer, Vec<u8>)>,
 }
 
 impl Pending {
@@ -84,12 +87,16 @@ impl Pending {
         self.result.recv().unwrap()?;
         let found = self.buffer.read_owned(1).unwrap();
         assert!(*found == *self.expected, "the result of '{}' differs", self.key);
+        if let Some((buffer, sent)) = self.sent {
+            assert!(*buffer.read_owned(1).unwrap() == *sent, "'{}' has changed its input", self.key);
+        }
         Ok(())
     }
 }
 
 impl Rank {
-    /// Starts a collective whose result is known. Each element of a result is computed from what all ranks send.
+    /// Starts a collective whose result is known. Each element of a result is computed from what
+    /// all ranks send.
     fn start(&self, key: &str, seed: usize, operation: Operation, dtype: DType, count: usize) -> Pending {
         let (rank, ranks) = (self.engine.rank(), self.engine.size());
         let mut sent = bytes(&numbers(seed, rank, count), dtype);
@@ -123,6 +130,7 @@ impl Rank {
         };
         let has_result = operation != Operation::Barrier;
         let buffer = HostBuffer::from_vec(if sends { vec![0; expected.len()] } else { sent.clone() });
+        let sent = sends.then(|| (HostBuffer::from_vec(sent.clone()), sent));
         let (tell, result) = channel();
         let call = Call {
             group: "world".into(),
@@ -132,14 +140,14 @@ impl Rank {
             operation,
             dtype,
             count,
-            send: sends.then(|| HostBuffer::from_vec(sent).read_owned(1).unwrap()),
+            send: sent.as_ref().map(|(buffer, _)| buffer.read_owned(1).unwrap()),
             receive: has_result.then(|| buffer.write_owned(1).unwrap()),
             deadline: Instant::now() + self.deadline,
         };
         self.engine.start(call, Box::new(move |result| tell.send(result).unwrap()));
         let expected = if has_result { expected } else { Vec::new() };
         let buffer = if has_result { buffer } else { HostBuffer::from_vec(Vec::<u8>::new()) };
-        Pending { key: key.into(), result, buffer, expected }
+        Pending { key: key.into(), result, buffer, expected, sent }
     }
 
     fn random_call(&self, seed: usize) -> Pending {
@@ -233,7 +241,8 @@ impl Rank {
         assert!(error.message.contains("the job has failed"), "{error}");
     }
 
-    /// The last rank sends itself a signal after some collectives. The others end with an error within the deadline.
+    /// The last rank sends itself a signal after some collectives. The others end with an error
+    /// within the deadline.
     fn lose(&self, signal: &str) -> Result<(), Diagnostic> {
         for seed in 0.. {
             if seed == 20 && self.engine.rank() == self.engine.size() - 1 {

@@ -13,7 +13,8 @@ pub use name::{DeviceName, TaskName};
 /// The name of the group of all tasks, which every cluster has.
 pub const WORLD: &str = "world";
 
-/// A task of one cluster of this process. A handle of another cluster is an error, not another task.
+/// A task of one cluster of this process. A handle of another cluster is an error, not another
+/// task.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskHandle(u64);
 value_type!(TaskHandle, "!tfrt_dist.task_handle");
@@ -84,7 +85,8 @@ impl ClusterConfig {
 
 /// The tasks of a distributed job and their groups.
 ///
-/// Tasks are ordered by the name of their job and then by number, in every process, so that ranks agree.
+/// Tasks are ordered by the name of their job and then by number, in every process, so that ranks
+/// agree.
 #[derive(Debug)]
 pub struct Cluster {
     tasks: Vec<Task>,
@@ -97,8 +99,9 @@ impl Cluster {
     /// Creates a cluster.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidArgument`] if a name is malformed, a group has no members, or has one twice;
-    /// [`ErrorCode::NotFound`] if a group or the lead names a task that is not in the cluster.
+    /// [`ErrorCode::InvalidArgument`] if a name is malformed, a group has no members, or has one
+    /// twice; [`ErrorCode::NotFound`] if a group or the lead names a task that is not in the
+    /// cluster.
     pub fn new(config: &ClusterConfig) -> Result<Self, Diagnostic> {
         let mut tasks = Vec::new();
         let mut by_name = HashMap::new();
@@ -154,7 +157,8 @@ impl Cluster {
     /// Returns the task with this name. A device's name stands for its task.
     ///
     /// # Errors
-    /// [`ErrorCode::InvalidArgument`] if the name is malformed, [`ErrorCode::NotFound`] if there is no such task.
+    /// [`ErrorCode::InvalidArgument`] if the name is malformed, [`ErrorCode::NotFound`] if there is
+    /// no such task.
     pub fn find(&self, name: &str) -> Result<&Task, Diagnostic> {
         self.find_task(&name.parse::<TaskName>()?)
     }

@@ -14,7 +14,8 @@ use crate::engine::Engine;
 /// How long a collective or a remote call may take, unless the program or the user says otherwise.
 pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
 
-/// The name of the request's resource that holds the context of its programs. Without it, programs get their host's.
+/// The name of the request's resource that holds the context of its programs. Without it, programs
+/// get their host's.
 pub const RESOURCE: &str = "tfrt_dist.context";
 
 struct Inner {
@@ -28,7 +29,8 @@ struct Inner {
     extensions: ResourceContext,
 }
 
-/// One task's view of its cluster, with all that kernels need to reach the other tasks. Cloning shares the context.
+/// One task's view of its cluster, with all that kernels need to reach the other tasks. Cloning
+/// shares the context.
 #[derive(Clone)]
 pub struct DistributedContext(Arc<Inner>);
 value_type!(DistributedContext, "!tfrt_dist.dist_context");
@@ -116,7 +118,8 @@ impl DistributedContext {
         Ok(Self::builder(&ClusterConfig::workers(1), "/job:worker/task:0")?.build())
     }
 
-    /// Returns the context of the request's programs: the request's resource [`RESOURCE`], else the host's.
+    /// Returns the context of the request's programs: the request's resource [`RESOURCE`], else the
+    /// host's.
     ///
     /// # Errors
     /// The errors of creating the host's context.
@@ -186,8 +189,9 @@ impl DistributedContext {
         self.0.step.store(step, Ordering::Relaxed);
     }
 
-    /// Returns the state that other crates keep with the context, one value of each type. State that needs the
-    /// context keeps a [`WeakDistributedContext`], because the context owns the state.
+    /// Returns the state that other crates keep with the context, one value of each type. State
+    /// that needs the context keeps a [`WeakDistributedContext`], because the context owns the
+    /// state.
     pub fn extensions(&self) -> &ResourceContext {
         &self.0.extensions
     }

@@ -28,14 +28,17 @@ pub enum Operation {
         /// The rank in the group that sends.
         root: usize,
     },
-    /// Each rank receives what all ranks send, in the order of the ranks. Rank `r` sends `counts[r]` elements.
+    /// Each rank receives what all ranks send, in the order of the ranks. Rank `r` sends
+    /// `counts[r]` elements.
     AllGather {
         /// The numbers of elements by rank.
         counts: Arc<[usize]>,
     },
-    /// Each rank receives its part of the reduction of what all ranks send; all parts have the same size.
+    /// Each rank receives its part of the reduction of what all ranks send; all parts have the same
+    /// size.
     ReduceScatter(Reduction),
-    /// Each rank receives from each rank the part that is meant for it; all parts have the same size.
+    /// Each rank receives from each rank the part that is meant for it; all parts have the same
+    /// size.
     AllToAll,
     /// No data: all ranks have started it when it is done.
     Barrier,
@@ -182,14 +185,15 @@ impl Call {
     }
 }
 
-/// Is called once, when a collective is done or has failed. The call's buffers have been released then, unless it
-/// failed and the engine may still write to them.
+/// Is called once, when a collective is done or has failed. The call's buffers have been released
+/// then, unless it failed and the engine may still write to them.
 pub type Done = Box<dyn FnOnce(Result<(), Diagnostic>) + Send>;
 
 /// Runs collectives between the ranks of a job, one of which is this process.
 ///
-/// All members of a group must start the same collectives in the same order. An engine reports a mismatch as an error
-/// on all ranks. It reports a rank that never comes when the deadline passes, and never waits longer.
+/// All members of a group must start the same collectives in the same order. An engine reports a
+/// mismatch as an error on all ranks. It reports a rank that never comes when the deadline passes,
+/// and never waits longer.
 pub trait Engine: Send + Sync {
     /// Returns the engine's name and version for messages.
     fn name(&self) -> &str;

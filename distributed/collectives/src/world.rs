@@ -111,12 +111,15 @@ impl World {
         Err(invalid(format!("{} say that this is rank {} of {}", self.source, self.rank, self.size)))
     }
 
-    /// Finds the rank of this process. Options win over variables. Without either, the process is alone.
+    /// Finds the rank of this process. Options win over variables. Without either, the process is
+    /// alone.
     ///
-    /// Under `mpirun` in a Slurm job, Slurm's variables describe the job's first step, and are ignored.
+    /// Under `mpirun` in a Slurm job, Slurm's variables describe the job's first step, and are
+    /// ignored.
     ///
     /// # Errors
-    /// InvalidArgument if the first source that is there is incomplete or not a number, or if another one contradicts it.
+    /// InvalidArgument if the first source that is there is incomplete or not a number, or if
+    /// another one contradicts it.
     pub fn detect(
         (rank, size): (Option<u32>, Option<u32>),
         variable: impl Fn(&str) -> Option<String>,
@@ -171,11 +174,12 @@ impl WorldOptions {
         World::detect((self.rank, self.size), |name| std::env::var(name).ok())
     }
 
-    /// Creates the context of this process: that of a job named `worker` with a task for each rank. Loads MPI if there is
-    /// more than one.
+    /// Creates the context of this process: that of a job named `worker` with a task for each rank.
+    /// Loads MPI if there is more than one.
     ///
     /// # Errors
-    /// The errors of [`World::detect`] and of [`MpiEngine::open`]; InvalidArgument if MPI has other ranks.
+    /// The errors of [`World::detect`] and of [`MpiEngine::open`]; InvalidArgument if MPI has other
+    /// ranks.
     pub fn open(&self) -> Result<DistributedContext, Diagnostic> {
         let world = self.world()?;
         let timeout = self.timeout.unwrap_or(DEFAULT_DEADLINE);
@@ -191,7 +195,9 @@ impl WorldOptions {
                 ErrorCode::FailedPrecondition,
                 format!("this process is {world}, but MPI knows of no other rank"),
             );
-            return Err(error.note("start the ranks with mpirun, 'tfrt launch' or srun --mpi=pmix"));
+            return Err(error.note(
+                "start the ranks with mpirun, 'tfrt launch', srun --mpi=pmix or, on one host, torchrun with mpirun in PATH",
+            ));
         }
         let note = |error: Diagnostic| error.note(format!("the cluster is from {}", world.source));
         Ok(builder.engine(Arc::new(engine)).map_err(note)?.build())

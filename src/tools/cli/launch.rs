@@ -17,7 +17,7 @@ use std::{
 use tfrt_collectives::WorldOptions;
 use tfrt_host::{Diagnostic, ErrorCode};
 
-use super::{Failure, file_error};
+use super::{Failure, file_error, join::stand_by};
 use crate::{Console, SharedWriter, tools::Outcome};
 
 /// Tells relays the file in which they write down failed ranks.
@@ -29,7 +29,7 @@ const MAX_RANKS: i64 = 4096;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Number of ranks
-    #[arg(short = 'n', long, value_name = "N", required_unless_present = "relay")]
+    #[arg(short = 'n', long, value_name = "N", required_unless_present_any = ["relay", "stand_by"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=MAX_RANKS))]
     ranks: Option<u32>,
     /// Start all ranks again, up to N times, if one fails
@@ -43,6 +43,8 @@ pub(super) struct Args {
     mpi_arguments: Vec<OsString>,
     #[arg(long, hide = true)]
     relay: bool,
+    #[arg(long, hide = true)]
+    stand_by: Option<PathBuf>,
     /// Command to run as each rank
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
@@ -52,6 +54,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<Outcome, Failure> {
     if args.relay {
         return relay(args, console);
+    }
+    if let Some(place) = &args.stand_by {
+        return stand_by(place);
     }
     let ranks = args.ranks.unwrap_or(1);
     let failures = env::temp_dir().join(format!("tfrt-launch-{}", process::id()));

@@ -14,6 +14,7 @@ mod explain;
 mod graph;
 mod host_ops;
 mod inspect;
+mod join;
 mod kernels;
 mod launch;
 mod merge_traces;

@@ -16,7 +16,8 @@ impl TaskName {
     /// Returns the name of a task of a job.
     ///
     /// # Errors
-    /// InvalidArgument if the job's name is not a letter followed by letters, digits and underscores.
+    /// InvalidArgument if the job's name is not a letter followed by letters, digits and
+    /// underscores.
     pub fn new(job: impl Into<String>, number: u32) -> Result<Self, Diagnostic> {
         let job = job.into();
         let mut letters = job.chars();
@@ -97,7 +98,8 @@ fn malformed(text: &str, reason: &str) -> Diagnostic {
 /// A device's type and its number.
 type Device<'t> = (&'t str, u32);
 
-/// Splits a name into its task and its device. The slash before the device may be missing, as TFRT always allowed.
+/// Splits a name into its task and its device. The slash before the device may be missing, as TFRT
+/// always allowed.
 fn split(text: &str) -> Result<(TaskName, Option<Device<'_>>), Diagnostic> {
     let rest = text.strip_prefix("/job:").ok_or_else(|| malformed(text, "it does not start with '/job:'"))?;
     let (job, rest) = rest.split_once('/').ok_or_else(|| malformed(text, "it ends before '/task:'"))?;

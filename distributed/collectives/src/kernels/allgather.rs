@@ -31,7 +31,8 @@ struct Join {
 }
 
 impl Join {
-    /// Plans the join of tensors that have the extents of `dims` but for the axis, where each has its own.
+    /// Plans the join of tensors that have the extents of `dims` but for the axis, where each has
+    /// its own.
     fn new(dims: &[usize], axis: usize, extents: &[usize], dtype: DType) -> Self {
         let outer: usize = dims[..axis].iter().product();
         let inner: usize = dims[axis + 1..].iter().product();
@@ -46,7 +47,8 @@ impl Join {
         }
     }
 
-    /// Starts to gather into the output, or into memory between if slices of the ranks alternate in the output.
+    /// Starts to gather into the output, or into memory between if slices of the ranks alternate in
+    /// the output.
     fn start(
         self,
         collective: &Collective,
@@ -125,7 +127,8 @@ fn fixed_shape<T: Element>(
     join.start(&collective, &input, &output, cx)
 }
 
-/// The shape of a tensor as numbers, of which all ranks have the same count: the rank, then the extents.
+/// The shape of a tensor as numbers, of which all ranks have the same count: the rank, then the
+/// extents.
 fn encode_shape(dims: &[usize]) -> Vec<i64> {
     let mut numbers = vec![0; MAX_RANK + 1];
     numbers[0] = dims.len() as i64;

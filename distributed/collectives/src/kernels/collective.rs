@@ -70,7 +70,8 @@ impl Collective {
         }
     }
 
-    /// Runs a collective and then `finish`, on the work queue. The result becomes an error when the request is cancelled.
+    /// Runs a collective and then `finish`, on the work queue. The result becomes an error when the
+    /// request is cancelled.
     pub(super) fn run<T: Value>(
         &self,
         operation: Operation,
@@ -158,8 +159,8 @@ pub(super) fn check_dtype(tensor: &DenseHostTensor, dtype: DType, what: &str) ->
     )))
 }
 
-/// Takes two tensors as what is sent and received. Nothing is sent if both are the same memory: the operation is in
-/// place then.
+/// Takes two tensors as what is sent and received. Nothing is sent if both are the same memory: the
+/// operation is in place then.
 pub(super) fn guards(
     input: &DenseHostTensor,
     output: &DenseHostTensor,

@@ -1,5 +1,5 @@
-//! What data-parallel training needs besides collectives: the step, this rank's part of a batch, buckets of gradients,
-//! and checkpoints.
+//! What data-parallel training needs besides collectives: the step, this rank's part of a batch,
+//! buckets of gradients, and checkpoints.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -17,7 +17,8 @@ use crate::engine::Operation;
 use crate::{CHECKPOINT_DIR, DistributedContext};
 
 static CHECKPOINT: Accessor = Accessor::new("tfrt_dist.checkpoint");
-/// The name of the file in the folder of checkpoints, and of its text with the number of finished steps.
+/// The name of the file in the folder of checkpoints, and of its text with the number of finished
+/// steps.
 const FILE: &str = "checkpoint.safetensors";
 const STEP: &str = "step";
 
@@ -103,7 +104,8 @@ fn io_error(verb: &str, path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::new(ErrorCode::Io, format!("cannot {verb} '{}': {error}", path.display()))
 }
 
-/// Replaces the file as a whole: after a crash at any moment, the old or the new checkpoint is there.
+/// Replaces the file as a whole: after a crash at any moment, the old or the new checkpoint is
+/// there.
 fn replace(folder: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
     fs::create_dir_all(folder).map_err(|error| io_error("create", folder, &error))?;
     let (path, temporary) = (folder.join(FILE), folder.join(format!(".{FILE}.new")));

@@ -1,4 +1,5 @@
-//! `libtfrt_mpi.so`: finding it, checking its version, and calling it. All unsafe code of the crate is here.
+//! `libtfrt_mpi.so`: finding it, checking its version, and calling it. All unsafe code of the crate
+//! is here.
 //!
 //! The declarations follow `distributed/mpi/tfrt_mpi.h`.
 
@@ -50,8 +51,8 @@ macro_rules! functions {
         struct Functions { $($field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
         impl Functions {
             fn find(library: &libloading::Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the interface's version was compared, and the header of that version declares these
-                // functions with these types.
+                // SAFETY: the interface's version was compared, and the header of that version
+                // declares these functions with these types.
                 unsafe { Ok(Self { $($field: *library.get($symbol)?,)* }) }
             }
         }
@@ -129,7 +130,8 @@ impl InFlight {
 /// A communicator of some ranks.
 pub(super) struct Comm(Handle);
 
-/// The loaded library. Its code stays in the process for good, because MPI cannot be initialized twice.
+/// The loaded library. Its code stays in the process for good, because MPI cannot be initialized
+/// twice.
 pub(super) struct Library(Functions);
 
 fn text_of(bytes: &[u8]) -> String {
@@ -161,8 +163,9 @@ impl Library {
         use libloading::os::unix::{Library as Unix, RTLD_GLOBAL, RTLD_NOW};
         let mut failures = Vec::new();
         for path in candidates() {
-            // SAFETY: the file is what the user installed under this name or named in the variable. Its
-            // initializers are those of MPI. The symbols are global because MPI's own plug-ins expect that.
+            // SAFETY: the file is what the user installed under this name or named in the variable.
+            // Its initializers are those of MPI. The symbols are global because MPI's own plug-ins
+            // expect that.
             match unsafe { Unix::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) } {
                 Ok(library) => return Self::link(library.into(), &path),
                 Err(error) => failures.push(format!("cannot load '{}': {error}", path.display())),
@@ -235,7 +238,8 @@ impl Library {
         own[..length].copy_from_slice(&world.host.as_bytes()[..length]);
         let mut all = vec![0u8; TEXT * world.size].into_boxed_slice();
         let mut request = ptr::null_mut();
-        // SAFETY: `own` has one text and `all` one for each rank. Both outlive the request, which is waited for here.
+        // SAFETY: `own` has one text and `all` one for each rank. Both outlive the request, which
+        // is waited for here.
         self.check(unsafe {
             (self.0.hosts)(own.as_ptr().cast(), all.as_mut_ptr().cast(), &raw mut request)
         })?;
@@ -331,7 +335,8 @@ impl Library {
         Ok(Some(held.bytes.unwrap_or_default()))
     }
 
-    /// Starts a collective of a group, of which this process has rank `place`. The sizes of the buffers were checked.
+    /// Starts a collective of a group, of which this process has rank `place`. The sizes of the
+    /// buffers were checked.
     pub(super) fn start(&self, comm: &Comm, mut call: Call, place: usize) -> Result<InFlight, MpiError> {
         let mut held = Held { send: call.send.take(), receive: call.receive.take(), ..Held::default() };
         let ranks = call.members.len();
@@ -363,8 +368,9 @@ impl Library {
             offsets: held.offsets.as_ptr(),
         };
         let mut request = ptr::null_mut();
-        // SAFETY: the guards keep the buffers, whose sizes `Call::check` compared with the operation, until the operation is
-        // done. The vectors do not change, and moving them does not move what they point to.
+        // SAFETY: the guards keep the buffers, whose sizes `Call::check` compared with the
+        // operation, until the operation is done. The vectors do not change, and moving them does
+        // not move what they point to.
         self.check(unsafe { (self.0.start)(comm.0, &raw const raw, &raw mut request) })?;
         Ok(InFlight { request, held: Some(held) })
     }

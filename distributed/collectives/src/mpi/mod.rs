@@ -21,7 +21,8 @@ use watch::Watch;
 /// How long the end of the job may take, when all ranks wait for each other.
 const END: Duration = Duration::from_secs(10);
 
-/// Collectives on MPI. The process must not have used MPI before, and can open one engine in its life.
+/// Collectives on MPI. The process must not have used MPI before, and can open one engine in its
+/// life.
 pub struct MpiEngine {
     name: String,
     rank: usize,
@@ -63,12 +64,12 @@ fn open(
 }
 
 impl MpiEngine {
-    /// Loads `libtfrt_mpi.so` and starts MPI, with the group of all ranks and further `groups`. All ranks name the same
-    /// groups in the same order.
+    /// Loads `libtfrt_mpi.so` and starts MPI, with the group of all ranks and further `groups`. All
+    /// ranks name the same groups in the same order.
     ///
     /// # Errors
-    /// FailedPrecondition if the library cannot be loaded or has another version; DeadlineExceeded if MPI does not
-    /// start in time; any error of MPI.
+    /// FailedPrecondition if the library cannot be loaded or has another version; DeadlineExceeded
+    /// if MPI does not start in time; any error of MPI.
     pub fn open(groups: Vec<Arc<[usize]>>, timeout: Duration) -> Result<Self, Diagnostic> {
         let (commands, receiver) = mpsc::channel();
         let (tell, opened) = mpsc::sync_channel(1);
@@ -78,7 +79,8 @@ impl MpiEngine {
             let watch = watch.clone();
             move || match open(&groups, receiver, watch) {
                 Ok((mut progress, opened)) => {
-                    // The engine may have given up meanwhile, which drops the receiver and the commands.
+                    // The engine may have given up meanwhile, which drops the receiver and the
+                    // commands.
                     let _ = tell.send(Ok(opened));
                     if progress.run() {
                         // Nobody is left who could use the error.

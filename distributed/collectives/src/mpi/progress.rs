@@ -1,8 +1,9 @@
 //! The thread that makes all calls of MPI.
 //!
-//! Before a collective starts, the members of its group agree on it: each sends an arrival to the group's first rank,
-//! which answers when all have come. So collectives are matched by key and may be started in any order, a mismatch is an
-//! error on all ranks, and a rank that does not come can be named.
+//! Before a collective starts, the members of its group agree on it: each sends an arrival to the
+//! group's first rank, which answers when all have come. So collectives are matched by key and may
+//! be started in any order, a mismatch is an error on all ranks, and a rank that does not come can
+//! be named.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::engine::Call;
 /// How long the thread only yields before it sleeps, when it waits for other ranks to come.
 const SPIN: Duration = Duration::from_millis(2);
 const SLEEP: Duration = Duration::from_micros(100);
-/// How long before a deadline the first rank of a group says who is missing, so that all ranks can report it.
+/// How long before a deadline the first rank of a group says who is missing, so that all ranks can
+/// report it.
 const MAX_MARGIN: Duration = Duration::from_millis(200);
 /// How long a failed rank tries to tell the others.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -79,7 +81,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Opens the communicators of the groups, in the same order on all ranks so that none waits for another.
+    /// Opens the communicators of the groups, in the same order on all ranks so that none waits for
+    /// another.
     pub(super) fn new(
         (library, world, hosts): (Library, World, Vec<String>),
         groups: &[Arc<[usize]>],
@@ -148,8 +151,8 @@ impl Progress {
             && self.groups.iter().all(|group| group.waiting.is_empty() && group.running.is_empty())
     }
 
-    /// Takes new collectives, and waits for one while there is nothing else to do. Returns whether there were any, or
-    /// nothing if the engine is gone.
+    /// Takes new collectives, and waits for one while there is nothing else to do. Returns whether
+    /// there were any, or nothing if the engine is gone.
     fn take_commands(&mut self) -> Option<bool> {
         let mut is_new = false;
         loop {
@@ -392,7 +395,8 @@ impl Progress {
         Diagnostic::new(ErrorCode::Unknown, format!("{who} has died"))
     }
 
-    /// Fails everything in flight and all later collectives: after a rank is lost, the job cannot continue.
+    /// Fails everything in flight and all later collectives: after a rank is lost, the job cannot
+    /// continue.
     fn fail(&mut self, error: Diagnostic) {
         if self.failed.is_none() {
             for group in &self.groups {

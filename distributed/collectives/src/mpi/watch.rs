@@ -9,7 +9,8 @@ use tfrt_host::{Diagnostic, ErrorCode};
 
 use crate::engine::Done;
 
-/// How long after its deadline a collective is reported although the thread that calls MPI has not done so.
+/// How long after its deadline a collective is reported although the thread that calls MPI has not
+/// done so.
 const GRACE: Duration = Duration::from_secs(1);
 /// How often deadlines are compared with the clock.
 const PERIOD: Duration = Duration::from_millis(500);

@@ -2,11 +2,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use tfrt_collectives::{CHECKPOINT_DIR, WorldOptions};
+use tfrt_collectives::{CHECKPOINT_DIR, WorldOptions, context::DEFAULT_DEADLINE};
 use tfrt_host::{Diagnostic, ResourceContext};
 
 use super::duration;
-use crate::Console;
+use crate::{Console, tools::cli::join::join};
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Several processes")]
@@ -26,10 +26,15 @@ pub(in crate::tools::cli) struct DistributedArgs {
 }
 
 impl DistributedArgs {
-    /// Returns how the ranks are found. With `verbose`, says which rank this is.
+    /// Returns how the ranks are found, after this process has joined them. With `verbose`, says
+    /// which rank this is.
     pub(super) fn options(&self, verbose: bool, console: &mut Console) -> Result<WorldOptions, Diagnostic> {
         let options =
             WorldOptions { rank: self.rank, size: self.world_size, timeout: self.collective_timeout };
+        // A program without collectives does not mind what is wrong with the ranks.
+        if let Ok(world) = options.world() {
+            join(&world, self.collective_timeout.unwrap_or(DEFAULT_DEADLINE))?;
+        }
         if verbose {
             console.complain(options.world()?);
         }
