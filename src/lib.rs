@@ -39,6 +39,8 @@ mod files;
 mod kernels;
 #[cfg(feature = "full")]
 mod model;
+#[cfg(feature = "distributed")]
+mod remote;
 mod runtime;
 #[cfg(feature = "full")]
 mod text;
@@ -54,6 +56,8 @@ pub use errors::Errors;
 pub use kernels::register_kernels;
 #[cfg(feature = "full")]
 pub use model::Model;
+#[cfg(feature = "distributed")]
+pub use remote::RuntimeBackend;
 pub use runtime::{Program, Runtime, RuntimeBuilder};
 #[cfg(feature = "full")]
 pub use text::operations;

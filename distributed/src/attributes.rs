@@ -94,7 +94,8 @@ fn insert(
         Value::Shape(Shape { unranked: true, .. }) => attrs.set_shape(&name, PartialTensorShape::unranked()),
         Value::Shape(Shape { dims, .. }) => attrs.set_shape(&name, PartialTensorShape::ranked(&dims)?),
         Value::Dense(Dense { metadata, bytes }) => {
-            let tensor: DenseHostTensor = payload::dense(&metadata.unwrap_or_default(), &bytes, allocator)?;
+            let tensor: DenseHostTensor =
+                payload::dense(&metadata.unwrap_or_default(), &bytes.into(), allocator)?;
             attrs.set_dense(&name, tensor)
         }
         Value::List(_) if depth >= MAX_DEPTH => Err(invalid("is nested too deeply")),

@@ -1,4 +1,5 @@
-//! The callback registry: brings the value of a key to the callback of the key, in whichever order they come.
+//! The callback registry: brings the value of a key to the callback of the key, in whichever order
+//! they come.
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
@@ -36,8 +37,8 @@ impl CallbackRegistry {
     /// Gives the value of a key to its callback, or keeps it for the callback to come.
     ///
     /// # Errors
-    /// FailedPrecondition if a value of this key waits already, ResourceExhausted if too many wait, and the error
-    /// that the registry was closed with.
+    /// FailedPrecondition if a value of this key waits already, ResourceExhausted if too many wait,
+    /// and the error that the registry was closed with.
     pub fn set_value(&self, key: &str, value: Payload) -> Result<(), Diagnostic> {
         let callback = {
             let mut state = self.state.lock();
@@ -72,11 +73,12 @@ impl CallbackRegistry {
         Ok(())
     }
 
-    /// Calls `callback` with the value of a key, now or when it comes. Returns a number to cancel it with if it waits.
+    /// Calls `callback` with the value of a key, now or when it comes. Returns a number to cancel
+    /// it with if it waits.
     ///
     /// # Errors
-    /// FailedPrecondition if a callback of this key waits already, ResourceExhausted if too many wait, and the error
-    /// that the registry was closed with.
+    /// FailedPrecondition if a callback of this key waits already, ResourceExhausted if too many
+    /// wait, and the error that the registry was closed with.
     pub fn set_callback(
         &self,
         key: &str,
@@ -110,7 +112,8 @@ impl CallbackRegistry {
         Ok(None)
     }
 
-    /// Fails the callback of a key with `reason`, if it is the one with this number and still waits.
+    /// Fails the callback of a key with `reason`, if it is the one with this number and still
+    /// waits.
     pub fn cancel(&self, key: &str, number: u64, reason: &Arc<Diagnostic>) {
         let callback = {
             let mut state = self.state.lock();
@@ -173,7 +176,7 @@ mod tests {
         move |result| {
             let text = result.map_or_else(
                 |error| error.message.clone(),
-                |payload| String::from_utf8_lossy(&payload.buffers[0]).into_owned(),
+                |payload| String::from_utf8_lossy(&payload.buffers[0].to_bytes()).into_owned(),
             );
             seen.lock().push(text);
         }

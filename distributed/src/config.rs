@@ -68,7 +68,8 @@ impl CallOptions {
     }
 }
 
-/// What a server allows its clients. Except for contexts and clients, each bound holds for one context.
+/// What a server allows its clients. Except for contexts and clients, each bound holds for one
+/// context.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -182,7 +183,8 @@ impl Config {
         }
     }
 
-    /// Returns the tasks and groups as the task `own` sees them: with a task for a client that the file does not list.
+    /// Returns the tasks and groups as the task `own` sees them: with a task for a client that the
+    /// file does not list.
     pub fn cluster_with(&self, own: &str) -> ClusterConfig {
         let mut cluster = self.cluster();
         if own == CLIENT_TASK {
@@ -213,7 +215,8 @@ impl std::fmt::Debug for TlsMaterial {
     }
 }
 
-/// Returns whether an address such as `127.0.0.1:5000` or `localhost:5000` cannot be reached from other hosts.
+/// Returns whether an address such as `127.0.0.1:5000` or `localhost:5000` cannot be reached from
+/// other hosts.
 pub fn is_loopback(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -1,4 +1,5 @@
-//! The remote state of a [`DistributedContext`]: clients, objects, functions and receivers, kept in its extensions.
+//! The remote state of a [`DistributedContext`]: clients, objects, functions and receivers, kept in
+//! its extensions.
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
@@ -128,7 +129,8 @@ impl RemoteContext {
         })
     }
 
-    /// Returns the device of this name as the core runtime knows it. Devices are told apart by identity.
+    /// Returns the device of this name as the core runtime knows it. Devices are told apart by
+    /// identity.
     pub(crate) fn eager_device(&self, name: &Arc<str>) -> Device {
         self.eager_devices.lock().entry(name.clone()).or_insert_with(|| Device::new(&**name)).clone()
     }

@@ -76,12 +76,22 @@ impl FunctionCache {
         Self { max_functions, max_bytes, state: Mutex::default() }
     }
 
-    /// Returns the function of this name if `source` was registered for it, so that registering again has no effect.
+    /// Returns the function of this name if `source` was registered for it, so that registering
+    /// again has no effect.
     ///
     /// # Errors
-    /// FailedPrecondition if another program has the name; ResourceExhausted if there is no room for one more.
+    /// FailedPrecondition if another program has the name; ResourceExhausted if there is no room
+    /// for one more.
     pub fn check(&self, name: &str, source: &Bytes) -> Result<Option<RegisteredFunction>, Diagnostic> {
-        let state = self.state.lock();
+        self.find(&self.state.lock(), name, source)
+    }
+
+    fn find(
+        &self,
+        state: &State,
+        name: &str,
+        source: &Bytes,
+    ) -> Result<Option<RegisteredFunction>, Diagnostic> {
         if let Some(known) = state.functions.get(name) {
             if known.source == *source {
                 return Ok(Some(known.clone()));
@@ -105,8 +115,9 @@ impl FunctionCache {
     /// # Errors
     /// As [`FunctionCache::check`].
     pub fn register(&self, name: &str, function: RegisteredFunction) -> Result<(), Diagnostic> {
-        if self.check(name, &function.source)?.is_none() {
-            let mut state = self.state.lock();
+        let mut state = self.state.lock();
+        // Another request may have registered it meanwhile.
+        if self.find(&state, name, &function.source)?.is_none() {
             state.bytes += function.source.len();
             state.functions.insert(name.to_owned(), function);
         }

@@ -12,7 +12,8 @@ use std::{
 use parking_lot::Mutex;
 use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, IndirectPromise, value_type};
 
-/// The name of a value on some task. The task that allocates an id chooses it, before the value exists.
+/// The name of a value on some task. The task that allocates an id chooses it, before the value
+/// exists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RemoteObjectId {
     /// A number of the process that allocated the id.
@@ -41,7 +42,8 @@ type Key = (u64, u64);
 
 /// The objects of one context.
 ///
-/// Reading an object that is not set yet gives a pending value. Reading a deleted one gives an error.
+/// Reading an object that is not set yet gives a pending value. Reading a deleted one gives an
+/// error.
 pub struct RemoteObjectManager {
     prefix: u64,
     next: AtomicU64,
@@ -172,7 +174,8 @@ impl State {
         range.is_some_and(|(&(prefix, _), &last)| prefix == key.0 && key.1 <= last)
     }
 
-    /// Adds an id to the ranges. Ids are mostly deleted in the order of their numbers, so that ranges are few.
+    /// Adds an id to the ranges. Ids are mostly deleted in the order of their numbers, so that
+    /// ranges are few.
     fn note_deleted(&mut self, (prefix, local): Key) {
         if self.is_deleted((prefix, local)) {
             return;
@@ -194,7 +197,8 @@ impl State {
     }
 }
 
-/// More ranges of deleted ids are forgotten. Reading a forgotten one waits until the call's deadline.
+/// More ranges of deleted ids are forgotten. Reading a forgotten one waits until the call's
+/// deadline.
 const MAX_RANGES: usize = 100_000;
 
 fn deleted(id: &RemoteObjectId) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! The remote op handler: runs ops of the core runtime on another task.
 //!
-//! Ops of one handler are called in order: each takes the latest chain of its task and leaves another. An argument that is not
-//! on the task yet is sent there first.
+//! Ops of one handler are called in order: each takes the latest chain of its task and leaves
+//! another. An argument that is not on the task yet is sent there first.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 

@@ -10,7 +10,7 @@ use tfrt_host::{
 use tfrt_tensor::{Accessor, DenseHostTensor, SharedAllocator};
 
 use crate::{
-    proto,
+    Pieces, proto,
     wire::{self, from_metadata, to_metadata},
 };
 
@@ -18,24 +18,24 @@ static SERIALIZE: Accessor = Accessor::new("tfrt_dist.serialize");
 static DESERIALIZE: Accessor = Accessor::new("tfrt_dist.deserialize");
 
 /// Buffers that are sent together. Cloning shares them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Payload {
     /// The buffers, in order.
-    pub buffers: Vec<Bytes>,
+    pub buffers: Vec<Pieces>,
 }
 
 value_type!(Payload, "!tfrt_dist.payload");
 
 impl From<Vec<Bytes>> for Payload {
     fn from(buffers: Vec<Bytes>) -> Self {
-        Self { buffers }
+        Self { buffers: buffers.into_iter().map(Pieces::from).collect() }
     }
 }
 
 impl Payload {
     /// Returns the size of all buffers.
     pub fn size_bytes(&self) -> usize {
-        self.buffers.iter().map(Bytes::len).sum()
+        self.buffers.iter().map(Pieces::len).sum()
     }
 }
 
@@ -48,8 +48,8 @@ impl AsRef<[u8]> for Elements {
     }
 }
 
-/// Returns the elements of a tensor as bytes without copying them. Until they are dropped, writing to the tensor is a
-/// DataRace error.
+/// Returns the elements of a tensor as bytes without copying them. Until they are dropped, writing
+/// to the tensor is a DataRace error.
 pub(crate) fn element_bytes(tensor: &DenseHostTensor) -> Result<Bytes, Diagnostic> {
     Ok(Bytes::from_owner(Elements(SERIALIZE.read_owned(tensor.buffer())?)))
 }
@@ -74,14 +74,14 @@ pub fn deserialize(payload: &Payload, allocator: &SharedAllocator) -> Result<Den
         return Err(Diagnostic::invalid_argument(message));
     };
     let metadata: proto::TensorMetadata =
-        wire::decode("the payload is not that of a tensor", metadata.clone())?;
+        wire::decode("the payload is not that of a tensor", metadata.to_bytes())?;
     dense(&metadata, elements, allocator)
 }
 
 /// Makes a tensor of its metadata and its bytes.
 pub(crate) fn dense(
     metadata: &proto::TensorMetadata,
-    bytes: &[u8],
+    bytes: &Pieces,
     allocator: &SharedAllocator,
 ) -> Result<DenseHostTensor, Diagnostic> {
     let metadata = to_metadata(Some(metadata))?;
@@ -92,7 +92,7 @@ pub(crate) fn dense(
         return Err(Diagnostic::invalid_argument(message));
     }
     let tensor = DenseHostTensor::allocate_unset(metadata, allocator)?;
-    tensor.write_bytes(&DESERIALIZE)?.copy_from_slice(bytes);
+    bytes.copy_to(&mut tensor.write_bytes(&DESERIALIZE)?);
     Ok(tensor)
 }
 
@@ -112,7 +112,9 @@ mod tests {
         assert_eq!(tensor.write_bytes(&DESERIALIZE).unwrap_err().code, ErrorCode::DataRace);
         let back = deserialize(&payload, &allocator).unwrap();
         assert_eq!(*back.read::<f32>(&SERIALIZE).unwrap(), [1.5, -2.0, 3.0, 4.0]);
-        let cut = Payload::from(vec![payload.buffers[0].clone(), payload.buffers[1].slice(..15)]);
+        let [metadata, elements] = [0, 1].map(|buffer: usize| payload.buffers[buffer].to_bytes());
+        let cut = Payload::from(vec![metadata, elements.slice(..15)]);
+        drop(elements);
         assert!(deserialize(&cut, &allocator).unwrap_err().message.contains("has 16 bytes, but 15 arrived"));
         for wrong in [vec![], vec![Bytes::from_static(b"\xff\xff"), Bytes::new()]] {
             assert!(deserialize(&wrong.into(), &allocator).is_err());

@@ -18,7 +18,8 @@ use crate::{
     server::max_message_bytes, wire,
 };
 
-/// The context of this process, on all tasks of a cluster. Dropping the session closes the context everywhere.
+/// The context of this process, on all tasks of a cluster. Dropping the session closes the context
+/// everywhere.
 pub struct Session {
     fabric: Arc<Fabric>,
     context: DistributedContext,
@@ -33,7 +34,8 @@ pub struct Session {
 /// How a process takes part in a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
-    /// The name of the task that this process is. It is [`CLIENT_TASK`] unless others send data to this process.
+    /// The name of the task that this process is. It is [`CLIENT_TASK`] unless others send data to
+    /// this process.
     pub task: Option<String>,
     /// Whether other hosts are reached without certificates.
     pub is_insecure: bool,
@@ -53,7 +55,8 @@ pub struct TaskTrace {
 }
 
 impl Session {
-    /// Connects to all tasks of a cluster and creates a context on each, for programs that run on `host`.
+    /// Connects to all tasks of a cluster and creates a context on each, for programs that run on
+    /// `host`.
     ///
     /// # Errors
     /// The first error of any task, which names it.
@@ -111,7 +114,8 @@ impl Session {
         RemoteContext::of(&self.context).map(|remote| remote.devices()).unwrap_or_default()
     }
 
-    /// Tells the tasks now and then that this process is there, and prints what their programs print meanwhile.
+    /// Tells the tasks now and then that this process is there, and prints what their programs
+    /// print meanwhile.
     fn keep_alive(&self) -> JoinHandle<()> {
         let (clients, host) = (self.clients.clone(), self.host.clone());
         let pause = Duration::from_millis(self.fabric.options().keep_alive_ms.max(1));
@@ -167,7 +171,8 @@ fn print(host: &Weak<HostContext>, text: &Bytes) {
     }
 }
 
-/// Asks all tasks for their devices, creates the context on each, and tells each the chains of the others.
+/// Asks all tasks for their devices, creates the context on each, and tells each the chains of the
+/// others.
 async fn create(
     context: &DistributedContext,
     remote: &RemoteContext,
@@ -208,8 +213,8 @@ async fn create(
     Ok(offsets)
 }
 
-/// Asks a task for its devices and its clock. Returns by how much this process's clock is ahead, in nanoseconds, as if the request
-/// had taken as long as the reply.
+/// Asks a task for its devices and its clock. Returns by how much this process's clock is ahead, in
+/// nanoseconds, as if the request had taken as long as the reply.
 async fn describe(client: &RemoteClient) -> Result<(Vec<proto::DeviceInfo>, i64), Diagnostic> {
     // The first call connects, and so takes longer than its reply.
     client.get_devices(proto::GetDevicesRequest::default()).await?;

@@ -1,8 +1,12 @@
-//! Many requests from many clients: none lost, none executed twice, and nothing leaks. It is alone in its process, whose memory
-//! it measures. `TFRT_TEST_CLIENTS=1000 TFRT_TEST_REQUESTS=100000` asks for more.
+//! Many requests from many clients: none lost, none executed twice, and nothing leaks. It is alone
+//! in its process, whose memory it measures. `TFRT_TEST_CLIENTS=1000 TFRT_TEST_REQUESTS=100000`
+//! asks for more.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+#[allow(dead_code, clippy::allow_attributes, reason = "other tests use the rest")]
+#[path = "remote/requests.rs"]
+mod requests;
 #[allow(dead_code, clippy::allow_attributes, reason = "other tests use the rest")]
 #[path = "remote/support.rs"]
 mod support;
@@ -13,7 +17,8 @@ use futures_util::future::join_all;
 use tfrt_distributed::proto;
 use tfrt_host::{AsyncValue, host_buffer::HostBuffer};
 
-use support::{COUNT, TestClient, TestServer, eventually, execute, id};
+use requests::{COUNT, execute, id};
+use support::{TestClient, TestServer, eventually};
 
 /// Memory of this process in KiB.
 fn resident_kib() -> u64 {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tfrt_host::Diagnostic;
 use tokio_stream::StreamExt as _;
 use tonic::{Request, Response, Status};
 
 use super::{CHUNK_BYTES, Call, RemoteClient};
-use crate::{Payload, RemoteObjectId, proto, wire};
+use crate::{Payload, Pieces, RemoteObjectId, pieces::Collector, proto, wire};
 
 /// The server gives a call up a little later than the client, which says why.
 const GRACE: Duration = Duration::from_millis(100);
@@ -25,7 +25,8 @@ macro_rules! unary {
             $(#[$doc])*
             ///
             /// # Errors
-            /// The server's error, Io if the connection fails, DeadlineExceeded without an answer in time.
+            /// The server's error, Io if the connection fails, DeadlineExceeded without an answer
+            /// in time.
             pub async fn $method(&self, message: proto::$request) -> Result<proto::$response, Diagnostic> {
                 let call = Call { name: $name, can_repeat: $can_repeat };
                 self.attempt(call, |header, left| {
@@ -83,7 +84,7 @@ impl RemoteClient {
                 Destination::Object(id) => (String::new(), Some(id.into())),
             };
             let sizes = payload.buffers.iter().map(|buffer| buffer.len() as u64).collect();
-            let mut chunks = chunks(&payload.buffers);
+            let mut chunks = payload.buffers.iter().flat_map(|buffer| chunks(buffer.pieces()));
             let chunk = chunks.next().unwrap_or_default();
             let first = proto::SendDataRequest { header: Some(header), key, sizes, object, chunk };
             let others = chunks.map(|chunk| proto::SendDataRequest { chunk, ..Default::default() });
@@ -104,7 +105,7 @@ impl RemoteClient {
     pub async fn fetch_object(
         &self,
         id: &RemoteObjectId,
-    ) -> Result<(proto::TensorMetadata, Bytes), Diagnostic> {
+    ) -> Result<(proto::TensorMetadata, Pieces), Diagnostic> {
         let call = Call { name: "FetchObject", can_repeat: true };
         self.attempt(call, |header, left| {
             let message = proto::FetchObjectRequest { header: Some(header), object: Some(id.into()) };
@@ -118,18 +119,15 @@ impl RemoteClient {
                 let size = wire::to_metadata(Some(&metadata))
                     .and_then(|metadata| metadata.size_bytes())
                     .map_err(|error| wire::to_status(&error))?;
-                if first.chunk.len() == size {
-                    return Ok((metadata, first.chunk));
-                }
-                // Memory is taken as the bytes arrive, so that a size that lies costs nothing.
-                let mut bytes = BytesMut::from(first.chunk);
+                let mut bytes = Collector::default();
+                bytes.push(first.chunk);
                 while let Some(next) = stream.next().await.transpose()? {
-                    if next.chunk.len() > size - bytes.len().min(size) {
+                    if next.chunk.len() > size.saturating_sub(bytes.len()) {
                         return Err(Status::internal("the server sent more bytes than the tensor has"));
                     }
-                    bytes.extend_from_slice(&next.chunk);
+                    bytes.push(next.chunk);
                 }
-                Ok((metadata, bytes.freeze()))
+                Ok((metadata, bytes.finish()))
             }
         })
         .await

@@ -40,8 +40,8 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Starts the threads. With `tls`, every connection is encrypted, and both ends show certificates. Without it, only
-    /// loopback addresses are reached, unless `is_insecure` is set.
+    /// Starts the threads. With `tls`, every connection is encrypted, and both ends show
+    /// certificates. Without it, only loopback addresses are reached, unless `is_insecure` is set.
     ///
     /// # Errors
     /// ResourceExhausted if the threads cannot be started.
@@ -98,8 +98,8 @@ impl Fabric {
     /// Returns a client of a task, for a context. The connection is made when it is first used.
     ///
     /// # Errors
-    /// FailedPrecondition if the task has no address, or one that must not be reached without TLS; InvalidArgument if
-    /// the address or the certificates are malformed.
+    /// FailedPrecondition if the task has no address, or one that must not be reached without TLS;
+    /// InvalidArgument if the address or the certificates are malformed.
     pub fn client(&self, task: &str, address: &str, context_id: u64) -> Result<RemoteClient, Diagnostic> {
         let mut peers = self.peers.lock();
         if let Some(peer) = peers.get(address) {
@@ -166,7 +166,8 @@ impl Drop for Fabric {
     fn drop(&mut self) {
         self.peers.get_mut().clear();
         if let Some(runtime) = self.runtime.take() {
-            // The last handle may be dropped on one of the runtime's own threads, which must not wait for itself.
+            // The last handle may be dropped on one of the runtime's own threads, which must not
+            // wait for itself.
             runtime.shutdown_background();
         }
     }

@@ -1,7 +1,7 @@
 //! The client: calls of other tasks.
 //!
-//! Every call has a deadline and a request id. A call without effects is repeated if the connection fails; any other call is
-//! made once. Dropping the future of a call cancels it on the server.
+//! Every call has a deadline and a request id. A call without effects is repeated if the connection
+//! fails; any other call is made once. Dropping the future of a call cancels it on the server.
 
 mod calls;
 mod fabric;

@@ -4,12 +4,15 @@ mod data;
 mod execute;
 mod handlers;
 mod programs;
+mod testing;
 
 use tfrt_collectives::DistributedContext;
 use tfrt_host::{Diagnostic, ExecutionContext, KernelRegistry, work_queue::Task};
 use tokio::sync::oneshot;
 
 use crate::RemoteContext;
+
+pub use testing::{MakeBackend, register_test_kernels};
 
 /// Adds the kernels.
 pub fn register(registry: &mut KernelRegistry) {
@@ -19,8 +22,8 @@ pub fn register(registry: &mut KernelRegistry) {
     programs::register(registry);
 }
 
-/// Makes a call beside the program and gives its result to `finish` on the work queue. Cancelling the request cancels the
-/// call.
+/// Makes a call beside the program and gives its result to `finish` on the work queue. Cancelling
+/// the request cancels the call.
 pub(crate) fn spawn<T: Send + 'static>(
     context: &DistributedContext,
     cx: &ExecutionContext,

@@ -110,22 +110,38 @@ impl Handler {
         request: proto::RemoteExecuteRequest,
     ) -> Result<proto::RemoteExecuteResponse, Diagnostic> {
         let context = self.context(header)?;
+        let passed = match &self.gate {
+            Some(gate) => gate.pass().await,
+            None => None,
+        };
+        let result = self.execute_function(&context, request).await;
+        if let Some(passed) = passed {
+            passed();
+        }
+        result
+    }
+
+    async fn execute_function(
+        &self,
+        context: &Arc<ServedContext>,
+        request: proto::RemoteExecuteRequest,
+    ) -> Result<proto::RemoteExecuteResponse, Diagnostic> {
         let name = request.function.clone();
         let outputs = outputs(request.outputs)?;
         let ids: Vec<_> = outputs.iter().map(|output| output.id.clone()).collect();
         let called = async {
             let function = context.remote.functions.get(&name)?;
-            let arguments = arguments(&context, &function, request.inputs, &ids)?;
+            let arguments = arguments(context, &function, request.inputs, &ids)?;
             check_counts(&function, arguments.len(), ids.len())?;
             let running = context.begin()?;
-            let results = start(&context, &running, function, arguments, &ids).await??;
+            let results = start(context, &running, function, arguments, &ids).await??;
             settle(&running, &results).await?;
             running.end();
             let wanted = outputs.iter().zip(&results).filter(|(output, _)| output.needs_metadata);
             wanted.map(|(_, result)| metadata_of(result)).collect::<Result<Vec<_>, _>>()
         };
         let metadata = called.await.map_err(|error| {
-            fail_outputs(&context, &ids, &error);
+            fail_outputs(context, &ids, &error);
             error.note(format!("in function '{name}'"))
         })?;
         Ok(proto::RemoteExecuteResponse { metadata, printed: context.output.take() })
@@ -289,7 +305,8 @@ fn handle_of(value: &AsyncValue, core: &CoreRuntime) -> Result<TensorHandle, Dia
     Ok(TensorHandle::from_host(core.host_device().clone(), tensor.clone()))
 }
 
-/// Returns the op handler that a program registered under this name, or that of the device with this name.
+/// Returns the op handler that a program registered under this name, or that of the device with
+/// this name.
 fn op_handler(
     core: &CoreRuntime,
     context: &ServedContext,

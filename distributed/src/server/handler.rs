@@ -13,7 +13,7 @@ use tfrt_collectives::{ClusterConfig, DistributedContext, TaskName};
 use tfrt_host::{AsyncValue, Chain, Diagnostic, ErrorCode};
 use tokio::task::spawn_blocking;
 
-use super::{Backend, ContextOutput, Language, replies::Replies, served::ServedContext};
+use super::{Backend, ContextOutput, Gate, Language, replies::Replies, served::ServedContext};
 use crate::{
     Destination, Fabric, Limits, Payload, RegisteredFunction, RemoteContext, payload,
     proto::{self, Header},
@@ -32,6 +32,8 @@ pub(super) struct Handler {
     pub(super) backend: Arc<dyn Backend>,
     pub(super) replies: Replies,
     pub(super) contexts: Mutex<HashMap<u64, Arc<ServedContext>>>,
+    /// What holds calls of functions back, in tests.
+    pub(super) gate: Option<Arc<Gate>>,
 }
 
 /// Runs work that may take long beside the threads that move messages.
@@ -281,7 +283,8 @@ impl Handler {
         }
     }
 
-    /// Closes the contexts whose clients have not been heard of for too long, and forgets their replies.
+    /// Closes the contexts whose clients have not been heard of for too long, and forgets their
+    /// replies.
     pub(super) async fn collect(&self) {
         let idle = Duration::from_millis(self.limits.context_idle_ms);
         let gone: Vec<_> = {
@@ -306,7 +309,8 @@ impl Handler {
     }
 }
 
-/// Closes a context. Its host may wait for devices, and so goes away on a thread of its own. Returns the trace.
+/// Closes a context. Its host may wait for devices, and so goes away on a thread of its own.
+/// Returns the trace.
 async fn close(context: Arc<ServedContext>, reason: Diagnostic) -> Bytes {
     context.close(reason);
     let is_traced = context.is_traced;

@@ -1,9 +1,10 @@
 //! The server: answers the calls of other tasks.
 //!
-//! Each context has a host with its own output and its own share of memory. Programs run on the work queue, never on the
-//! threads that move messages.
+//! Each context has a host with its own output and its own share of memory. Programs run on the
+//! work queue, never on the threads that move messages.
 
 mod execute;
+mod gate;
 mod handler;
 mod output;
 mod replies;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tfrt_host::{AsyncValue, BefFile, Diagnostic, HostContext, ResourceContext};
 
+pub(crate) use gate::Gate;
 pub use output::ContextOutput;
 pub(crate) use start::max_message_bytes;
 pub use start::{Server, ServerOptions};
@@ -53,7 +55,8 @@ impl LoadedProgram {
 
 /// Makes the hosts of contexts. A server has one.
 pub trait Backend: Send + Sync {
-    /// Makes the host of a new context, which prints to `output` and takes at most `max_memory_bytes` for tensors.
+    /// Makes the host of a new context, which prints to `output` and takes at most
+    /// `max_memory_bytes` for tensors.
     ///
     /// # Errors
     /// If the host cannot be made.

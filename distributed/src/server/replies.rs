@@ -1,9 +1,9 @@
 //! At most once: what a server has answered, by client and request.
 //!
-//! A request that arrives again waits for the first one, or gets its reply; it is never executed again. The client says
-//! with each request up to which number its requests are settled, and their replies are dropped. Beyond a bound, the
-//! oldest replies are dropped unsettled. The server then refuses old requests that it does not know, because it cannot
-//! tell whether it has executed them.
+//! A request that arrives again waits for the first one, or gets its reply; it is never executed
+//! again. The client says with each request up to which number its requests are settled, and their
+//! replies are dropped. Beyond a bound, the oldest replies are dropped unsettled. The server then
+//! refuses old requests that it does not know, because it cannot tell whether it has executed them.
 
 use std::{
     any::Any,

@@ -39,7 +39,8 @@ struct Running {
     closed: Option<Arc<Diagnostic>>,
 }
 
-/// A request that counts among those of its context. Dropping it cancels the request, unless it has ended.
+/// A request that counts among those of its context. Dropping it cancels the request, unless it has
+/// ended.
 pub(super) struct RunningRequest {
     context: Arc<ServedContext>,
     number: u64,

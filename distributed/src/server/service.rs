@@ -2,7 +2,7 @@
 
 use std::{any::Any, future::Future, sync::Arc, time::Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use prost::Message;
 use tfrt_host::{Diagnostic, ErrorCode};
 use tokio_stream::StreamExt as _;
@@ -16,6 +16,7 @@ use crate::{
     Destination, Payload,
     client::chunks,
     payload::element_bytes,
+    pieces::Collector,
     proto::{self, Header, remote_server::Remote},
     wire::{self, PROTOCOL_VERSION},
 };
@@ -274,7 +275,8 @@ impl Remote for Service {
     }
 }
 
-/// Receives the buffers of a payload. Memory is taken as the bytes arrive, so that sizes that lie cost nothing.
+/// Receives the buffers of a payload. Memory is taken as the bytes arrive, so that sizes that lie
+/// cost nothing.
 async fn receive(
     first: proto::SendDataRequest,
     stream: &mut Streaming<proto::SendDataRequest>,
@@ -294,26 +296,20 @@ async fn receive(
     let mut buffers = Vec::with_capacity(first.sizes.len());
     for size in first.sizes {
         let size = usize::try_from(size).map_err(|_| lie())?;
-        let mut buffer = BytesMut::new();
+        let mut buffer = Collector::default();
         loop {
-            let part = chunk.split_to(chunk.len().min(size - buffer.len()));
-            if buffer.is_empty() && part.len() == size {
-                // A buffer in one chunk is not copied.
-                buffers.push(part);
-                break;
-            }
-            buffer.extend_from_slice(&part);
+            buffer.push(chunk.split_to(chunk.len().min(size - buffer.len())));
             if buffer.len() == size {
-                buffers.push(buffer.freeze());
                 break;
             }
             chunk = next_chunk(stream).await?.ok_or_else(lie)?;
         }
+        buffers.push(buffer.finish());
     }
     if !chunk.is_empty() || next_chunk(stream).await?.is_some() {
         return Err(lie());
     }
-    Ok(buffers.into())
+    Ok(Payload { buffers })
 }
 
 async fn next_chunk(stream: &mut Streaming<proto::SendDataRequest>) -> Result<Option<Bytes>, Diagnostic> {

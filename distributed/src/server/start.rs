@@ -18,7 +18,7 @@ use tonic::transport::{
 };
 
 use super::{
-    Backend, ContextHost, ContextOutput, handler::Handler, replies::Replies, served::ServedContext,
+    Backend, ContextHost, ContextOutput, Gate, handler::Handler, replies::Replies, served::ServedContext,
     service::Service,
 };
 use crate::{
@@ -63,13 +63,25 @@ impl Server {
     /// Listens at `address`, such as `127.0.0.1:5000`; port 0 stands for any free port.
     ///
     /// # Errors
-    /// FailedPrecondition if the address can be reached from other hosts and there are no certificates, Io if the
-    /// address cannot be used, InvalidArgument for certificates that cannot be used.
+    /// FailedPrecondition if the address can be reached from other hosts and there are no
+    /// certificates, Io if the address cannot be used, InvalidArgument for certificates that cannot
+    /// be used.
     pub fn start(
         fabric: &Arc<Fabric>,
         address: &str,
         options: ServerOptions,
         backend: Arc<dyn Backend>,
+    ) -> Result<Self, Diagnostic> {
+        Self::start_gated(fabric, address, options, backend, None)
+    }
+
+    /// As [`Server::start`], with a gate before the execution of functions.
+    pub(crate) fn start_gated(
+        fabric: &Arc<Fabric>,
+        address: &str,
+        options: ServerOptions,
+        backend: Arc<dyn Backend>,
+        gate: Option<Arc<Gate>>,
     ) -> Result<Self, Diagnostic> {
         if options.tls.is_none() && !options.is_insecure && !is_loopback(address) {
             let message = format!(
@@ -87,6 +99,7 @@ impl Server {
             limits,
             backend,
             contexts: Mutex::default(),
+            gate,
         });
         let listener = fabric.block_on(TcpListener::bind(address));
         let listener = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
@@ -114,6 +127,11 @@ impl Server {
         self.handler.contexts.lock().len()
     }
 
+    /// Returns the context with this number as the server sees it.
+    pub(crate) fn context(&self, id: u64) -> Option<DistributedContext> {
+        self.handler.contexts.lock().get(&id).map(|context| context.distributed.clone())
+    }
+
     /// Lets other tasks send data to a context of this process.
     ///
     /// # Errors
@@ -139,17 +157,18 @@ impl Server {
         Ok(())
     }
 
-    /// Stops listening, lets calls in progress end for a while, and cancels the others. It must not be called on a thread of
-    /// the fabric.
+    /// Stops listening, lets calls in progress end for a while, and cancels the others. It must not
+    /// be called on a thread of the fabric.
     pub fn shut_down(&self) {
         self.stop.send_replace(true);
         let Some(mut serving) = self.tasks.lock().take() else { return };
         let handler = self.handler.clone();
         let limit = Duration::from_millis(handler.limits.shutdown_ms);
         self.handler.fabric.block_on(async move {
-            if timeout(limit, &mut serving).await.is_err() {
-                ::tracing::warn!("calls in progress are cancelled");
+            if timeout(limit, &mut serving).await.is_ok() {
+                return handler.close_all().await;
             }
+            ::tracing::warn!("calls in progress are cancelled");
             handler.close_all().await;
             // Cancelled calls answer at once; connections of peers that do not read are given up.
             if timeout(Duration::from_secs(1), &mut serving).await.is_err() {

@@ -1,145 +1,19 @@
-//! Each call, while requests or replies are lost, connections are cut, or the server is slow: an error that names the call and the
-//! task within the deadline, nothing executed twice, and a server that answers afterwards.
+//! Each call, while requests or replies are lost, connections are cut, or the server is slow: an
+//! error that names the call and the task within the deadline, nothing executed twice, and a server
+//! that answers afterwards.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
-use bytes::Bytes;
-use tfrt_distributed::{Config, Destination, Payload, RemoteClient, proto};
-use tfrt_host::{Diagnostic, ErrorCode};
+use tfrt_distributed::{Config, proto};
+use tfrt_host::ErrorCode;
 
 use crate::{
+    calls::{CALLS, REPEATED},
     proxy::{Fault, Proxy},
-    support::{
-        BLOCK, COUNT, TASK, TENSOR, TestClient, TestServer, create_context, eventually, execute, id, register,
-    },
+    requests::{BLOCK, TENSOR, execute},
+    support::{TestClient, TestServer, eventually},
+    under::{quick, under},
 };
-
-const DEADLINE: Duration = Duration::from_millis(400);
-
-/// The outcome of each call, by its name.
-type Outcomes = Vec<(&'static str, Result<(), Diagnostic>)>;
-
-type Reply = Pin<Box<dyn Future<Output = Result<(), Diagnostic>> + Send>>;
-
-/// Makes one call. The number is different each time.
-type Call = (&'static str, fn(RemoteClient, u64) -> Reply);
-
-fn reply<T>(call: impl Future<Output = Result<T, Diagnostic>> + Send + 'static) -> Reply {
-    Box::pin(async move { call.await.map(drop) })
-}
-
-/// All calls.
-const CALLS: &[Call] = &[
-    ("GetDevices", |client, _| {
-        reply(async move { client.get_devices(proto::GetDevicesRequest::default()).await })
-    }),
-    ("CreateContext", |client, number| {
-        reply(async move { client.in_context(1_000 + number).create_context(create_context()).await })
-    }),
-    ("CloseContext", |client, number| {
-        reply(async move {
-            client.in_context(5_000 + number).close_context(proto::CloseContextRequest::default()).await
-        })
-    }),
-    ("SendReadyChains", |client, _| {
-        reply(async move { client.send_ready_chains(proto::SendReadyChainsRequest::default()).await })
-    }),
-    ("SendData", |client, number| {
-        let payload = Payload::from(vec![Bytes::from(vec![1; 100_000])]);
-        reply(async move { client.send_data(Destination::Key(format!("key {number}")), &payload).await })
-    }),
-    ("RegisterFunction", |client, _| {
-        reply(async move { client.register_function(register("count", COUNT)).await })
-    }),
-    ("RemoteExecute", |client, number| {
-        reply(async move { client.remote_execute(execute("count", &[number])).await })
-    }),
-    ("RemoteExecuteOp", |client, number| {
-        let output = proto::Output { id: Some((&id(number)).into()), need_metadata: true };
-        let request = proto::RemoteExecuteOpRequest {
-            handler: "CPU:0".to_owned(),
-            op: "tf.Relu".to_owned(),
-            inputs: vec![(&id(1)).into()],
-            outputs: vec![output],
-            ..Default::default()
-        };
-        reply(async move { client.remote_execute_op(request).await })
-    }),
-    ("DeleteRemoteObjects", |client, _| {
-        reply(async move { client.delete_remote_objects(proto::DeleteRemoteObjectsRequest::default()).await })
-    }),
-    ("KeepAlive", |client, _| {
-        reply(async move { client.keep_alive(proto::KeepAliveRequest::default()).await })
-    }),
-    ("FetchObject", |client, _| reply(async move { client.fetch_object(&id(1)).await })),
-];
-
-/// Calls that are repeated after the connection was cut.
-const REPEATED: &[&str] = &[
-    "GetDevices",
-    "CreateContext",
-    "CloseContext",
-    "SendReadyChains",
-    "RegisterFunction",
-    "DeleteRemoteObjects",
-    "KeepAlive",
-    "FetchObject",
-];
-
-fn quick(config: &Config) -> Config {
-    let mut config = config.clone();
-    config.calls.deadline_ms = DEADLINE.as_millis() as u64;
-    config.calls.max_retries = 2;
-    config
-}
-
-/// Makes each call once under a fault, at the same time.
-fn under(fault: Fault) -> (TestServer, Outcomes) {
-    let server = TestServer::start(|_| {}, None);
-    let direct = TestClient::connect(&server.address(), &server.config, 7);
-    direct.register("count", COUNT).unwrap();
-    direct.register("tensor", TENSOR).unwrap();
-    direct.execute("tensor", &[1]).unwrap();
-    let config = quick(&server.config);
-    let mut outcomes = Vec::new();
-    let mut running = Vec::new();
-    for (number, (name, call)) in (100..).zip(CALLS) {
-        let proxy = Proxy::start(server.fabric.handle(), server.address());
-        let client = TestClient::new(&proxy.address, &config, None, 7);
-        // The connection exists before the fault.
-        client.wait(client.client.get_devices(proto::GetDevicesRequest::default())).unwrap();
-        proxy.set(fault);
-        let (calling, call) = (client.client.clone(), *call);
-        running.push((
-            *name,
-            client.fabric.handle().spawn(async move {
-                let start = Instant::now();
-                let outcome = call(calling, number).await;
-                (outcome, start.elapsed())
-            }),
-            client,
-            proxy,
-        ));
-    }
-    for (name, handle, client, proxy) in running {
-        let (outcome, elapsed) = client.wait(handle).unwrap();
-        assert!(elapsed < DEADLINE * 3, "{name} under {fault:?} took {elapsed:?}");
-        if let Err(error) = &outcome {
-            let told = error.to_string();
-            assert!(told.contains(name) && told.contains(TASK), "{name} under {fault:?}: {told}");
-        }
-        // The connection, or a new one, works again.
-        proxy.set(Fault::None);
-        let again = TestClient::new(&proxy.address, &server.config, None, 7);
-        again.wait(again.client.get_devices(proto::GetDevicesRequest::default())).unwrap();
-        outcomes.push((name, outcome));
-    }
-    (server, outcomes)
-}
 
 #[test]
 fn lost_requests_end_at_the_deadline() {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use tfrt_distributed::{
     Destination, PROTOCOL_VERSION, Payload,
     proto::{self, Header, remote_client::RemoteClient as Stub},
@@ -14,7 +15,10 @@ use tfrt_distributed::{
 use tfrt_host::ErrorCode;
 use tonic::transport::Channel;
 
-use crate::support::{COUNT, TENSOR, TestClient, TestServer, execute, id, register};
+use crate::{
+    requests::{COUNT, TENSOR, create_context, execute, id, register},
+    support::{TestClient, TestServer},
+};
 
 fn bounded() -> (TestServer, TestClient) {
     let server = TestServer::start(
@@ -97,7 +101,7 @@ fn numbers_of_programs_objects_and_contexts_are_bounded() {
         TestClient::connect(&server.address(), &server.config, context);
     }
     let more = TestClient::new(&server.address(), &server.config, None, 10);
-    let error = more.wait(more.client.create_context(crate::support::create_context())).unwrap_err();
+    let error = more.wait(more.client.create_context(create_context())).unwrap_err();
     assert_eq!(error.code, ErrorCode::ResourceExhausted);
     let failed = (0..60).filter(|&number| client.execute("count0", &[number + 1]).is_err()).count();
     assert!(failed >= 10, "{failed}");
@@ -168,5 +172,36 @@ fn memory_of_a_context_is_bounded() {
     let large = TENSOR.replace("[2 : i64]", "[1000000 : i64]").replace("@tensor", "@large");
     client.register("large", &large).unwrap();
     assert_eq!(client.execute("large", &[2]).unwrap_err().code, ErrorCode::OutOfMemory);
+    is_up(&client);
+}
+
+/// `TFRT_TEST_FUNCTIONS=1000000` asks for more.
+#[test]
+fn functions_beyond_the_bound_cost_nothing() {
+    const MAX_FUNCTIONS: usize = 100;
+    let count = std::env::var("TFRT_TEST_FUNCTIONS").map_or(3_000, |text| text.parse().unwrap());
+    let server = TestServer::start(|config| config.server.max_functions = MAX_FUNCTIONS, None);
+    let client = TestClient::connect(&server.address(), &server.config, 7);
+    let calling = &client.client;
+    let accepted = client.wait(async {
+        let calls = (0..count).map(|number| async move {
+            let name = format!("f{number}");
+            let program = COUNT.replace("@count", &format!("@{name}"));
+            match calling.register_function(register(&name, &program)).await {
+                Ok(_) => 1,
+                Err(error) => {
+                    assert_eq!(error.code, ErrorCode::ResourceExhausted, "{error}");
+                    0
+                }
+            }
+        });
+        let mut calls = futures_util::stream::iter(calls).buffer_unordered(64);
+        let mut accepted = 0;
+        while let Some(more) = calls.next().await {
+            accepted += more;
+        }
+        accepted
+    });
+    assert_eq!(accepted, MAX_FUNCTIONS);
     is_up(&client);
 }

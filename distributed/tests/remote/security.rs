@@ -10,7 +10,11 @@ use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_op
 use tfrt_distributed::{CERTIFICATE_NAME, Config, Fabric, TlsFiles, TlsMaterial, proto};
 use tfrt_host::ErrorCode;
 
-use crate::support::{TASK, TestClient, TestServer};
+use crate::{
+    calls::CALLS,
+    requests::TASK,
+    support::{TestClient, TestServer},
+};
 
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
@@ -45,32 +49,41 @@ fn material(trusted: &Authority, signer: &Authority, name: &str, is_expired: boo
     files.read().unwrap()
 }
 
-fn ask(server: &TestServer, tls: Option<TlsMaterial>) -> Result<(), String> {
+fn client(server: &TestServer, tls: Option<TlsMaterial>) -> TestClient {
     let mut config = server.config.clone();
     config.calls.deadline_ms = 2_000;
     config.calls.max_retries = 0;
-    let client = TestClient::new(&server.address(), &config, tls, 7);
-    let asked = client.wait(client.client.get_devices(proto::GetDevicesRequest::default()));
-    asked.map(drop).map_err(|error| error.to_string())
+    TestClient::new(&server.address(), &config, tls, 7)
+}
+
+/// Makes every call, each of which fails with an error that names it and the task.
+fn is_refused(what: &str, server: &TestServer, tls: Option<TlsMaterial>) {
+    let client = client(server, tls);
+    for (number, (name, call)) in (0..).zip(CALLS) {
+        let error = client.wait(call(client.client.clone(), number)).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains(TASK), "{what}: {name}: {error}");
+    }
+    assert_eq!(server.server.context_count(), 0);
 }
 
 #[test]
 fn both_ends_show_valid_certificates() {
     let (ours, theirs) = (authority(), authority());
     let server = TestServer::start(|_| {}, Some(material(&ours, &ours, CERTIFICATE_NAME, false)));
-    assert_eq!(ask(&server, Some(material(&ours, &ours, CERTIFICATE_NAME, false))), Ok(()));
+    let valid = client(&server, Some(material(&ours, &ours, CERTIFICATE_NAME, false)));
+    valid.wait(valid.client.get_devices(proto::GetDevicesRequest::default())).unwrap();
     for (what, tls) in [
         ("no certificate", None),
         ("another authority's", Some(material(&ours, &theirs, CERTIFICATE_NAME, false))),
         ("an expired one", Some(material(&ours, &ours, CERTIFICATE_NAME, true))),
         ("a server that is not trusted", Some(material(&theirs, &ours, CERTIFICATE_NAME, false))),
     ] {
-        let error = ask(&server, tls).unwrap_err();
-        assert!(error.contains("GetDevices") && error.contains(TASK), "{what}: {error}");
+        is_refused(what, &server, tls);
     }
     for (name, is_expired) in [("other-name", false), (CERTIFICATE_NAME, true)] {
         let server = TestServer::start(|_| {}, Some(material(&ours, &ours, name, is_expired)));
-        assert!(ask(&server, Some(material(&ours, &ours, CERTIFICATE_NAME, false))).is_err());
+        let tls = Some(material(&ours, &ours, CERTIFICATE_NAME, false));
+        is_refused("the server's certificate", &server, tls);
     }
 }
 

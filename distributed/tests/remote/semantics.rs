@@ -10,10 +10,11 @@ use tfrt_distributed::{
     proto::{self, Header, remote_client::RemoteClient as Stub},
 };
 use tfrt_host::ErrorCode;
-use tonic::{Code, transport::Channel};
+use tonic::{Code, Status, transport::Channel};
 
-use crate::support::{
-    BLOCK, COUNT, TENSOR, TestClient, TestServer, create_context, eventually, execute, id, register,
+use crate::{
+    requests::{BLOCK, COUNT, TENSOR, create_context, execute, id, register},
+    support::{TestClient, TestServer, eventually},
 };
 
 /// A stub that sends what it is given.
@@ -68,12 +69,30 @@ fn the_health_service_answers() {
 #[test]
 fn clients_of_another_version_are_refused() {
     let server = TestServer::start(|_| {}, None);
-    let header = Header { version: PROTOCOL_VERSION + 1, ..header(1).unwrap() };
-    let mut stub = stub(&server);
-    let request = proto::KeepAliveRequest { header: Some(header) };
-    let status = server.fabric.block_on(stub.keep_alive(request)).unwrap_err();
-    assert_eq!(status.code(), Code::FailedPrecondition);
-    assert!(status.message().contains("speaks version 2") && status.message().contains("speaks version 1"));
+    let stub = stub(&server);
+    let other = || Some(Header { version: PROTOCOL_VERSION + 1, ..header(1).unwrap() });
+    let check = |call: &str, status: Status| {
+        assert_eq!(status.code(), Code::FailedPrecondition, "{call}");
+        let text = status.message();
+        assert!(text.contains("speaks version 2") && text.contains("speaks version 1"), "{call}: {text}");
+    };
+    macro_rules! refused {
+        ($($method:ident($request:ident))*) => {$(
+            let request = proto::$request { header: other(), ..Default::default() };
+            let reply = server.fabric.block_on(stub.clone().$method(request));
+            check(stringify!($method), reply.map(drop).unwrap_err());
+        )*};
+    }
+    refused! {
+        get_devices(GetDevicesRequest) create_context(CreateContextRequest) close_context(CloseContextRequest)
+        send_ready_chains(SendReadyChainsRequest) register_function(RegisterFunctionRequest)
+        remote_execute(RemoteExecuteRequest) remote_execute_op(RemoteExecuteOpRequest)
+        delete_remote_objects(DeleteRemoteObjectsRequest) keep_alive(KeepAliveRequest)
+        fetch_object(FetchObjectRequest)
+    }
+    let data = proto::SendDataRequest { header: other(), ..Default::default() };
+    let reply = server.fabric.block_on(stub.clone().send_data(tokio_stream::iter([data])));
+    check("send_data", reply.unwrap_err());
 }
 
 #[test]
@@ -156,6 +175,16 @@ fn shutting_down_lets_calls_end_and_cancels_the_rest() {
 }
 
 #[test]
+fn shutting_down_without_calls_closes_contexts() {
+    let server = TestServer::start(|_| {}, None);
+    let client = TestClient::connect(&server.address(), &server.config, 7);
+    drop(client);
+    server.server.shut_down();
+    assert_eq!(server.server.context_count(), 0);
+    server.server.shut_down();
+}
+
+#[test]
 fn programs_are_checked_and_registered_once() {
     let server = TestServer::start(|_| {}, None);
     let client = TestClient::connect(&server.address(), &server.config, 7);
@@ -187,7 +216,7 @@ fn results_are_tensors_that_can_be_read_and_deleted() {
     assert!(!early.is_finished());
     client.execute("tensor", &[1]).unwrap();
     let (metadata, bytes) = client.wait(early).unwrap().unwrap();
-    assert_eq!((&metadata.dims[..], &bytes[..]), (&[2][..], &[1, 0, 0, 0, 2, 0, 0, 0][..]));
+    assert_eq!((&metadata.dims[..], &bytes.to_bytes()[..]), (&[2][..], &[1, 0, 0, 0, 2, 0, 0, 0][..]));
     let objects = vec![(&id(1)).into()];
     client
         .wait(

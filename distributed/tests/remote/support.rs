@@ -12,8 +12,7 @@ use bytes::Bytes;
 use tfrt_convert::{ConvertOptions, mlir_to_bef, operations};
 use tfrt_distributed::{
     Backend, Config, ContextHost, ContextOutput, DeviceInfo, Fabric, Language, LoadedProgram, RemoteClient,
-    RemoteObjectId, Server, ServerOptions, TlsMaterial,
-    proto::{self, Output},
+    Server, ServerOptions, TlsMaterial, proto,
 };
 use tfrt_host::{
     AsyncValueRef, BefFile, Chain, Diagnostic, ExecutionContext, HostContext, KernelRegistry, Promise,
@@ -24,7 +23,7 @@ use tfrt_host::{
 };
 use tfrt_ir::{ParseOptions, Source, parse_module};
 
-pub(crate) const TASK: &str = "/job:worker/task:0";
+use crate::requests::{TASK, create_context, execute, register};
 
 /// What the test kernels have counted.
 #[derive(Default)]
@@ -70,6 +69,23 @@ fn registry(counts: &Arc<Counts>) -> KernelRegistry {
     registry
 }
 
+fn invalid(error: String) -> Vec<Diagnostic> {
+    vec![Diagnostic::invalid_argument(error)]
+}
+
+fn convert(registry: &KernelRegistry, name: &str, program: &[u8]) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let ops = operations(registry).map_err(|errors| invalid(errors.join(", ")))?;
+    let source = Source::new(name, program.to_vec());
+    let module = parse_module(&source, &ops, &ParseOptions::default());
+    let module = module.map_err(|errors| invalid(format!("{errors:?}")))?;
+    mlir_to_bef(&module, &ops, ConvertOptions::default()).map_err(|errors| invalid(format!("{errors:?}")))
+}
+
+/// Returns a program as a BEF file.
+pub(crate) fn bef_of(program: &str) -> Vec<u8> {
+    convert(&registry(&Arc::default()), "program.mlir", program.as_bytes()).unwrap()
+}
+
 impl Backend for TestBackend {
     fn open(
         &self,
@@ -92,16 +108,10 @@ impl ContextHost for TestHost {
     }
 
     fn load(&self, name: &str, program: &Bytes, _: Language) -> Result<LoadedProgram, Vec<Diagnostic>> {
-        let invalid = |error: String| vec![Diagnostic::invalid_argument(error)];
         let bytes = if program.starts_with(&tfrt_host::bef::MAGIC) {
             program.to_vec()
         } else {
-            let ops = operations(&self.registry).map_err(|errors| invalid(errors.join(", ")))?;
-            let source = Source::new(name, program.to_vec());
-            let module = parse_module(&source, &ops, &ParseOptions::default());
-            let module = module.map_err(|errors| invalid(format!("{errors:?}")))?;
-            mlir_to_bef(&module, &ops, ConvertOptions::default())
-                .map_err(|errors| invalid(format!("{errors:?}")))?
+            convert(&self.registry, name, program)?
         };
         let bef = VerifiedBef::new(bytes).map_err(|errors| invalid(format!("{errors:?}")))?;
         Ok(LoadedProgram::new(name, BefFile::load(bef, &self.registry)?))
@@ -131,7 +141,8 @@ impl TestServer {
         let queue = work_queue::from_str("mstd:2").unwrap();
         let backend = Arc::new(TestBackend { registry: Arc::new(registry(&counts)), queue });
         let fabric = fabric(&config, tls.clone());
-        // The server's cluster lists no tasks, so that clients may reach it through other addresses.
+        // The server's cluster lists no tasks, so that clients may reach it through other
+        // addresses.
         let options =
             ServerOptions { task: TASK.to_owned(), config: config.clone(), tls, is_insecure: false };
         let server = Server::start(&fabric, "127.0.0.1:0", options, backend).unwrap();
@@ -186,53 +197,6 @@ impl TestClient {
 
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         self.fabric.block_on(future)
-    }
-}
-
-pub(crate) const COUNT: &str = "func @count() -> !tfrt.chain {
-  %c0 = tfrt.new.chain
-  %c1 = test.count %c0
-  tfrt.return %c1 : !tfrt.chain
-}";
-
-pub(crate) const BLOCK: &str = "func @block() -> !tfrt.chain {
-  %c0 = tfrt.new.chain
-  %c1 = test.block %c0
-  tfrt.return %c1 : !tfrt.chain
-}";
-
-pub(crate) const TENSOR: &str = "func @tensor() -> !t.tensor {
-  %c0 = tfrt.new.chain
-  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [2 : i64]
-  %c1 = tfrt_dht.set_tensor_with_constant_values.i32 %t, %c0 [1 : i32, 2 : i32]
-  tfrt.return %t : !t.tensor
-}";
-
-pub(crate) fn create_context() -> proto::CreateContextRequest {
-    let task = proto::TaskInfo { name: TASK.to_owned(), address: String::new() };
-    proto::CreateContextRequest { task: TASK.to_owned(), cluster: vec![task], ..Default::default() }
-}
-
-pub(crate) fn register(name: &str, program: &str) -> proto::RegisterFunctionRequest {
-    proto::RegisterFunctionRequest {
-        header: None,
-        name: name.to_owned(),
-        program: Bytes::copy_from_slice(program.as_bytes()),
-        language: proto::Language::Kernels.into(),
-    }
-}
-
-pub(crate) fn id(local: u64) -> RemoteObjectId {
-    RemoteObjectId { prefix: 1, local, device: format!("{TASK}/device:CPU:0").into() }
-}
-
-pub(crate) fn execute(name: &str, outputs: &[u64]) -> proto::RemoteExecuteRequest {
-    let output = |&local: &u64| Output { id: Some((&id(local)).into()), need_metadata: false };
-    proto::RemoteExecuteRequest {
-        header: None,
-        function: name.to_owned(),
-        inputs: Vec::new(),
-        outputs: outputs.iter().map(output).collect(),
     }
 }
 

@@ -18,8 +18,8 @@ fn failed(error: rcgen::Error) -> Diagnostic {
     Diagnostic::invalid_argument(format!("cannot make the certificates: {error}"))
 }
 
-/// Writes `ca.pem`, `task.pem` and `task.key` to a folder: an authority, and a certificate for all tasks of a cluster. The
-/// authority's key is not kept, so that it signs nothing else.
+/// Writes `ca.pem`, `task.pem` and `task.key` to a folder: an authority, and a certificate for all
+/// tasks of a cluster. The authority's key is not kept, so that it signs nothing else.
 ///
 /// # Errors
 /// Io if a file cannot be written, InvalidArgument for a host name that is none.

@@ -1,16 +1,15 @@
-//! The server of the distributed runtime, as a program: `tfrt_worker --listen ADDR --config cluster.toml`.
+//! The server of the distributed runtime, as a program: `tfrt_worker --listen ADDR --config
+//! cluster.toml`.
 
-mod backend;
 mod certificates;
 
 use std::{ffi::OsString, io::Write as _, path::PathBuf, process::ExitCode, sync::Arc};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tfrt::{Choice, DeviceOptions, host::Diagnostic};
+use tfrt::{Choice, DeviceOptions, RuntimeBackend, host::Diagnostic};
 use tfrt_distributed::{Config, Fabric, Server, ServerOptions, TlsFiles};
 use tokio::signal::unix::{SignalKind, signal};
 
-pub use backend::RuntimeBackend;
 pub use certificates::write_certificates;
 
 /// Executes programs for other tasks of a cluster

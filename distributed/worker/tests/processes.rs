@@ -1,4 +1,5 @@
-//! Workers that are killed, stopped and asked to end; certificates, folders, devices and traces of whole processes.
+//! Workers that are killed, stopped and asked to end; certificates, folders, devices and traces of
+//! whole processes.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -13,8 +14,11 @@ use std::{
 };
 
 use cluster::{Workers, free_addresses};
+use serde_json::Value;
+use tfrt::SharedWriter;
 
-/// A program that executes one function without arguments on the first worker. `<remote>` is the function `remote`.
+/// A program that executes one function without arguments on the first worker. `<remote>` is the
+/// function `remote`.
 const CALL: &str = r#"
 func @main() -> !tfrt.chain {
   %c0 = tfrt.new.chain
@@ -22,7 +26,9 @@ func @main() -> !tfrt.chain {
   %w = tfrt_dist.get_task_handle %ctx {task_name = "/job:worker/task:0"}
   %spec = tfrt_dist.create_remote_execute_spec %ctx {output_devices = ["/job:worker/task:0/device:CPU:0"]}
   %c1 = tfrt_dist.register_tfrt_function(%c0, %ctx, %w) "remote" "<remote>"
-  %c2, %id = tfrt_dist.remote_execute[%c1, %ctx, %w, %spec] "remote"() : () -> (!tfrt_dist.remote_object_id)
+  %one = tfrt.constant.i32 1
+  %called = tfrt.print.i32 %one, %c1
+  %c2, %id = tfrt_dist.remote_execute[%called, %ctx, %w, %spec] "remote"() : () -> (!tfrt_dist.remote_object_id)
   tfrt.return %c2 : !tfrt.chain
 }
 // ----- remote
@@ -47,14 +53,22 @@ func @remote() -> !tfrt.chain {
 
 /// Runs a program that waits, and does something to the worker meanwhile.
 fn disturb(workers: &Workers, disturb: impl FnOnce(&Workers)) -> (String, Duration) {
-    thread::scope(|scope| {
+    let program = workers.write(&format!("{CALL}{WAIT}"));
+    let (output, printed) = SharedWriter::buffer();
+    let elapsed = thread::scope(|scope| {
+        let running = scope.spawn(|| workers.run_into(&program, &[], output));
+        // The program prints before it calls.
+        while printed.lock().is_empty() {
+            assert!(!running.is_finished());
+            thread::sleep(Duration::from_millis(10));
+        }
+        thread::sleep(Duration::from_millis(300));
         let start = Instant::now();
-        let running = scope.spawn(|| workers.run_text(&format!("{CALL}{WAIT}"), &[]));
-        thread::sleep(Duration::from_millis(700));
-        assert!(!running.is_finished());
         disturb(workers);
-        (running.join().unwrap(), start.elapsed())
-    })
+        running.join().unwrap();
+        start.elapsed()
+    });
+    (workers.text(&program, &printed.lock()), elapsed)
 }
 
 #[test]
@@ -85,6 +99,13 @@ fn a_worker_ends_when_it_is_asked_to() {
 }
 
 #[test]
+fn a_worker_without_calls_ends_well() {
+    let mut workers = Workers::start(1, "");
+    workers.signal(0, "TERM");
+    assert!(workers.child(0).wait().unwrap().success());
+}
+
+#[test]
 fn connections_are_encrypted_between_valid_certificates() {
     let folder = tempfile::tempdir().unwrap();
     tfrt_worker::write_certificates(folder.path(), &[]).unwrap();
@@ -93,7 +114,7 @@ fn connections_are_encrypted_between_valid_certificates() {
         folder.path().display()
     );
     let workers = Workers::start(2, &tls);
-    assert_eq!(workers.run_text(&format!("{CALL}{PRINT}"), &[]), "int32 = 42\n");
+    assert_eq!(workers.run_text(&format!("{CALL}{PRINT}"), &[]), "int32 = 1\nint32 = 42\n");
     // The same cluster without certificates.
     let text = fs::read_to_string(workers.config()).unwrap();
     fs::write(workers.config(), text.split("[tls]").next().unwrap()).unwrap();
@@ -134,8 +155,17 @@ fn a_trace_has_the_kernels_of_all_tasks() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace.json");
     workers.run_text(&format!("{CALL}{PRINT}"), &["--trace", file.to_str().unwrap()]);
-    let trace = fs::read_to_string(file).unwrap();
-    assert!(trace.contains("/job:worker/task:0") && trace.contains("tfrt.print.i32"), "{trace}");
+    let trace: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of = |name: &'static str| events.iter().filter(move |event| event["name"] == name);
+    let task = of("process_name").find(|event| event["args"]["name"] == "/job:worker/task:0").unwrap();
+    // The client prints before it calls, and the task while it is called.
+    let time = |event: &Value| event["ts"].as_f64().unwrap();
+    let is_remote = |event: &&Value| event["pid"] == task["pid"];
+    let remote = time(of("tfrt.print.i32").find(is_remote).unwrap());
+    let called = time(of("tfrt_dist.remote_execute").next().unwrap());
+    let end = events.iter().filter_map(|event| event["ts"].as_f64()).fold(0.0, f64::max);
+    assert!(called - 5_000.0 < remote && remote < end + 5_000.0, "{called} {remote} {end}");
 }
 
 #[test]

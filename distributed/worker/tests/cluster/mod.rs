@@ -91,30 +91,47 @@ impl Workers {
 
     /// Runs `tfrt run` on a program, and returns what it prints to both streams.
     pub(crate) fn run(&self, program: &Path, options: &[&str]) -> String {
-        let name = program.to_string_lossy();
-        self.tfrt(&[&["run", &name], options].concat()).replace(&*name, "PROGRAM")
+        let (output, printed) = SharedWriter::buffer();
+        self.run_into(program, options, output);
+        self.text(program, &printed.lock())
+    }
+
+    /// Runs `tfrt run` on a program, which prints to both streams of `output`.
+    pub(crate) fn run_into(&self, program: &Path, options: &[&str], output: SharedWriter) {
+        self.tfrt_into(&[&["run", &*program.to_string_lossy()], options].concat(), output);
+    }
+
+    /// Returns what `tfrt run` on a program has printed, without what differs from run to run.
+    pub(crate) fn text(&self, program: &Path, printed: &[u8]) -> String {
+        let text = String::from_utf8_lossy(printed).replace(&*program.to_string_lossy(), "PROGRAM");
+        let addresses = self.addresses.iter().enumerate();
+        addresses.fold(text, |text, (number, address)| text.replace(address, &format!("ADDRESS{number}")))
     }
 
     /// Runs a command of `tfrt` on the cluster, and returns what it prints to both streams.
     pub(crate) fn tfrt(&self, arguments: &[&str]) -> String {
+        let (output, printed) = SharedWriter::buffer();
+        self.tfrt_into(arguments, output);
+        String::from_utf8_lossy(&printed.lock()).into_owned()
+    }
+
+    fn tfrt_into(&self, arguments: &[&str], output: SharedWriter) {
         let config = self.config();
         let arguments = ["tfrt"].iter().chain(arguments).chain(&["--cluster"]).map(Into::into);
-        let (output, printed) = SharedWriter::buffer();
         let console = Console::new(std::io::empty(), output.clone(), output);
         tools::cli::run(arguments.chain([config.into()]), console);
-        let mut text = String::from_utf8_lossy(&printed.lock()).into_owned();
-        // Addresses differ from run to run.
-        for (number, address) in self.addresses.iter().enumerate() {
-            text = text.replace(address, &format!("ADDRESS{number}"));
-        }
-        text
+    }
+
+    /// Writes a program given as text to a file.
+    pub(crate) fn write(&self, text: &str) -> PathBuf {
+        let program = self.folder.path().join("program.mlir");
+        fs::write(&program, expand(text)).unwrap();
+        program
     }
 
     /// Runs a program given as text.
     pub(crate) fn run_text(&self, text: &str, options: &[&str]) -> String {
-        let program = self.folder.path().join("program.mlir");
-        fs::write(&program, expand(text)).unwrap();
-        self.run(&program, options)
+        self.run(&self.write(text), options)
     }
 }
 
@@ -128,8 +145,8 @@ impl Drop for Workers {
     }
 }
 
-/// Puts the programs for workers into the program of the client. Each follows a line `// ----- NAME`, and the client's program
-/// names it as `<NAME>`.
+/// Puts the programs for workers into the program of the client. Each follows a line `// -----
+/// NAME`, and the client's program names it as `<NAME>`.
 pub(crate) fn expand(text: &str) -> String {
     let mut parts = text.split("// ----- ");
     let mut program = parts.next().unwrap().to_owned();

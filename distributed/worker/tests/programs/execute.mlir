@@ -1,6 +1,6 @@
 // Registers a function, executes it remotely, and fetches its result. What it prints comes back, too.
 //
-// WORKERS: 1 2
+// WORKERS: 1 2 4 8
 
 func @main() -> !t.tensor {
   %c0 = tfrt.new.chain

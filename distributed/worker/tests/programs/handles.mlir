@@ -1,7 +1,7 @@
 // The forms of remote execution that return tensor handles: ids that the call allocates, and ids that come from an earlier
 // call's inputs.
 //
-// WORKERS: 1
+// WORKERS: 1 2 4 8
 
 func @main() -> (!tfrt.chain, !t.tensor) {
   %c0 = tfrt.new.chain

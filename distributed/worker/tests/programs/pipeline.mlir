@@ -1,6 +1,6 @@
 // A model in two stages on two workers: each task compiles its op graph, and the first task sends its activations to the second.
 //
-// WORKERS: 2
+// WORKERS: 2 4 8
 
 func @main() -> !t.tensor {
   %c0 = tfrt.new.chain

@@ -1,6 +1,6 @@
 // Remote execution with outputs whose ids exist before.
 //
-// WORKERS: 1
+// WORKERS: 1 2 4 8
 
 func @main() -> !t.tensor {
   %c0 = tfrt.new.chain

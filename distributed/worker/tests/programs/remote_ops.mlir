@@ -1,7 +1,7 @@
 // Ops of the core runtime on another task: 'corert.executeop' is as for a handler here. An argument in this host's memory is sent
 // there, and a result that is printed or used here is copied back.
 //
-// WORKERS: 1 2
+// WORKERS: 1 2 4 8
 
 func @main() -> (!t.tensor, !tfrt.chain) {
   %c0 = tfrt.new.chain

@@ -35,7 +35,8 @@ pub(in crate::tools::cli) struct ClusterArgs {
     /// Let the program call the tasks of the cluster that FILE describes
     #[arg(long, value_name = "FILE")]
     pub(in crate::tools::cli) cluster: Option<PathBuf>,
-    /// Be the task NAME of the cluster, at whose address other tasks send data [default: /job:client/task:0]
+    /// Be the task NAME of the cluster, at whose address other tasks send data [default:
+    /// /job:client/task:0]
     #[arg(long, value_name = "NAME", requires = "cluster")]
     task: Option<String>,
     /// Call other hosts without certificates
@@ -45,23 +46,28 @@ pub(in crate::tools::cli) struct ClusterArgs {
 
 #[cfg(feature = "distributed")]
 mod connected {
-    use tfrt_distributed::{Config, Session, SessionOptions};
+    use std::sync::Arc;
+
+    use tfrt_distributed::{Backend, Config, Session, SessionOptions};
     use tfrt_host::{Diagnostic, KernelRegistry, ResourceContext};
 
     use super::{ClusterArgs, RemoteTrace};
-    use crate::{Runtime, RuntimeBuilder};
+    use crate::{Choice, DeviceOptions, Runtime, RuntimeBackend, RuntimeBuilder};
 
     /// The connections to a cluster.
     pub(in crate::tools::cli) struct Cluster(Session);
 
     impl ClusterArgs {
-        /// Adds the kernels that call a cluster, if the command line names one.
+        /// Adds the kernels that call a cluster.
         pub(in crate::tools::cli) fn add_kernels(
             &self,
             builder: RuntimeBuilder,
         ) -> Result<RuntimeBuilder, crate::tools::cli::Failure> {
-            let register: fn(&mut KernelRegistry) = tfrt_distributed::register;
-            Ok(if self.cluster.is_some() { builder.kernels(register) } else { builder })
+            let register: fn(&mut KernelRegistry) = |registry| {
+                tfrt_distributed::register(registry);
+                tfrt_distributed::register_test_kernels(registry, test_backend);
+            };
+            Ok(builder.kernels(register))
         }
 
         /// Connects to the cluster, if the command line names one.
@@ -75,6 +81,12 @@ mod connected {
             let options = SessionOptions { task: self.task.clone(), is_insecure: self.insecure, is_traced };
             Session::connect(runtime.host(), &config, &options).map(|session| Some(Cluster(session)))
         }
+    }
+
+    /// What runs programs on the servers of a test.
+    fn test_backend() -> Result<Arc<dyn Backend>, Diagnostic> {
+        let devices = DeviceOptions::new(Choice::Cpu, 1);
+        Ok(Arc::new(RuntimeBackend::new("mstd:2", devices, Vec::new())?))
     }
 
     impl Cluster {

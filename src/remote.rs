@@ -1,19 +1,18 @@
-//! [`RuntimeBackend`]: a runtime for each context.
+//! [`RuntimeBackend`]: what runs the programs of other tasks, with a runtime for each context.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use tempfile::TempDir;
-use tfrt::{
-    DeviceOptions, Errors, Model, Runtime,
-    compiler::CompileOptions,
-    host::{
-        Diagnostic, ErrorCode, HostContext, ResourceContext,
-        allocator::{HostAllocator, LimitedAllocator, RecyclingAllocator, SystemAllocator},
-        work_queue::{self, ConcurrentWorkQueue},
-    },
-};
+use tfrt_compiler::CompileOptions;
 use tfrt_distributed::{Backend, ContextHost, ContextOutput, DeviceInfo, Language, LoadedProgram};
+use tfrt_host::{
+    Diagnostic, ErrorCode, HostContext, ResourceContext,
+    allocator::{HostAllocator, LimitedAllocator, RecyclingAllocator, SystemAllocator},
+    work_queue::{self, ConcurrentWorkQueue},
+};
+
+use crate::{DeviceOptions, Errors, Model, Runtime};
 
 /// Makes a runtime for each context. All share the threads.
 pub struct RuntimeBackend {
@@ -25,7 +24,8 @@ pub struct RuntimeBackend {
 }
 
 impl RuntimeBackend {
-    /// Runs programs on this work queue and these devices. They may read the files of these folders.
+    /// Runs programs on this work queue and these devices. They may read the files of these
+    /// folders.
     ///
     /// # Errors
     /// InvalidArgument if there is no such work queue, Io without a folder for temporary files.

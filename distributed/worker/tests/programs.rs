@@ -1,5 +1,7 @@
-//! Programs that call workers over real sockets: each file in `tests/programs` says how many workers it needs and, in `// OUT:`
-//! lines, what `tfrt run` prints. `TFRT_BLESS=1` rewrites these lines.
+//! Programs that call workers over real sockets: each file in `tests/programs` says how many
+//! workers it needs and, in `// OUT:` lines, what `tfrt run` prints. `TFRT_BLESS=1` rewrites these
+//! lines. Of the numbers of workers that a file lists, the first and the last are tried, or all
+//! with `TFRT_TEST_WORKERS=all`.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -20,7 +22,11 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 fn check(path: &Path) -> Result<(), String> {
     let text = fs::read_to_string(path).unwrap();
     let mut failures = String::new();
-    for count in field(&text, "WORKERS").unwrap().split_whitespace() {
+    let counts: Vec<_> = field(&text, "WORKERS").unwrap().split_whitespace().collect();
+    let is_tried = |place: usize| {
+        place == 0 || place + 1 == counts.len() || std::env::var_os("TFRT_TEST_WORKERS").is_some()
+    };
+    for (_, count) in counts.iter().enumerate().filter(|(place, _)| is_tried(*place)) {
         let workers = Workers::start(count.parse().unwrap(), "");
         let options: Vec<_> = field(&text, "OPTIONS").unwrap_or_default().split_whitespace().collect();
         let code: String =
