@@ -35,6 +35,7 @@ use super::Failure;
 const OF_MPI: [&str; 4] = ["PMIX_", "PRTE_", "OMPI_", "OPAL_"];
 /// Variables that are there if a launcher of MPI has started this process.
 const LAUNCHED: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 const PAUSE: Duration = Duration::from_millis(10);
 /// What a process says first: who it is.
 const RANK: u8 = b'r';
@@ -51,7 +52,11 @@ type Variables = Vec<(OsString, OsString)>;
 pub(super) fn join(world: &World, limit: Duration) -> Result<(), Diagnostic> {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
     let Ok(port) = env::var("MASTER_PORT") else { return Ok(()) };
-    let is_one_host = number("LOCAL_WORLD_SIZE").is_none_or(|size| size == world.size);
+    // torchrun says how many ranks are on this host; a shell says that they meet here.
+    let is_one_host = match number("LOCAL_WORLD_SIZE") {
+        Some(size) => size == world.size,
+        None => env::var("MASTER_ADDR").is_ok_and(|address| LOOPBACK.contains(&address.as_str())),
+    };
     if world.size < 2 || !is_one_host || LAUNCHED.iter().any(|name| env::var_os(name).is_some()) {
         return Ok(());
     }
