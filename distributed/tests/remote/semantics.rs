@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use prost::Message as _;
 use tfrt_distributed::{
     PROTOCOL_VERSION,
     proto::{self, Header, remote_client::RemoteClient as Stub},
@@ -76,9 +77,11 @@ fn clients_of_another_version_are_refused() {
         let text = status.message();
         assert!(text.contains("speaks version 2") && text.contains("speaks version 1"), "{call}: {text}");
     };
+    // Every request begins with the header.
+    let headed = proto::KeepAliveRequest { header: other() }.encode_to_vec();
     macro_rules! refused {
         ($($method:ident($request:ident))*) => {$(
-            let request = proto::$request { header: other(), ..Default::default() };
+            let request = proto::$request::decode(&*headed).unwrap();
             let reply = server.fabric.block_on(stub.clone().$method(request));
             check(stringify!($method), reply.map(drop).unwrap_err());
         )*};
