@@ -58,7 +58,7 @@ pub use elementwise::{
     Unary, UnaryLoop, Update, axpy, broadcast_shapes, map_in_place, ops, with_left, with_right, zip_in_place,
 };
 pub use error::ShapeError;
-pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput, small_matmul};
+pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput, PreparedMatrix, small_matmul};
 pub use normalize::{
     BatchNormBackward, BatchNormBackwardInput, BatchNormGradients, BatchNormOutput, BatchNormTraining,
     Coefficients, ColumnStatistics, InputGradient, ScaleShift, ScaleShiftInput, fold_batch_norm,

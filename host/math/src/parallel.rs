@@ -139,9 +139,9 @@ fn run_blocks(
     }
 }
 
-/// The number of elements of memory-bound work that justifies a separate task: about 10 µs of
+/// The number of elements of memory-bound work that justifies a separate task: about 5 µs of
 /// streaming.
-const MEMORY_BLOCK: usize = 32 * 1024;
+const MEMORY_BLOCK: usize = 16 * 1024;
 
 /// A dense output of `count` units (elements, rows, images) of `unit` elements each, cut into runs
 /// of whole units.

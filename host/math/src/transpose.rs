@@ -9,6 +9,9 @@ use crate::{BlockOp, Element, ShapeError};
 
 /// The side of the squares in which two axes are exchanged.
 const TILE: usize = 16;
+/// The number of rows that are written at a time if they are shorter than a square. They stay in the
+/// first-level cache while each of their columns is read in turn.
+const FEW_COLUMNS_ROWS: usize = 256;
 
 /// A permutation of axes: axis `i` of the output is axis `permutation[i]` of the operand.
 #[derive(Debug, Clone)]
@@ -67,6 +70,24 @@ impl<T: Element> Transpose<T> {
         &self.shape
     }
 
+    /// Copies `rows` short rows of the output that are adjacent in the operand, from `x[0]` on.
+    fn interleave(&self, x: &[T], rows: usize, out: &mut [T]) {
+        let (extent, stride) = self.inner;
+        match extent {
+            2 => interleave_columns::<T, 2>(x, stride, rows, out),
+            3 => interleave_columns::<T, 3>(x, stride, rows, out),
+            4 => interleave_columns::<T, 4>(x, stride, rows, out),
+            8 => interleave_columns::<T, 8>(x, stride, rows, out),
+            _ => {
+                for col in 0..extent {
+                    let column = &x[col * stride..][..rows];
+                    let places = out[col..].iter_mut().step_by(extent);
+                    places.zip(column).for_each(|(out, &x)| *out = x);
+                }
+            }
+        }
+    }
+
     /// Copies `rows` of the output that are adjacent in the operand, from `x[0]` on: a matrix
     /// transposition.
     fn exchange(&self, x: &[T], rows: usize, out: &mut [T]) {
@@ -84,6 +105,15 @@ impl<T: Element> Transpose<T> {
                 out.iter_mut().enumerate().for_each(|(i, o)| *o = square[i * TILE + row]);
             }
         }
+    }
+}
+
+/// Writes rows of `N` elements, each from one of `N` columns that are `stride` elements apart.
+fn interleave_columns<T: Element, const N: usize>(x: &[T], stride: usize, rows: usize, out: &mut [T]) {
+    let columns: [&[T]; N] = std::array::from_fn(|col| &x[col * stride..][..rows]);
+    let (out, _) = out.as_chunks_mut::<N>();
+    for (row, out) in out.iter_mut().enumerate().take(rows) {
+        *out = std::array::from_fn(|col| columns[col][row]);
     }
 }
 
@@ -109,12 +139,22 @@ impl<T: Element> BlockOp for Transpose<T> {
             Some(&(run, [1])) => run,
             _ => 1,
         };
+        if stride == 1 {
+            let mut walk = StridedWalk::new(&self.outer, rows.start);
+            for out in piece.chunks_exact_mut(extent) {
+                let [start] = walk.offsets();
+                out.copy_from_slice(&x[start..start + extent]);
+                walk.advance();
+            }
+            return Ok(());
+        }
+        let most = if extent < TILE { FEW_COLUMNS_ROWS } else { TILE };
         while !rows.is_empty() {
-            let now = TILE.min(rows.len()).min(adjacent - rows.start % adjacent);
+            let now = most.min(rows.len()).min(adjacent - rows.start % adjacent);
             let [start] = StridedWalk::new(&self.outer, rows.start).offsets();
             let (out, rest) = piece.split_at_mut(now * extent);
-            if stride == 1 {
-                out.copy_from_slice(&x[start..start + extent]);
+            if extent < TILE {
+                self.interleave(&x[start..], now, out);
             } else {
                 self.exchange(&x[start..], now, out);
             }

@@ -9,7 +9,7 @@ use std::{ops::Range, ptr};
 
 use super::pixel::Pixel;
 use super::{Conv2dInput, ConvElement, Geometry};
-use crate::micro::{MicroElement, ROWS, Store, TapTile};
+use crate::micro::{MicroElement, ROWS, Store, TapTile, even_tiles};
 use crate::simd::vectorize;
 use crate::tile::TileBounds;
 use crate::{Activation, Number, TileMut, ops};
@@ -88,46 +88,59 @@ unsafe fn tiles<E: MicroElement>(
     let (micro, channels) = (E::micro(), g.out_channels);
     let offsets: [usize; ROWS] = std::array::from_fn(|row| row * channels);
     let (mut taps, mut pointers) = (Vec::new(), Vec::new());
+    let step = g.window.x.stride * channels;
     let mut at = pixels.start;
     while at < pixels.end {
         let pixel = Pixel::new(&g.window, at);
         find_taps(g, pixel, &mut taps);
         pointers.clear();
         pointers.extend(taps.iter().map(|&(image, tap)| (images[image..].as_ptr(), filter[tap..].as_ptr())));
-        let rows = neighbours(g, pixel).min(pixels.end - at);
-        let start = (at - pixels.start) * channels;
-        for first in (0..channels).step_by(micro.cols) {
-            let cols = micro.cols.min(channels - first);
-            // SAFETY: `micro` has kernels that this processor supports. Each tap is inside the
-            // image for all of these pixels, which are `stride` pixels apart there. Taps and filter
-            // have all channels. The caller promises the rest.
-            unsafe {
-                let store = Store {
-                    out: store.out.add(start + first),
-                    offsets: offsets.as_ptr(),
-                    bias: if store.bias.is_null() { store.bias } else { store.bias.add(first) },
-                    residual: match store.residual.is_null() {
-                        true => store.residual,
-                        false => store.residual.add(start + first),
-                    },
-                    part: cols % micro.lanes,
-                    ..*store
-                };
-                let step = g.window.x.stride * channels;
-                let tile = TapTile { taps: &pointers, step, first, store };
-                (micro.tap_tile)(rows, cols.div_ceil(micro.lanes), &tile);
+        let end = at + neighbours(g, pixel).min(pixels.end - at);
+        // The same taps serve all neighbours: those of the next pixel are `step` elements further on.
+        for rows in even_tiles(end - at, ROWS) {
+            let start = (at + rows.start - pixels.start) * channels;
+            for first in (0..channels).step_by(micro.cols) {
+                let cols = micro.cols.min(channels - first);
+                // SAFETY: `micro` has kernels that this processor supports. Each tap is inside the
+                // image for all of these pixels, which are `stride` pixels apart there. Taps and
+                // filter have all channels. The caller promises the rest.
+                unsafe {
+                    let store = Store {
+                        out: store.out.add(start + first),
+                        offsets: offsets.as_ptr(),
+                        bias: if store.bias.is_null() { store.bias } else { store.bias.add(first) },
+                        residual: match store.residual.is_null() {
+                            true => store.residual,
+                            false => store.residual.add(start + first),
+                        },
+                        part: cols % micro.lanes,
+                        ..*store
+                    };
+                    let skip = rows.start * step;
+                    let tile = TapTile { taps: &pointers, skip, step, first, store };
+                    (micro.tap_tile)(rows.len(), cols.div_ceil(micro.lanes), &tile);
+                }
             }
         }
-        at += rows;
+        at = end;
     }
 }
 
-/// Returns the number of pixels from this one on, at most [`ROWS`] of one line, for which all taps
-/// of their windows' lines are inside the image.
+/// Returns the number of pixels of one line, from this one on, for which all taps of their windows'
+/// lines are inside the image.
 fn neighbours(g: &Geometry, pixel: Pixel) -> usize {
     let x = &g.window.x;
-    let is_inside = |&at: &usize| x.taps(at).len() == x.window;
-    (pixel.x..x.output).take(ROWS).take_while(is_inside).count().max(1)
+    let is_inside = |at: usize| x.taps(at).len() == x.window;
+    if !is_inside(pixel.x) {
+        return 1;
+    }
+    // Windows move to the right, so that those inside are adjacent.
+    let (mut inside, mut outside) = (pixel.x, x.output);
+    while inside + 1 < outside {
+        let middle = inside.midpoint(outside);
+        if is_inside(middle) { inside = middle } else { outside = middle }
+    }
+    inside + 1 - pixel.x
 }
 
 /// Finds the taps of a window that are inside its image.

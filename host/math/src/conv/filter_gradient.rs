@@ -9,7 +9,7 @@ use super::left::{Left, in_work};
 use super::{Conv2dShape, ConvElement, Geometry};
 use crate::error::check_len;
 use crate::matmul::choose_tiles;
-use crate::micro::{DepthTile, MicroElement, Packed, PackedSource, Target, even_tiles};
+use crate::micro::{DepthTile, MicroElement, Packed, PackedSource, ROWS, Target, even_tiles};
 use crate::tile::{Grid, TileBounds};
 use crate::{BlockOp, ShapeError, TileMut};
 
@@ -61,7 +61,7 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
             // The block's rows under this tap.
             let rows = at.start.max(tap * channels)..at.end.min((tap + 1) * channels);
             for panel in 0..dy.panels() {
-                for tile in even_tiles(rows.len()) {
+                for tile in even_tiles(rows.len(), ROWS) {
                     let row = rows.start + tile.start;
                     let target = Target {
                         // SAFETY: the panel's columns are inside the block's.

@@ -20,6 +20,9 @@ use crate::{Activation, BlockOp, ShapeError, TileMut};
 /// is a run.
 const DIRECT_CHANNELS: usize = 16;
 
+/// How much longer a product of a depthwise convolution takes than one of matrices.
+const DEPTHWISE_COST: usize = 6;
+
 /// `y = activation(conv(x, filter) + bias + residual)`.
 ///
 /// A block owns some pixels and some channels of the output.
@@ -88,7 +91,9 @@ impl<T: ConvElement> Conv2d<T> {
     pub fn new(shape: &Conv2dShape, activation: Activation, workers: usize) -> Result<Self, ShapeError> {
         let geometry = Geometry::new(shape)?;
         let (rows, cols) = (geometry.pixels, geometry.out_channels);
-        let (tile_rows, tile_cols) = cut(rows, geometry.depth, cols, workers);
+        // Without a matrix product, a product takes longer.
+        let cost = if geometry.is_depthwise() { DEPTHWISE_COST } else { 1 };
+        let (tile_rows, tile_cols) = cut(rows, geometry.depth.saturating_mul(cost), cols, workers);
         // Blocks have whole groups.
         let tile_cols = if geometry.groups == 1 { tile_cols } else { cols.max(1) };
         let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
@@ -172,6 +177,7 @@ impl<T: ConvElement> Conv2d<T> {
         let g = &self.geometry;
         let pixels = block.at.row + first..block.at.row + first + offsets.len();
         for (group, packed) in block.filters.iter().enumerate() {
+            let next = block.filters.get(group + 1);
             let (pointers, run_len) = self.left(block.input.x, group, pixels.clone(), left);
             let skip = group * packed.cols();
             let (panels, bias) = if g.groups == 1 {
@@ -186,7 +192,8 @@ impl<T: ConvElement> Conv2d<T> {
             unsafe {
                 let residual = if residual.is_null() { residual } else { residual.add(skip) };
                 let out = out.add(skip);
-                RowProduct { pointers, run_len, packed, panels, out, offsets, residual, epilogue }.run();
+                RowProduct { pointers, run_len, packed, panels, out, offsets, residual, next, epilogue }
+                    .run();
             }
         }
     }
@@ -210,6 +217,14 @@ impl<T: ConvElement> Conv2d<T> {
             return (left.point_at_lines(images, &g.window, g.in_channels, pixels), run_len);
         }
         let run_len = g.in_channels / g.groups;
+        if let Some(images) = T::as_work(x)
+            && g.is_pointwise()
+        {
+            return (
+                left.point_at_pixels(images, (g.in_channels, group * run_len), run_len, pixels),
+                run_len,
+            );
+        }
         left.find_taps(&g.window, g.in_channels, group * run_len, pixels);
         (left.point(x, run_len), run_len)
     }
@@ -225,8 +240,11 @@ impl<T: ConvElement> Conv2d<T> {
         let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
         let block = Block { input: *input, filters, at: *at, bias };
         let mut left = Left::new();
-        for first in (0..at.rows).step_by(CHUNK_ROWS) {
-            let rows = first..at.rows.min(first + CHUNK_ROWS);
+        // Chunks of nearly the same number of rows: the panels are read for each of them.
+        let chunks = at.rows.div_ceil(CHUNK_ROWS);
+        for chunk in 0..chunks {
+            let (first, end) = (chunk * at.rows / chunks, (chunk + 1) * at.rows / chunks);
+            let rows = first..end;
             let mut tile = piece.window_mut(rows, 0..at.cols)?;
             self.chunk(&block, first, &mut tile, &mut left);
         }
@@ -311,19 +329,5 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
             piece.each_run(|elements| finish(elements));
         }
         Ok(())
-    }
-}
-
-impl<E: crate::micro::MicroElement> Packed<E> {
-    /// Returns the panels with these columns.
-    ///
-    /// # Panics
-    /// If these columns do not begin at a panel, or end neither at a panel nor at the end of the
-    /// matrix.
-    pub(super) fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
-        let width = E::micro().cols;
-        let ends = cols.end == self.cols() || cols.end.is_multiple_of(width);
-        assert!(cols.start.is_multiple_of(width) && ends, "blocks have whole panels");
-        cols.start / width..cols.end.div_ceil(width)
     }
 }

@@ -178,6 +178,7 @@ impl<T: ConvElement> ConvBackwardInput<T> {
                                 out,
                                 offsets,
                                 residual,
+                                next: None,
                                 epilogue,
                             }
                             .run();

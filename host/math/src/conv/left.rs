@@ -65,6 +65,25 @@ impl<T: ConvElement> Left<T> {
         &self.pointers
     }
 
+    /// Returns pointers like [`point`](Self::point) to `run_len` channels, from channel `first` on, of
+    /// each of these pixels of images with `channels` channels. Only for types that are computed in
+    /// themselves.
+    ///
+    /// # Panics
+    /// If a run reaches beyond the images.
+    pub(super) fn point_at_pixels(
+        &mut self,
+        images: &[T::Work],
+        (channels, first): (usize, usize),
+        run_len: usize,
+        pixels: Range<usize>,
+    ) -> &[*const T::Work] {
+        let pixels = images[pixels.start * channels..pixels.end * channels].chunks_exact(channels);
+        self.pointers.clear();
+        self.pointers.extend(pixels.map(|pixel| pixel[first..first + run_len].as_ptr()));
+        &self.pointers
+    }
+
     /// Returns pointers like [`point`](Self::point) if a run is a row of the filter, whose taps are
     /// adjacent. They point into the images, except for windows that cross a side, which are
     /// copied. Only for types that are computed in themselves.

@@ -320,7 +320,8 @@ impl<T: ConvElement> Chunk<'_, T> {
         let images = self.images.chunks_exact(self.image_stride);
         let sums = self.sums.chunks_exact_mut(self.sum_stride);
         let mut pointers = Vec::with_capacity(tiles);
-        for ((packed, images), sums) in filter.0.iter().zip(images).zip(sums) {
+        for (point, (images, sums)) in images.zip(sums).enumerate().take(filter.0.len()) {
+            let packed = &filter.0[point];
             pointers.clear();
             pointers.extend(images.chunks_exact(g.in_channels).take(tiles).map(<[_]>::as_ptr));
             let product = RowProduct {
@@ -331,6 +332,7 @@ impl<T: ConvElement> Chunk<'_, T> {
                 out: sums.as_mut_ptr(),
                 offsets: &offsets,
                 residual: std::ptr::null(),
+                next: filter.0.get(point + 1),
                 epilogue: Epilogue { bias: None, relu: false },
             };
             // SAFETY: each pointer refers to a row of `in_channels` elements, the matrix's depth.

@@ -16,7 +16,7 @@ mod pixel;
 
 use crate::ShapeError;
 use crate::shape::element_count;
-use crate::window::{Extent2, Padding, Window};
+use crate::window::{Axis, Extent2, Padding, Window};
 
 pub use element::ConvElement;
 pub use filter_gradient::ConvBackwardFilter;
@@ -123,5 +123,17 @@ impl Geometry {
             depth,
             pixels,
         })
+    }
+    /// Returns whether each output channel sees one channel of the images.
+    fn is_depthwise(&self) -> bool {
+        self.groups > 1 && self.in_channels == self.groups
+    }
+
+    /// Returns whether each pixel of the output depends on the same pixel of the images alone.
+    fn is_pointwise(&self) -> bool {
+        let covers_one = |axis: Axis| {
+            axis.window == 1 && axis.stride == 1 && axis.before == 0 && axis.output == axis.input
+        };
+        covers_one(self.window.y) && covers_one(self.window.x)
     }
 }

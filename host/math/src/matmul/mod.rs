@@ -3,6 +3,7 @@
 
 mod element;
 mod kernel;
+mod prepared;
 mod small;
 mod tiling;
 
@@ -12,6 +13,7 @@ use crate::{BlockOp, Number, ShapeError, TileMut};
 
 pub use element::MatMulElement;
 pub(crate) use kernel::{FEW_ROWS, Gemm, Matrix};
+pub use prepared::PreparedMatrix;
 pub use small::small_matmul;
 pub(crate) use tiling::choose_tiles;
 

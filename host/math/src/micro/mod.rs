@@ -1,4 +1,4 @@
-//! Register-tiled matrix products: up to [`ROWS`] rows by one panel of packed columns. A tile stays
+//! Register-tiled matrix products: up to [`ROWS`] rows (of narrow panels more) by one panel of packed columns. A tile stays
 //! in registers from the first product to the last, and the epilogue (bias, residual, activation)
 //! is applied when it is stored.
 //!
@@ -32,8 +32,11 @@ pub(crate) use product::{Epilogue, RowProduct};
 pub(crate) use target::{Target, even_tiles};
 pub(crate) use tile::{DepthTile, RowTile, Segment, Store, TapTile};
 
-/// The greatest number of rows of a tile.
+/// The greatest number of rows of a tile, unless its panel is narrow.
 pub(crate) const ROWS: usize = 6;
+/// The greatest number of rows of a tile of a narrow panel, of which [`ROWS`] rows would leave most
+/// registers without sums.
+const NARROW_ROWS: usize = 12;
 /// The greatest number of columns of a panel, over all instruction sets.
 pub(crate) const MOST_COLS: usize = 64;
 
@@ -43,7 +46,9 @@ pub(crate) struct Micro<E: 'static> {
     pub(crate) lanes: usize,
     /// The number of columns of a panel, which is a few vectors.
     pub(crate) cols: usize,
-    /// Computes a tile with this many rows (1 to [`ROWS`]) and this many vectors of columns (1 to
+    /// The greatest number of vectors of which a row tile may have [`NARROW_ROWS`] rows.
+    pub(crate) narrow: usize,
+    /// Computes a tile with this many rows (1 to [`most_rows`](Self::most_rows)) and this many vectors of columns (1 to
     /// `cols / lanes`).
     ///
     /// # Safety
@@ -62,6 +67,13 @@ pub(crate) struct Micro<E: 'static> {
     /// The processor has the instruction set, and the tile's pointers are valid as [`TapTile`]
     /// requires.
     pub(crate) tap_tile: unsafe fn(usize, usize, &TapTile<'_, E>),
+}
+
+impl<E> Micro<E> {
+    /// Returns the greatest number of rows of a row tile with this many columns.
+    pub(crate) fn most_rows(&self, cols: usize) -> usize {
+        if cols.div_ceil(self.lanes) <= self.narrow { NARROW_ROWS } else { ROWS }
+    }
 }
 
 /// An element type that tiles are computed in.

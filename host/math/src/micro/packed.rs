@@ -126,6 +126,18 @@ impl<E: MicroElement> Packed<E> {
         panel * self.panel_cols..self.cols.min((panel + 1) * self.panel_cols)
     }
 
+    /// Returns the panels with these columns.
+    ///
+    /// # Panics
+    /// If these columns do not begin at a panel, or end neither at a panel nor at the end of the
+    /// matrix.
+    pub(crate) fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
+        let width = self.panel_cols;
+        let ends = cols.end == self.cols || cols.end.is_multiple_of(width);
+        assert!(cols.start.is_multiple_of(width) && ends, "blocks have whole panels");
+        cols.start / width..cols.end.div_ceil(width)
+    }
+
     fn elements(&self, part: usize, panel: usize) -> Range<usize> {
         let rows = self.rows(part);
         let start = self.start + (rows.start * self.panels() + rows.len() * panel) * self.panel_cols;

@@ -8,6 +8,13 @@ use std::{ops::Range, ptr};
 
 use super::{MicroElement, Packed, RowTile, Segment, Target, even_tiles};
 
+/// The size of a cache line, of which each step of a tile fetches at most one.
+const LINE_BYTES: usize = 64;
+
+/// Panels of smaller matrices are not fetched ahead, unless another matrix follows: they soon are in
+/// the second-level cache, and the instructions would cost more than they save.
+const LEAST_AHEAD_BYTES: usize = 256 * 1024;
+
 /// The operations on each element before it is stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Epilogue<'a, E> {
@@ -31,6 +38,8 @@ pub(crate) struct RowProduct<'a, E> {
     pub(crate) offsets: &'a [usize],
     /// The values to add, in the layout of the output; or null.
     pub(crate) residual: *const E,
+    /// The matrix of the next product, whose first panel is fetched into the cache meanwhile.
+    pub(crate) next: Option<&'a Packed<E>>,
     pub(crate) epilogue: Epilogue<'a, E>,
 }
 
@@ -74,6 +83,27 @@ impl<E: MicroElement> RowProduct<'_, E> {
         }
     }
 
+    /// Returns the panel that is read after this one, and how many of its elements each step of each
+    /// of `tiles` tiles fetches, so that all of it is in the cache when it is needed.
+    fn ahead(&self, part: usize, panel: usize, tiles: usize) -> (*const E, usize) {
+        let next = if panel + 1 < self.panels.end {
+            self.packed.panel(part, panel + 1)
+        } else if part + 1 < self.packed.parts() {
+            self.packed.panel(part + 1, self.panels.start)
+        } else {
+            match self.next {
+                Some(next) if self.panels.start < next.panels() => next.panel(0, self.panels.start),
+                _ => &[],
+            }
+        };
+        let bytes = size_of::<E>() * self.packed.depth() * self.packed.cols();
+        if next.is_empty() || bytes < LEAST_AHEAD_BYTES && self.next.is_none() {
+            return (next.as_ptr(), 0);
+        }
+        let steps = tiles * self.packed.rows(part).len();
+        (next.as_ptr(), next.len().div_ceil(steps.max(1)).min(LINE_BYTES / size_of::<E>()))
+    }
+
     /// Computes one panel of one part, for all rows.
     ///
     /// # Safety
@@ -88,7 +118,9 @@ impl<E: MicroElement> RowProduct<'_, E> {
         let (out, residual) = unsafe {
             (self.out.add(column), if has_residual { self.residual.add(column) } else { ptr::null() })
         };
-        for rows in even_tiles(self.offsets.len()) {
+        let tiles = even_tiles(self.offsets.len(), micro.most_rows(cols.len()));
+        let (ahead, ahead_step) = self.ahead(part, panel, tiles.len());
+        for (number, rows) in tiles.enumerate() {
             let target = Target {
                 out,
                 offsets: &self.offsets[rows.clone()],
@@ -103,7 +135,9 @@ impl<E: MicroElement> RowProduct<'_, E> {
             // requests whole vectors of columns.
             unsafe {
                 target.store(|vectors, store| {
-                    let tile = RowTile { segments, first: rows.start, panel: right, store };
+                    let ahead = ahead.wrapping_add(number * ahead_step * self.packed.rows(part).len());
+                    let tile =
+                        RowTile { segments, first: rows.start, panel: right, ahead, ahead_step, store };
                     (micro.row_tile)(rows.len(), vectors, &tile);
                 });
             }

@@ -4,12 +4,12 @@
 
 use std::{ops::Range, ptr};
 
-use super::{MicroElement, ROWS, Store};
+use super::{MicroElement, Store};
 
-/// Cuts `count` rows into tiles of nearly the same number of rows, at most [`ROWS`], because a
-/// short last tile would cost nearly as much as a full one.
-pub(crate) fn even_tiles(count: usize) -> impl Iterator<Item = Range<usize>> {
-    let tiles = count.div_ceil(ROWS);
+/// Cuts `count` rows into tiles of nearly the same number of rows, at most `most`, because a short
+/// last tile would cost nearly as much as a full one.
+pub(crate) fn even_tiles(count: usize, most: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    let tiles = count.div_ceil(most);
     (0..tiles).map(move |tile| tile * count / tiles..(tile + 1) * count / tiles)
 }
 
@@ -33,7 +33,7 @@ impl<E: MicroElement> Target<'_, E> {
     /// Calls `compute` with the number of vectors and the place to store them.
     ///
     /// # Safety
-    /// There are at most [`ROWS`] rows and a panel's columns. `out` is valid for writes, and
+    /// There are at most `most_rows` rows for `cols`, and at most a panel's columns. `out` is valid for writes, and
     /// `residual` for reads, of `cols` elements at each offset. The bias has `cols` elements.
     pub(crate) unsafe fn store(&self, compute: impl FnOnce(usize, Store<E>)) {
         let lanes = E::micro().lanes;
@@ -53,11 +53,12 @@ impl<E: MicroElement> Target<'_, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::micro::ROWS;
 
     #[test]
     fn tiles_are_even() {
         for count in 0..100 {
-            let tiles: Vec<_> = even_tiles(count).collect();
+            let tiles: Vec<_> = even_tiles(count, ROWS).collect();
             assert_eq!(tiles.len(), count.div_ceil(ROWS));
             assert_eq!(tiles.iter().map(ExactSizeIterator::len).sum::<usize>(), count);
             assert!(tiles.windows(2).all(|pair| pair[0].end == pair[1].start));

@@ -53,6 +53,11 @@ pub(super) trait Vector: Copy {
     /// # Safety
     /// See [`splat`](Self::splat).
     unsafe fn zero() -> Self;
+    /// Fetches the cache line at `at` into the second-level cache. The address need not be valid.
+    ///
+    /// # Safety
+    /// See [`splat`](Self::splat).
+    unsafe fn prefetch(at: *const Self::Element);
 }
 
 /// A run of the depth over which each row of the left operand is contiguous.
@@ -94,6 +99,10 @@ pub(crate) struct RowTile<'a, E> {
     pub(crate) segments: &'a [Segment<E>],
     pub(crate) first: usize,
     pub(crate) panel: *const E,
+    /// What is read soon after this tile. It is only fetched into the cache, and may be any address.
+    pub(crate) ahead: *const E,
+    /// How many elements of it each step along the depth fetches; zero to fetch nothing.
+    pub(crate) ahead_step: usize,
     pub(crate) store: Store<E>,
 }
 
@@ -107,13 +116,15 @@ pub(crate) struct DepthTile<'a, E> {
     pub(crate) store: Store<E>,
 }
 
-/// Computes `out[r, c] = sum of x_t[r * step + c] · w_t[c] over the taps t`, for the columns from
-/// `first` on. Each tap has the elements `x_t` of the first row and the weights `w_t`.
+/// Computes `out[r, c] = sum of x_t[skip + r * step + c] · w_t[c] over the taps t`, for the columns
+/// from `first` on. Each tap has the elements `x_t` of the first row and the weights `w_t`.
 ///
 /// Its pointers must be valid for the rows and columns that are passed to the kernel, and `store`
 /// as in [`RowTile`].
 pub(crate) struct TapTile<'a, E> {
     pub(crate) taps: &'a [(*const E, *const E)],
+    /// The number of elements from each tap's `x_t` to those of the first row.
+    pub(crate) skip: usize,
     /// The number of elements from one row to the next.
     pub(crate) step: usize,
     /// The first column.
@@ -121,11 +132,11 @@ pub(crate) struct TapTile<'a, E> {
     pub(crate) store: Store<E>,
 }
 
-/// Repeats a block for `$i` from 0 to below `$n`, which is at most 6. It is written out, so that
+/// Repeats a block for `$i` from 0 to below `$n`, which is at most 12. It is written out, so that
 /// arrays indexed by `$i` become registers.
 macro_rules! each {
     ($i:ident < $n:ident $body:block) => {
-        each!(@ $i, $n, $body, 0 1 2 3 4 5)
+        each!(@ $i, $n, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
     };
     (@ $i:ident, $n:ident, $body:block, $($at:literal)+) => {
         $(if $at < $n {
@@ -145,11 +156,30 @@ macro_rules! each {
 pub(super) unsafe fn row_tile<V: Vector, const M: usize, const N: usize, const PANEL: usize>(
     tile: &RowTile<'_, V::Element>,
 ) {
+    // SAFETY: the caller promises the same.
+    unsafe {
+        let sums = match tile.ahead_step {
+            // Short products would be slowed down by instructions that fetch nothing.
+            0 => row_sums::<V, M, N, PANEL, false>(tile),
+            _ => row_sums::<V, M, N, PANEL, true>(tile),
+        };
+        store(sums, &tile.store);
+    }
+}
+
+/// Returns a tile's sums. `AHEAD` says whether it fetches what is read soon after.
+///
+/// # Safety
+/// As for [`row_tile`].
+#[inline(always)]
+unsafe fn row_sums<V: Vector, const M: usize, const N: usize, const PANEL: usize, const AHEAD: bool>(
+    tile: &RowTile<'_, V::Element>,
+) -> [[V; N]; M] {
     // SAFETY: all pointers are valid as `RowTile` requires. The loops below access `M` rows, `len`
     // elements of each in each segment, and one row of the panel for each of them.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
-        let mut panel = tile.panel;
+        let (mut panel, mut ahead) = (tile.panel, tile.ahead);
         for segment in tile.segments {
             let rows = segment.rows.add(tile.first);
             let mut left = [tile.panel; M];
@@ -167,10 +197,14 @@ pub(super) unsafe fn row_tile<V: Vector, const M: usize, const N: usize, const P
                         sums[R][C] = sums[R][C].plus_product(factor, right[C]);
                     });
                 });
+                if AHEAD {
+                    V::prefetch(ahead);
+                    ahead = ahead.wrapping_add(tile.ahead_step);
+                }
                 panel = panel.add(PANEL * V::LANES);
             }
         }
-        store(sums, &tile.store);
+        sums
     }
 }
 
@@ -219,7 +253,7 @@ pub(super) unsafe fn tap_tile<V: Vector, const M: usize, const N: usize>(tile: &
         let mut sums = [[V::zero(); N]; M];
         let part = tile.store.part;
         for &(x, weights) in tile.taps {
-            let (x, weights) = (x.add(tile.first), weights.add(tile.first));
+            let (x, weights) = (x.add(tile.skip + tile.first), weights.add(tile.first));
             each!(C < N {
                 let is_part = C + 1 == N && part != 0;
                 let part = if is_part { part } else { 0 };
@@ -291,7 +325,7 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to
 macro_rules! micro {
     (
         $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident, $taps:ident,
-        $vector:ty, $element:ty, $panel:literal: $($n:literal),+
+        $vector:ty, $element:ty, $panel:literal: $($n:literal),+; narrow: $most_narrow:literal: $($narrow:literal),+
     ) => {
         $(#[$feature])*
         unsafe fn $rows(rows: usize, vectors: usize, tile: &$crate::micro::RowTile<'_, $element>) {
@@ -306,7 +340,13 @@ macro_rules! micro {
                     (4, $n) => row_tile::<$vector, 4, $n, $panel>(tile),
                     (5, $n) => row_tile::<$vector, 5, $n, $panel>(tile),
                     (6, $n) => row_tile::<$vector, 6, $n, $panel>(tile),)+
-                    _ => unreachable!("tiles have 1 to 6 rows and vectors enough for a panel"),
+                    $((7, $narrow) => row_tile::<$vector, 7, $narrow, $panel>(tile),
+                    (8, $narrow) => row_tile::<$vector, 8, $narrow, $panel>(tile),
+                    (9, $narrow) => row_tile::<$vector, 9, $narrow, $panel>(tile),
+                    (10, $narrow) => row_tile::<$vector, 10, $narrow, $panel>(tile),
+                    (11, $narrow) => row_tile::<$vector, 11, $narrow, $panel>(tile),
+                    (12, $narrow) => row_tile::<$vector, 12, $narrow, $panel>(tile),)+
+                    _ => unreachable!("tiles have at most `most_rows` rows and vectors enough for a panel"),
                 }
             }
         }
@@ -350,6 +390,7 @@ macro_rules! micro {
         pub(super) static $table: $crate::micro::Micro<$element> = $crate::micro::Micro {
             lanes: <$vector as $crate::micro::tile::Vector>::LANES,
             cols: $panel * <$vector as $crate::micro::tile::Vector>::LANES,
+            narrow: $most_narrow,
             row_tile: $rows,
             depth_tile: $depth,
             tap_tile: $taps,

@@ -150,6 +150,20 @@ fn large_tensors_are_cut_and_right() {
     let expected: Vec<f32> = (0..rows * cols).map(|i| x[i % rows * cols + i / rows]).collect();
     assert_eq!(run(&transpose, &x[..], &vec![0.0; x.len()]), expected);
 
+    // Rows of few elements, each from its own column.
+    for columns in [2, 3, 4, 5, 8, 15] {
+        let shape = [columns, 9001, 2];
+        let x = &x[..shape.iter().product()];
+        for (order, run_len) in [([1, 0, 2], 2), ([1, 2, 0], 1)] {
+            let transpose = Transpose::new(&shape, &order).unwrap();
+            let stride = 9001 * 2;
+            let from =
+                |i: usize| i / run_len % columns * stride + i / (run_len * columns) * run_len + i % run_len;
+            let expected: Vec<f32> = (0..x.len()).map(|i| x[from(i)]).collect();
+            assert_eq!(run(&transpose, x, &vec![0.0; x.len()]), expected, "{columns}");
+        }
+    }
+
     let columns = column_sums::<f32>(rows, cols).unwrap();
     assert!(columns.partials().is_some_and(|first| first.block_count() > 4));
     let mut out = vec![0.0; cols];
