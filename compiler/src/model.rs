@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The kernels that a model becomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub enum Target {
     /// Ops of the core runtime, which run in host memory or on a device.
     #[default]
@@ -116,32 +116,36 @@ pub fn compile_observed(
     let mut timing = Timing::default();
     let mut start = Instant::now();
     let evaluator = Evaluator::new(host).map_err(|error| one_error(error.message))?;
-    let (mut graph, warnings) = import_model(path, &options.import, &evaluator)?;
+    let (graph, warnings) = import_model(path, &options.import, &evaluator)?;
     timing.end(IMPORT, &mut start);
-    let verify_each = options.passes.verify_each || cfg!(debug_assertions);
-    if verify_each {
-        pass::verify_op_graph(&graph, &evaluator)?;
-    }
-    if observer(IMPORT, Stage::Ops(&graph)).is_break() {
-        return Ok(None);
-    }
-    start = Instant::now();
-    let passes = &mut timing.passes;
-    let mut after = |pass: &pass::Pass, graph: &Graph, time: Duration| {
-        passes.push((pass.name, time));
-        observer(pass.name, Stage::Ops(graph))
-    };
-    if pass::run(pass::PASSES, &mut graph, &evaluator, options.passes, &mut after)?.is_break() {
-        return Ok(None);
-    }
-    timing.end(PASSES, &mut start);
-    let lowered = match options.target {
-        Target::CoreRuntime => lower::corert::lower(&graph, &evaluator)?,
-        Target::Cuda(options) => lower::cuda::lower(&graph, &evaluator, options)?,
+    let mut improve = |graph: Graph| improved(graph, options, &evaluator, (&mut timing, &mut *observer));
+    let (inputs, outputs) = (graph.inputs.clone(), graph.outputs.clone());
+    let lowered = match &options.target {
+        Target::Cuda(cuda) if !cuda.batches.is_empty() => {
+            let input = batch_input(&graph)?;
+            let mut graphs = Vec::new();
+            for &size in &cuda.batches {
+                let import = with_batch(&graph, &options.import, size);
+                let Some(graph) = improve(import_model(path, &import, &evaluator)?.0)? else {
+                    return Ok(None);
+                };
+                graphs.push((size, graph));
+            }
+            start = Instant::now();
+            lower::cuda::lower_batches(&graph, graphs, input, &evaluator, cuda)?
+        }
+        target => {
+            let Some(graph) = improve(graph)? else { return Ok(None) };
+            start = Instant::now();
+            match target {
+                Target::CoreRuntime => lower::corert::lower(&graph, &evaluator)?,
+                Target::Cuda(options) => lower::cuda::lower(&graph, &evaluator, options)?,
+            }
+        }
     };
     timing.end(LOWER, &mut start);
     let kernels = kernel_ops()?;
-    if verify_each {
+    if options.passes.verify_each || cfg!(debug_assertions) {
         pass::verify_kernel_graph(&lowered.module, &kernels)?;
     }
     if observer(LOWER, Stage::Kernels(&lowered.module)).is_break() {
@@ -157,11 +161,61 @@ pub fn compile_observed(
         module: lowered.module,
         weights: lowered.weights,
         plan: lowered.plan,
-        inputs: graph.inputs,
-        outputs: graph.outputs,
+        inputs,
+        outputs,
         warnings,
         timing,
     }))
+}
+
+/// Runs the passes on an imported graph. Returns nothing if the observer stops the compilation.
+fn improved(
+    mut graph: Graph,
+    options: &CompileOptions,
+    evaluator: &Evaluator,
+    (timing, observer): (&mut Timing, &mut dyn FnMut(&str, Stage<'_>) -> ControlFlow<()>),
+) -> Result<Option<Graph>, Diagnostics> {
+    if options.passes.verify_each || cfg!(debug_assertions) {
+        pass::verify_op_graph(&graph, evaluator)?;
+    }
+    if observer(IMPORT, Stage::Ops(&graph)).is_break() {
+        return Ok(None);
+    }
+    let mut start = Instant::now();
+    let passes = &mut timing.passes;
+    let mut after = |pass: &pass::Pass, graph: &Graph, time: Duration| {
+        passes.push((pass.name, time));
+        observer(pass.name, Stage::Ops(graph))
+    };
+    let for_devices = matches!(options.target, Target::Cuda(_));
+    let chosen = PassOptions { for_devices, ..options.passes };
+    if pass::run(&pass::pipeline(chosen), &mut graph, evaluator, chosen, &mut after)?.is_break() {
+        return Ok(None);
+    }
+    timing.end(PASSES, &mut start);
+    Ok(Some(graph))
+}
+
+/// Returns the number of the first input whose first extent is open.
+fn batch_input(graph: &Graph) -> Result<usize, Diagnostics> {
+    let is_open = |port: &Port| matches!(port.ty.dims.as_deref(), Some([None, ..]));
+    graph.inputs.iter().position(is_open).ok_or_else(|| {
+        let inputs = graph.inputs.iter().map(|port| format!("'{}' is {}", port.name, port.ty));
+        let inputs = inputs.collect::<Vec<_>>().join(", ");
+        one_error(format!("plans for several batches need an input whose first extent is open, but {inputs}"))
+    })
+}
+
+/// Sets the first extent of every input that leaves it open.
+fn with_batch(graph: &Graph, import: &ImportOptions, size: u64) -> ImportOptions {
+    let mut import = import.clone();
+    for port in &graph.inputs {
+        if let Some([None, rest @ ..]) = port.ty.dims.as_deref() {
+            let dims = std::iter::once(Some(size)).chain(rest.iter().copied()).collect();
+            import.input_shapes.insert(port.name.clone(), dims);
+        }
+    }
+    import
 }
 
 impl Timing {

@@ -30,6 +30,100 @@ fn a_device_program_computes_what_ops_compute() {
     assert!(wrong.contains("'x' must be F32 [2, 3], but it is F32 [1, 3]"), "{wrong}");
 }
 
+/// A model with ops that only the host has.
+fn host_ops() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/host_ops.mlir");
+    path.to_str().expect("a path").to_owned()
+}
+
+#[test]
+fn what_devices_lack_runs_on_the_host_between_graphs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("program.mlir");
+    let (model, program) = (host_ops(), program.to_str().expect("a path"));
+    for input in ["4x8xf32=random(1)", "4x8xf32=-1", "4x8xf32=1"] {
+        let input = ["-i", input, "--json"];
+        let expected = output(&[&["run", &model][..], &input].concat());
+        for options in [&[][..], &["--no-graph"]] {
+            output(&[&["compile", &model, "--target=cuda", "-o", program][..], options].concat());
+            let run = ["run", program, "--device=cpu", "--check", "--tolerance=1e-6"];
+            let found = output(&[&run[..], &input].concat());
+            assert_eq!(rounded(&found), rounded(&expected));
+        }
+    }
+    let text = fs::read_to_string(program).expect("text");
+    assert!(text.contains("func @run_0") && text.contains("\"onnx.CumSum\""), "{text}");
+    let explained = output(&["compile", &model, "--target=cuda", "--explain"]);
+    assert!(explained.contains("onnx.CumSum has no form for devices"), "{explained}");
+    assert!(explained.contains("tf.If calls functions"), "{explained}");
+    let refused = errors(&["compile", &model, "--target=cuda", "--strict", "-o", program], 1);
+    assert!(refused.contains("onnx.CumSum has no form for devices"), "{refused}");
+    assert!(refused.contains("?x2xi64 is not") && refused.contains("tf.If calls functions"), "{refused}");
+}
+
+/// JSON with its numbers rounded to five digits.
+fn rounded(json: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    fn walk(value: &serde_json::Value, text: &mut String) {
+        match value {
+            serde_json::Value::Array(values) => values.iter().for_each(|value| walk(value, text)),
+            serde_json::Value::Object(fields) => fields.values().for_each(|value| walk(value, text)),
+            serde_json::Value::Number(number) => {
+                *text += &format!("{:.5} ", number.as_f64().unwrap_or(f64::NAN) + 0.0);
+            }
+            other => *text += &format!("{other} "),
+        }
+    }
+    let mut text = String::new();
+    walk(&value, &mut text);
+    text
+}
+
+#[test]
+fn a_program_has_a_plan_for_each_batch_size() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("layer.mlir");
+    let (model, program) = (model(), program.to_str().expect("a path"));
+    let model = model.to_str().expect("a path");
+    output(&["compile", model, "--target=cuda", "--batch=4,1", "-o", program]);
+    for input in ["x=1x3xf32=[0,-1,1]", "x=4x3xf32=random(1)"] {
+        let expected = output(&["run", model, "-i", input, "--json"]);
+        let found = output(&["run", program, "--device=cpu", "--check", "-i", input, "--json"]);
+        assert_eq!(rounded(&found), rounded(&expected));
+    }
+    let wrong = errors(&["run", program, "--device=cpu", "-i", "x=2x3xf32=0"], 1);
+    assert!(
+        wrong.contains("'x' has the shape [2, 3], but the program was compiled for batches of 1, 4"),
+        "{wrong}"
+    );
+    let fixed = errors(&["compile", &host_ops(), "--target=cuda", "--batch=1", "-o", program], 1);
+    assert!(fixed.contains("need an input whose first extent is open"), "{fixed}");
+}
+
+#[test]
+fn a_narrow_program_says_how_far_it_is_off() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("layer.mlir");
+    let (model, program) = (model(), program.to_str().expect("a path"));
+    let model = model.to_str().expect("a path");
+    let shape = ["--input-shape", "batch=8", "--target=cuda", "-o", program];
+    for (precision, ty) in [("f16", "8x3xf16"), ("bf16", "8x3xbf16")] {
+        let compile = [&["compile", model, "--precision", precision][..], &shape].concat();
+        let compiled = tfrt(&compile);
+        let said = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success() && said.contains("differs from f32 by at most"), "{said}");
+        let text = fs::read_to_string(program).expect("text");
+        assert!(text.contains(ty), "{text}");
+        let input = ["-i", "8x3xf32=random(1)"];
+        let values = folder.path().join("y.npy");
+        let values = values.to_str().expect("a path");
+        output(&[&["run", model, "-o", values][..], &input].concat());
+        let expected = format!("@{values}");
+        let run = ["run", program, "--device=cpu", "--tolerance=0.02", "--expected-output", &expected];
+        output(&[&run[..], &input].concat());
+    }
+}
+
 /// The values of a line of MLIR after a kernel's name: `%a, %b` of `%c = kernel %a, %b`.
 fn operands<'t>(line: &'t str, kernel: &str) -> Option<Vec<&'t str>> {
     let (_, rest) = line.split_once(kernel)?;

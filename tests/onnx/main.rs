@@ -2,7 +2,7 @@
 //! networks for a device.
 //!
 //! `TFRT_ONNX_DATA` names the folder `onnx/backend/test/data` of that package; `ci/onnx` installs it and calls this. Without the
-//! variable nothing runs. `failures.txt` lists the cases that fail and why: a case that fails and is not listed there is a
+//! variable nothing runs. With `TFRT_ONNX_TARGET=cuda`, the cases run as device programs, on the CPU device. `failures.txt` lists the cases that fail and why: a case that fails and is not listed there is a
 //! failure of this test, and so is one that is listed and passes.
 
 mod plans;
@@ -15,8 +15,8 @@ use std::{
 };
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use tfrt::{Runtime, host::AsyncValue};
-use tfrt_compiler::{CompileOptions, import::onnx::read_tensor_file};
+use tfrt::{Choice, DeviceOptions, Runtime, host::AsyncValue};
+use tfrt_compiler::{CompileOptions, Target, import::onnx::read_tensor_file, lower::cuda::CudaOptions};
 use tfrt_host::{DType, RequestContext, ResourceContext};
 use tfrt_models::kernels::{MODEL_WEIGHTS, ModelWeights};
 use tfrt_tensor::{Accessor, HostTensor, bf16, f16};
@@ -37,7 +37,9 @@ fn main() {
         let skipped = Trial::test("TFRT_ONNX_DATA is not set", || Ok(())).with_ignored_flag(true);
         libtest_mimic::run(&arguments, vec![skipped]).exit();
     };
-    let runtime = Runtime::builder().build().expect("a runtime");
+    let is_device = std::env::var_os("TFRT_ONNX_TARGET").is_some_and(|target| target == "cuda");
+    let devices = if is_device { DeviceOptions::new(Choice::Cpu, 1) } else { DeviceOptions::default() };
+    let runtime = Runtime::builder().devices(devices).build().expect("a runtime");
     let listed: Arc<HashMap<String, String>> = Arc::new(listed());
     let mut trials = Vec::new();
     for part in PARTS {
@@ -46,7 +48,9 @@ fn main() {
         for case in cases {
             let name = format!("{part}/{}", case.file_name().to_string_lossy());
             let (runtime, listed, key) = (runtime.clone(), listed.clone(), name.clone());
-            trials.push(Trial::test(name, move || judge(&key, &listed, run_case(&runtime, &case.path()))));
+            trials.push(Trial::test(name, move || {
+                judge(&key, &listed, run_case(&runtime, &case.path(), is_device))
+            }));
         }
     }
     trials.extend(plans::trials(&runtime, &data.join("light")));
@@ -70,8 +74,12 @@ fn judge(name: &str, listed: &HashMap<String, String>, outcome: Result<(), Strin
 }
 
 /// Compiles the model of a folder and runs it on each of its data sets.
-fn run_case(runtime: &Runtime, folder: &Path) -> Result<(), String> {
-    let options = CompileOptions::default();
+fn run_case(runtime: &Runtime, folder: &Path, is_device: bool) -> Result<(), String> {
+    let mut options = CompileOptions::default();
+    if is_device {
+        options.target = Target::Cuda(CudaOptions::default());
+        options.import.input_shapes = input_shapes(runtime, folder)?;
+    }
     let model =
         runtime.compile_model(folder.join("model.onnx"), &options).map_err(|errors| errors.to_string())?;
     let program = runtime.load("model", model.bef).map_err(|errors| errors.to_string())?;
@@ -103,6 +111,15 @@ fn run_case(runtime: &Runtime, folder: &Path) -> Result<(), String> {
         sets += 1;
     }
     if sets == 0 { Err("the case has no data".to_owned()) } else { Ok(()) }
+}
+
+/// The shapes of the inputs of a case's first data set, by name.
+fn input_shapes(runtime: &Runtime, folder: &Path) -> Result<HashMap<String, Vec<Option<u64>>>, String> {
+    let model = runtime.compile_model(folder.join("model.onnx"), &CompileOptions::default());
+    let model = model.map_err(|errors| errors.to_string())?;
+    let inputs = tensors(runtime, &folder.join("test_data_set_0"), "input")?;
+    let dims = |tensor: &HostTensor| tensor.shape().dims().iter().map(|&dim| Some(dim as u64)).collect();
+    Ok(model.inputs.into_iter().map(|port| port.name).zip(inputs.iter().map(dims)).collect())
 }
 
 fn tensors(runtime: &Runtime, set: &Path, kind: &str) -> Result<Vec<HostTensor>, String> {

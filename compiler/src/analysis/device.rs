@@ -267,7 +267,7 @@ fn label(op: &Operation) -> String {
 }
 
 /// The place of an op as the runtime shows it: a name of the model, or a position in a file.
-fn place(location: &Location) -> Option<String> {
+pub(crate) fn place(location: &Location) -> Option<String> {
     match location.file_position()? {
         (file, 0, _) => Some(file.as_str().to_owned()),
         (file, line, column) => Some(format!("{}:{line}:{column}", file.as_str())),

@@ -11,6 +11,7 @@ use tfrt_ir::OpId;
 use crate::{Graph, graph::CONST, import::onnx::RETURN};
 
 pub use device::device_problem;
+pub(crate) use device::place;
 pub use liveness::PeakMemory;
 
 /// The calls of one op in a graph.

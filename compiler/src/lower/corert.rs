@@ -47,15 +47,8 @@ pub struct Lowered {
 /// # Errors
 /// Everything that has no counterpart in a kernel graph, each where it stands.
 pub fn lower(graph: &Graph, evaluator: &Evaluator) -> Result<Lowered, Diagnostics> {
-    let mut lowering = Lowering {
-        graph,
-        allocator: evaluator.allocator(),
-        uploaded: uploaded(graph, evaluator),
-        module: Module::new(),
-        weights: Vec::new(),
-        used: HashMap::new(),
-        errors: Diagnostics::new(),
-    };
+    let mut lowering = Lowering::new(graph, evaluator);
+    lowering.uploaded = uploaded(graph, evaluator);
     lowering.lower_all();
     if lowering.errors.has_errors() {
         return Err(lowering.errors);
@@ -67,7 +60,7 @@ pub(super) fn handle() -> Type {
     Type::dialect("corert", "tensorhandle")
 }
 
-fn handler() -> Type {
+pub(super) fn handler() -> Type {
     Type::dialect("corert", "ophandler")
 }
 
@@ -80,8 +73,8 @@ pub(super) struct Lowering<'g> {
     allocator: &'g SharedAllocator,
     /// The constants that go to the device once, if the model runs on one.
     uploaded: HashSet<ConstantId>,
-    module: Module,
-    weights: Vec<(String, HostTensor)>,
+    pub(super) module: Module,
+    pub(super) weights: Vec<(String, HostTensor)>,
     /// The constants that each function uses, those of functions it calls too.
     pub(super) used: HashMap<String, BTreeSet<ConstantId>>,
     pub(super) errors: Diagnostics,
@@ -91,24 +84,42 @@ pub(super) struct Lowering<'g> {
 pub(super) struct Body<'g> {
     pub(super) source: &'g Module,
     pub(super) block: BlockId,
-    handler: ValueId,
+    pub(super) handler: ValueId,
     pub(super) chain: ValueId,
     pub(super) constants: HashMap<ConstantId, ValueId>,
-    values: HashMap<ValueId, ValueId>,
+    pub(super) values: HashMap<ValueId, ValueId>,
 }
 
 impl<'g> Lowering<'g> {
+    pub(super) fn new(graph: &'g Graph, evaluator: &'g Evaluator) -> Self {
+        Lowering {
+            graph,
+            allocator: evaluator.allocator(),
+            uploaded: HashSet::new(),
+            module: Module::new(),
+            weights: Vec::new(),
+            used: HashMap::new(),
+            errors: Diagnostics::new(),
+        }
+    }
+
     fn lower_all(&mut self) {
-        let source = &self.graph.module;
         self.find_constants();
         write_signature(self.graph, &mut self.module);
         self.lower_setup();
-        for function in source.functions() {
+        for function in self.graph.module.functions() {
             if function.name() == MAIN {
                 self.lower_main(function.op());
             } else {
                 self.lower_function(function.op(), function.name());
             }
+        }
+    }
+
+    /// Lowers all functions that others call.
+    pub(super) fn lower_functions(&mut self) {
+        for function in self.graph.module.functions().filter(|function| function.name() != MAIN) {
+            self.lower_function(function.op(), function.name());
         }
     }
 
@@ -118,7 +129,7 @@ impl<'g> Lowering<'g> {
         self.module.op(op).results.clone()
     }
 
-    fn append_one(&mut self, block: BlockId, state: OpState) -> ValueId {
+    pub(super) fn append_one(&mut self, block: BlockId, state: OpState) -> ValueId {
         self.append(block, state)[0]
     }
 
@@ -131,7 +142,7 @@ impl<'g> Lowering<'g> {
     }
 
     /// Finds what constants each function needs: its own, and those of the functions it calls.
-    fn find_constants(&mut self) {
+    pub(super) fn find_constants(&mut self) {
         let source = &self.graph.module;
         let mut calls: HashMap<String, HashSet<String>> = HashMap::new();
         for function in source.functions() {
@@ -177,13 +188,7 @@ impl<'g> Lowering<'g> {
         let (_, block) =
             self.module.add_function(SETUP, FunctionType { inputs: vec![], results }, Location::Unknown);
         let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
-        let made = OpState::new("corert.create_default_op_handler").results([handler()]);
-        let op_handler = self.append_one(block, made);
-        let register = OpState::new("corert.register_op_handler")
-            .operands([op_handler])
-            .attr("chain_name", Attribute::string(HANDLER))
-            .results([Type::chain()]);
-        self.append(block, register);
+        let op_handler = self.make_handler(block);
         let mut returned = vec![op_handler];
         for id in constants {
             let value = self.lower_constant(block, (op_handler, chain), id);
@@ -192,7 +197,19 @@ impl<'g> Lowering<'g> {
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 
-    fn lower_constant(
+    /// Makes the op handler that functions find by its name.
+    pub(super) fn make_handler(&mut self, block: BlockId) -> ValueId {
+        let made = OpState::new("corert.create_default_op_handler").results([handler()]);
+        let op_handler = self.append_one(block, made);
+        let register = OpState::new("corert.register_op_handler")
+            .operands([op_handler])
+            .attr("chain_name", Attribute::string(HANDLER))
+            .results([Type::chain()]);
+        self.append(block, register);
+        op_handler
+    }
+
+    pub(super) fn lower_constant(
         &mut self,
         block: BlockId,
         (op_handler, chain): (ValueId, ValueId),
@@ -314,7 +331,7 @@ impl<'g> Lowering<'g> {
     }
 
     /// Lowers the operations of a function; gives what it returns.
-    fn lower_ops(&mut self, body: &mut Body<'g>, ops: &[OpId]) -> Vec<ValueId> {
+    pub(super) fn lower_ops(&mut self, body: &mut Body<'g>, ops: &[OpId]) -> Vec<ValueId> {
         for &id in ops {
             let op = body.source.op(id);
             if let Some(constant) = self.graph.constant_id(id) {

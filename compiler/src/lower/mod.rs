@@ -16,6 +16,7 @@ pub const SIGNATURE: &str = "signature";
 /// Kernels of programs that other libraries than the core runtime register.
 pub(crate) const OTHER_KERNELS: &[&str] = &[
     "tfrt.call",
+    "tfrt.case",
     "tfrt.constant.f32",
     "tfrt.constant.i32",
     "tfrt.constant.i64",
@@ -40,6 +41,7 @@ pub(crate) const OTHER_KERNELS: &[&str] = &[
     "tfrt_cuda.turn.create",
     "tfrt_cuda.turn.give_back",
     "tfrt_cuda.turn.take",
+    "tfrt_model.batch_number",
     "tfrt_model.signature",
     "tfrt_model.weight",
 ];

@@ -13,17 +13,20 @@ pub(super) const ACTIVATION: &str = "activation";
 /// Activations that the fused op has.
 const ACTIVATIONS: &[(&str, &str)] = &[("tf.Relu", "Relu"), ("tf.Relu6", "Relu6")];
 
-/// Fuses convolutions of f32.
+/// The types that the fused op has.
+const TYPES: &[DType] = &[DType::F16, DType::BF16, DType::F32];
+
+/// Fuses convolutions.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     apply(graph, evaluator, &[fuse_bias, fuse_plain, fuse_residual, fuse_activation]);
 }
 
-/// A convolution with a constant filter, of f32, that nothing else uses.
+/// A convolution with a constant filter that nothing else uses.
 fn convolution(rewriter: &Rewriter<'_>, value: ValueId) -> Option<OpId> {
     let op = rewriter.defined_by(value, "tf.Conv2D")?;
     let filter = rewriter.op(op).operands[1];
-    let is_f32 = rewriter.constant(filter)?.dtype() == DType::F32;
-    (is_f32 && rewriter.has_one_use(value)).then_some(op)
+    let is_known = TYPES.contains(&rewriter.constant(filter)?.dtype());
+    (is_known && rewriter.has_one_use(value)).then_some(op)
 }
 
 fn attributes(rewriter: &Rewriter<'_>, op: OpId, activation: &str) -> AttrDict {
@@ -53,14 +56,15 @@ fn fuse_plain(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (value, operands) = (rewriter.result(op)?, rewriter.op(op).operands.clone());
     let module = &rewriter.graph.module;
     let is_bias = |op: OpId| rewriter.op(op).name == "tf.BiasAdd";
-    if rewriter.constant(operands[1])?.dtype() != DType::F32
+    let dtype = rewriter.constant(operands[1])?.dtype();
+    if !TYPES.contains(&dtype)
         || module.has_one_use(value) && module.uses_of(value).any(|used| is_bias(used.op))
     {
         return None;
     }
     let channels = rewriter.ty(operands[1])?.static_dims()?.last().copied()?;
     let shape = rewriter.create_integers(&[i64::try_from(channels).ok()?])?;
-    let zero = rewriter.create_number(DType::F32, 0.0)?;
+    let zero = rewriter.create_number(dtype, 0.0)?;
     let none: [(&str, Attribute); 0] = [];
     let bias = rewriter.create("tf.Fill", &[shape, zero], none)?;
     let attributes = attributes(rewriter, op, "");

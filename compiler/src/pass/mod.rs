@@ -9,6 +9,8 @@ pub mod functionalize;
 mod fuse_convolution;
 mod fuse_elementwise;
 mod fuse_product;
+mod lay_out_filters;
+mod narrow;
 pub(crate) mod outline_islands;
 mod outline_regions;
 mod prune_graphs;
@@ -25,6 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tfrt_host::DType;
 use tfrt_ir::Diagnostics;
 
 use crate::{Evaluator, Graph};
@@ -50,6 +53,11 @@ impl Pass {
 
 /// The name of the pass that makes functions of graphs.
 const FUNCTIONALIZE: &str = "functionalize";
+/// The names of the passes that narrow a model.
+const NARROW_TO_F16: &str = "narrow-to-f16";
+const NARROW_TO_BF16: &str = "narrow-to-bf16";
+/// The name of the pass for device libraries.
+const LAY_OUT_FILTERS: &str = "lay-out-filters";
 
 /// The passes that improve a graph, in the order in which they run.
 pub const PASSES: &[Pass] = &[
@@ -93,6 +101,16 @@ pub const PASSES: &[Pass] = &[
         run: scale::run,
     },
     Pass {
+        name: NARROW_TO_F16,
+        summary: "Compute products and convolutions of f32 in f16, with --precision=f16",
+        run: narrow::to_f16,
+    },
+    Pass {
+        name: NARROW_TO_BF16,
+        summary: "Compute products and convolutions of f32 in bf16, with --precision=bf16",
+        run: narrow::to_bf16,
+    },
+    Pass {
         name: "fuse-convolutions",
         summary: "Fuse convolutions with their bias, a residual and an activation",
         run: fuse_convolution::run,
@@ -106,6 +124,11 @@ pub const PASSES: &[Pass] = &[
         name: "fuse-elementwise",
         summary: "Fuse elementwise operations with each other and with convolutions before them",
         run: fuse_elementwise::run,
+    },
+    Pass {
+        name: LAY_OUT_FILTERS,
+        summary: "Store the filters of fused convolutions as device libraries read them, for device programs",
+        run: lay_out_filters::run,
     },
     Pass { name: "cse-again", summary: "Compute equal operations once", run: cse::run },
     Pass { name: "dead-code-again", summary: "Remove what fusion left over", run: dead_code::run },
@@ -123,6 +146,27 @@ pub struct PassOptions {
     pub verify_each: bool,
     /// Leave graphs of Switch, Merge and frames to the direct executor.
     pub keep_graphs: bool,
+    /// The type in which products and convolutions of f32 are computed, if it is another one: f16 or bf16.
+    pub narrow: Option<DType>,
+    /// Prepare the graph for device programs.
+    pub for_devices: bool,
+}
+
+impl PassOptions {
+    fn includes(self, pass: &Pass) -> bool {
+        match pass.name {
+            FUNCTIONALIZE => !self.keep_graphs,
+            NARROW_TO_F16 => self.narrow == Some(DType::F16),
+            NARROW_TO_BF16 => self.narrow == Some(DType::BF16),
+            LAY_OUT_FILTERS => self.for_devices,
+            _ => true,
+        }
+    }
+}
+
+/// The passes that improve a model, in order.
+pub fn pipeline(options: PassOptions) -> Vec<Pass> {
+    PASSES.iter().filter(|pass| options.includes(pass)).copied().collect()
 }
 
 /// Runs passes in order and calls `after` behind each with the time that it took. Ends early if `after` says so.

@@ -55,12 +55,14 @@ impl Runner {
         let module = parse_module(&Source::new("graph.mlir", text), &self.ops, &ParseOptions::default());
         let module = module.map_err(|errors| errors.to_string())?;
         let mut graph = Graph::from_module(module, &self.evaluator).map_err(|errors| errors.to_string())?;
-        let is_chosen = |pass: &&pass::Pass| match pass.name {
+        let is_chosen = |pass: &pass::Pass| match pass.name {
             "scalar-loops" => path == Path::Compiled,
             _ => true,
         };
-        let passes: Vec<pass::Pass> = pass::PASSES.iter().filter(is_chosen).copied().collect();
-        let options = pass::PassOptions { verify_each: true, keep_graphs: path == Path::Direct };
+        let keep_graphs = path == Path::Direct;
+        let options = pass::PassOptions { verify_each: true, keep_graphs, ..pass::PassOptions::default() };
+        let mut passes = pass::pipeline(options);
+        passes.retain(is_chosen);
         let mut after = |_: &pass::Pass, _: &Graph, _: Duration| ControlFlow::Continue(());
         let run = pass::run(&passes, &mut graph, &self.evaluator, options, &mut after);
         assert!(run.map_err(|errors| errors.to_string())?.is_continue());

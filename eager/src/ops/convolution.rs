@@ -30,6 +30,37 @@ pub(super) enum Kind {
     Depthwise,
 }
 
+/// The order of a filter's elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FilterLayout {
+    /// Rows, columns, inputs, outputs: TensorFlow's order.
+    Hwio,
+    /// Outputs, rows, columns, inputs: the order of DNN libraries.
+    Ohwi,
+}
+
+/// The attribute that names the order.
+pub(super) const FILTER_LAYOUT: &str = "filter_format";
+
+impl FilterLayout {
+    /// Returns the order that an op's attributes name.
+    pub(super) fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+        match attrs.optional::<&str>(FILTER_LAYOUT)? {
+            None | Some("HWIO") => Ok(Self::Hwio),
+            Some("OHWI") => Ok(Self::Ohwi),
+            Some(other) => {
+                Err(invalid(format!("attribute '{FILTER_LAYOUT}' must be HWIO or OHWI, got '{other}'")))
+            }
+        }
+    }
+
+    /// Returns the rows, columns, inputs and outputs of a filter.
+    pub(super) fn extents(self, filter: &TensorShape) -> Result<[usize; 4], Diagnostic> {
+        let [a, b, c, d] = four(filter, "filter")?;
+        Ok(if self == Self::Hwio { [a, b, c, d] } else { [b, c, d, a] })
+    }
+}
+
 /// Returns the convolution of images by filters of these shapes with an op's attributes, and the
 /// shape of its result.
 pub(super) fn convolution(
@@ -40,7 +71,7 @@ pub(super) fn convolution(
 ) -> Result<(Conv2dShape, TensorShape), Diagnostic> {
     let layout = Layout::of(attrs)?;
     let [batch, height, width, channels] = layout.images(input, "input")?;
-    let [rows, cols, depth, last] = four(filter, "filter")?;
+    let [rows, cols, depth, last] = FilterLayout::of(attrs)?.extents(filter)?;
     let (groups, outputs) = match kind {
         Kind::Full => {
             if depth == 0 || channels % depth != 0 {

@@ -5,18 +5,19 @@
 //! the definition has, with other rounding (minimal filtering), as long as the results are the same whatever the threads and
 //! the batch.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{Activation, Conv2d, Conv2dInput, PackedFilter, Program, map_in_place};
-use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata};
+use tfrt_math::{Activation, Conv2d, Conv2dInput, ConvElement, Float, PackedFilter, Program, map_in_place};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
 
 use super::activation::Activation as Elementwise;
-use super::convolution::{Kind, WINDOW, convolution};
+use super::convolution::{FILTER_LAYOUT, FilterLayout, Kind, WINDOW, convolution};
 use super::fused::check_channels;
 use super::fused_elementwise::{STEPS, program};
 use super::support::{Computed, Described, invalid, one};
+use super::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tfrt.FusedConv2D");
@@ -64,8 +65,14 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     activation(call.attrs)?;
     steps(call.attrs)?;
     let arguments = [Some(input), Some(filter), Some(bias), residual];
-    if let Some(other) = arguments.into_iter().flatten().find(|argument| argument.dtype != DType::F32) {
-        return Err(invalid(format!("the op takes tensors of f32, got {}", other.dtype)));
+    if !types::NARROW_FLOATS.contains(&input.dtype) {
+        return Err(invalid(format!("the op takes tensors of f16, bf16 or f32, got {}", input.dtype)));
+    }
+    if let Some(other) = arguments.into_iter().flatten().find(|argument| argument.dtype != input.dtype) {
+        return Err(invalid(format!(
+            "the op takes tensors of one type, got {} and {}",
+            input.dtype, other.dtype
+        )));
     }
     let (shape, output) = convolution(call.attrs, PREPARED.1, &input.shape, &filter.shape)?;
     check_channels(&bias.shape, "bias", shape.out_channels)?;
@@ -74,30 +81,100 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     {
         return Err(invalid(format!("the residual has shape {}, the result {output}", residual.shape)));
     }
-    one(TensorMetadata::new(DType::F32, output))
+    one(TensorMetadata::new(input.dtype, output))
 }
 
 /// The filter as the plan reads it. It is kept with the filter's elements.
 fn laid_out(
     plan: &Conv2d<f32>,
-    groups: usize,
+    (groups, layout): (usize, FilterLayout),
     filter: &DenseHostTensor,
 ) -> Result<Arc<PackedFilter<f32>>, Diagnostic> {
-    let extents = filter.shape().fixed::<4>()?.0;
-    let pack = |elements: &[f32]| match groups {
-        1 => PackedFilter::new(extents, elements),
-        _ => plan.pack_filter(elements),
+    let extents = layout.extents(filter.shape())?;
+    let pack = |elements: &[f32]| {
+        let elements = hwio(layout, extents, elements);
+        match groups {
+            1 => PackedFilter::new(extents, &elements),
+            _ => plan.pack_filter(&elements),
+        }
     };
     filter.read::<f32>(&ME)?.derived(|packed| plan.takes(packed), pack).map_err(shape_error)
+}
+
+/// Returns a filter's elements in TensorFlow's order.
+fn hwio<T: Copy>(layout: FilterLayout, extents: [usize; 4], elements: &[T]) -> Cow<'_, [T]> {
+    if layout == FilterLayout::Hwio {
+        return Cow::Borrowed(elements);
+    }
+    let (outputs, rest) = (extents[3], extents[..3].iter().product::<usize>());
+    let at = |place: usize| elements[(place % outputs) * rest + place / outputs];
+    Cow::Owned((0..elements.len()).map(at).collect())
 }
 
 fn fused(call: CpuCall<'_>) -> Computed {
     let (input, filter, bias, residual) = match *call.arguments {
         [input, filter, bias] => (input, filter, bias, None),
-        [input, filter, bias, residual] => (input, filter, bias, Some(residual)),
+        [input, filter, bias, residual] => (input, filter, bias, Some(residual.dense()?)),
         _ => return Err(invalid("the op takes 3 or 4 arguments")),
     };
-    let (input, filter) = (input.dense()?, filter.dense()?);
+    let operands = ([input.dense()?, filter.dense()?, bias.dense()?], residual);
+    match operands.0[0].dtype() {
+        DType::F16 => fused_narrow::<tfrt_tensor::f16>(&call, operands),
+        DType::BF16 => fused_narrow::<tfrt_tensor::bf16>(&call, operands),
+        _ => fused_single(&call, operands),
+    }
+}
+
+/// The operands of a call: input, filter and bias, and the residual.
+type Operands<'a> = ([&'a DenseHostTensor; 3], Option<&'a DenseHostTensor>);
+
+/// The op on numbers of 16 bits, which other libraries compute in single precision, too.
+fn fused_narrow<T: Element + ConvElement + Float>(
+    call: &CpuCall<'_>,
+    ([input, filter, bias], residual): Operands<'_>,
+) -> Computed {
+    let (shape, _) = convolution(call.attrs, PREPARED.1, input.shape(), filter.shape())?;
+    let layout = FilterLayout::of(call.attrs)?;
+    let activation = activation(call.attrs)?;
+    let stored = if activation == Some(Elementwise::Relu) { Activation::Relu } else { Activation::None };
+    let mut plan = Conv2d::<T>::new(&shape, stored, workers(call.cx)).map_err(shape_error)?;
+    if let Some(last) = activation.filter(|_| stored == Activation::None) {
+        plan = plan.finished_by(move |elements| map_in_place(elements, |x| last.apply(x)));
+    }
+    if let Some(program) = steps(call.attrs)? {
+        plan = plan.finished_by(move |elements: &mut [T]| {
+            let mut wide: Vec<f32> = elements.iter().map(|x| x.to_f64() as f32).collect();
+            // The program has one argument, which is all that can go wrong.
+            let applied = program.apply(&mut wide);
+            debug_assert!(applied.is_ok());
+            for (x, wide) in elements.iter_mut().zip(wide) {
+                *x = T::from_f64(wide.into());
+            }
+        });
+    }
+    let extents = layout.extents(filter.shape())?;
+    let pack = |elements: &[T]| plan.pack_filter(&hwio(layout, extents, elements));
+    let packed = filter.read::<T>(&ME)?.derived(|packed| plan.takes(packed), pack).map_err(shape_error)?;
+    let residual = residual.map(|residual| residual.read_owned::<T>(&ME)).transpose()?;
+    let reads = (input.read_owned::<T>(&ME)?, packed, bias.read_owned::<T>(&ME)?, residual);
+    let out = call.allocate_unset(0)?;
+    let (result, operands) = (HostTensor::from(out.clone()), (reads, out.write_owned::<T>(&ME)?));
+    run(
+        call.cx,
+        Ok(plan),
+        operands,
+        |(x, filter, bias, residual)| Conv2dInput {
+            bias: Some(bias),
+            residual: residual.as_deref(),
+            ..Conv2dInput::new(x, filter)
+        },
+        |out| out,
+        result,
+    )
+    .map(Into::into)
+}
+
+fn fused_single(call: &CpuCall<'_>, ([input, filter, bias], residual): Operands<'_>) -> Computed {
     let (shape, _) = convolution(call.attrs, PREPARED.1, input.shape(), filter.shape())?;
     let (stored, last) = match activation(call.attrs)? {
         None => (Activation::None, None),
@@ -115,9 +192,9 @@ fn fused(call: CpuCall<'_>) -> Computed {
             debug_assert!(applied.is_ok());
         });
     }
-    let packed = laid_out(&plan, shape.groups, filter)?;
-    let bias = bias.dense()?.read_owned::<f32>(&ME)?;
-    let residual = residual.map(|residual| residual.dense()?.read_owned::<f32>(&ME)).transpose()?;
+    let packed = laid_out(&plan, (shape.groups, FilterLayout::of(call.attrs)?), filter)?;
+    let bias = bias.read_owned::<f32>(&ME)?;
+    let residual = residual.map(|residual| residual.read_owned::<f32>(&ME)).transpose()?;
     let reads = (input.read_owned::<f32>(&ME)?, packed, bias, residual);
     let out = call.allocate_unset(0)?;
     let (result, operands) = (HostTensor::from(out.clone()), (reads, out.write_owned::<f32>(&ME)?));
@@ -136,8 +213,9 @@ fn fused(call: CpuCall<'_>) -> Computed {
     .map(Into::into)
 }
 
-const ATTRS: [AttrSpec; 7] = [
+const ATTRS: [AttrSpec; 8] = [
     attr::string_or("activation", ""),
+    attr::string_or(FILTER_LAYOUT, "HWIO"),
     attr::string_or(STEPS, ""),
     WINDOW[0],
     WINDOW[1],
@@ -147,5 +225,5 @@ const ATTRS: [AttrSpec; 7] = [
 ];
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add(PREPARED.0).types(&[DType::F32]).attrs(ATTRS).metadata(metadata).cpu(fused);
+    ops.add(PREPARED.0).types(types::NARROW_FLOATS).attrs(ATTRS).metadata(metadata).cpu(fused);
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fmt};
 
 use tfrt_host::{
-    Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, bef::AggregateAttribute, value_type,
+    Arg, Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, bef::AggregateAttribute, value_type,
 };
 use tfrt_tensor::{HostTensor, files::safetensors::SafeTensorsFile};
 
@@ -90,7 +90,26 @@ fn signature(
     })
 }
 
+/// Returns the place of a tensor's first extent among the sizes that a program was compiled for.
+fn batch_number(tensor: Arg<HostTensor>, name: Attr<str>, sizes: Attr<[i64]>) -> Result<i32, Diagnostic> {
+    let sizes = sizes.0;
+    let shape = tensor.shape();
+    let found = shape.dims().first().and_then(|&dim| i64::try_from(dim).ok());
+    let place =
+        sizes.iter().position(|&size| Some(size) == found).and_then(|place| i32::try_from(place).ok());
+    place.ok_or_else(|| {
+        let sizes = sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        Diagnostic::invalid_argument(format!(
+            "'{}' has the shape {shape}, but the program was compiled for batches of {sizes}",
+            name.0
+        ))
+    })
+}
+
 pub(super) fn register(registry: &mut KernelRegistry) {
+    registry.add("tfrt_model.batch_number", batch_number).attributes(&["name", "sizes"]).doc(
+        "Returns the number of a tensor's first extent in a list of batch sizes. Errors call the tensor by its name.",
+    );
     registry
         .add("tfrt_model.weight", weight)
         .attributes(&["name"])

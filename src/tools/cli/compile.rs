@@ -4,9 +4,14 @@ use std::{
     io::Write as _,
     ops::ControlFlow,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use tfrt_compiler::{CompiledModel, IMPORT, LOWER, Stage, Target, lower::cuda::CudaOptions, pass};
+use tfrt_compiler::{
+    CompiledModel, IMPORT, LOWER, Stage, Target,
+    lower::cuda::{CudaOptions, DevicePlan},
+    pass,
+};
 use tfrt_host::Diagnostic;
 use tfrt_ir::{OpRegistry, PrintOptions, print_module};
 use tfrt_tensor::Accessor;
@@ -16,6 +21,7 @@ use super::{
     explain::ExplainArgs,
     file_error,
     model::{self, ModelArgs},
+    precision::{self, Precision},
     weights,
 };
 use crate::{
@@ -43,6 +49,15 @@ pub(super) struct Args {
     /// Queue each op of a device program at every call, instead of launching a graph of them
     #[arg(long)]
     no_graph: bool,
+    /// Plan a device program for each of these batch sizes, the first extent of the inputs; a run chooses by its inputs
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Vec<u64>,
+    /// Compute products and convolutions of f32 in TYPE, and report the difference
+    #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
+    precision: Precision,
+    /// Refuse ops that no device can run in planned memory, instead of running them on the host
+    #[arg(long)]
+    strict: bool,
     /// Print the program as MLIR text
     #[arg(long)]
     print: bool,
@@ -64,6 +79,27 @@ enum TargetName {
     Corert,
     /// A device program
     Cuda,
+}
+
+impl Args {
+    /// The batch sizes in ascending order, each once.
+    fn batches(&self) -> Vec<u64> {
+        let mut sizes = self.batch.clone();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    fn cuda_options(&self) -> Result<CudaOptions, Failure> {
+        Ok(CudaOptions {
+            records_graph: !self.no_graph,
+            streams: self.plan.streams,
+            is_strict: self.strict,
+            machine: self.plan.predict_for,
+            costs: self.plan.costs()?.map(Arc::new),
+            batches: self.batches(),
+        })
+    }
 }
 
 /// Parses the name of a step of the compiler.
@@ -88,20 +124,28 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(message));
     }
+    if args.target != TargetName::Cuda && (args.strict || !args.batch.is_empty()) {
+        return Err(Failure::Usage(
+            "--strict and --batch are for device programs: add --target cuda".to_owned(),
+        ));
+    }
     let files = output_files(args)?;
     args.plan.check()?;
     let runtime = Runtime::builder().build()?;
     let ops = crate::operations(runtime.registry())?;
     let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None, explained: None };
     let mut options = args.options.options()?;
+    options.passes.narrow = args.precision.narrow();
     if args.target == TargetName::Cuda {
-        options.target =
-            Target::Cuda(CudaOptions { records_graph: !args.no_graph, streams: args.plan.streams });
+        options.target = Target::Cuda(args.cuda_options()?);
     }
     let compiled = model::compile_observed(&args.model, &options, &runtime, console, &mut |step, stage| {
         watch.after(step, stage)
     });
     let compiled = compiled?;
+    if let Some(plan) = compiled.as_ref().and_then(|compiled| compiled.plan.as_ref()) {
+        report_plan(plan, args, console)?;
+    }
     if let Some(explained) = watch.explained {
         console.print(explained?);
     }
@@ -114,6 +158,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         return Ok(());
     };
     model::report_compilation(&compiled, &args.options, console);
+    if options.passes.narrow.is_some() {
+        precision::report(&args.model, &options, &runtime, console);
+    }
     if args.print {
         console.print(print_module(&compiled.module, &ops, PrintOptions::default()));
     }
@@ -121,6 +168,19 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         Some((program, weights)) => write_program(&compiled, program, &weights, &ops, &runtime),
         None => Ok(()),
     }
+}
+
+/// Explains a device program if the user asks, and else says what of it runs on the host.
+fn report_plan(plan: &DevicePlan, args: &Args, console: &mut Console) -> Result<(), Failure> {
+    if args.plan.explain {
+        console.print(args.plan.explain_program(plan)?);
+    } else if !plan.host_ops.is_empty() {
+        let (ops, graphs) = (plan.host_ops.len(), plan.region_count);
+        console.complain(format_args!(
+            "note: ops that run on the host: {ops}, between graphs of the device: {graphs}; --explain lists them"
+        ));
+    }
+    Ok(())
 }
 
 /// The files of the program and of its weights, which must be different and in folders that exist.
@@ -158,7 +218,9 @@ impl Watch<'_> {
             let _ = write!(self.log, "// After {step}\n{text}");
         }
         let is_last_pass = pass::PASSES.last().is_some_and(|pass| pass.name == step);
+        // A device program is explained as it was lowered.
         if self.args.plan.explain
+            && self.args.target == TargetName::Corert
             && is_last_pass
             && let Stage::Ops(graph) = stage
         {

@@ -22,6 +22,7 @@ mod model;
 mod model_inputs;
 mod onnx_ops;
 mod ops;
+mod precision;
 mod profile;
 mod program;
 mod progress;

@@ -37,3 +37,21 @@ func @failing_branch() -> !corert.tensorhandle {
   %y = corert.executeop(%handler) "tfrt.Fail"() { message = "the else branch cannot be imported" } : 1
   tfrt.return %y : !corert.tensorhandle
 }
+
+// The plan for a batch of images.
+// CHECK-LABEL: --- Running 'batch_number'
+func @batch_number() -> i32 {
+  %x = tfrt_dht.create_uninitialized_tensor.f32.2 [4 : i64, 3 : i64]
+  // CHECK: 'batch_number' returned 1
+  %number = "tfrt_model.batch_number"(%x) { name = "x", sizes = [1, 4] } : (!t.tensor) -> i32
+  tfrt.return %number : i32
+}
+
+// CHECK-LABEL: --- Running 'no_batch'
+func @no_batch() -> i32 {
+  %x = tfrt_dht.create_uninitialized_tensor.f32.2 [2 : i64, 3 : i64]
+  // CHECK: 'x' has the shape [2, 3], but the program was compiled for batches of 1, 4
+  // expected-error @+1 {{runtime error: 'x' has the shape [2, 3], but the program was compiled for batches of 1, 4}}
+  %number = "tfrt_model.batch_number"(%x) { name = "x", sizes = [1, 4] } : (!t.tensor) -> i32
+  tfrt.return %number : i32
+}

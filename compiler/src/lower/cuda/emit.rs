@@ -1,6 +1,6 @@
 //! The text of a device program: its functions, kernel by kernel.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, mem::take};
 
 use tfrt_eager::Place;
 use tfrt_ir::{
@@ -9,78 +9,103 @@ use tfrt_ir::{
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use super::{
-    CudaOptions,
+    emit_host::HostParts,
     nodes::{BufferId, Content, DeviceGraph, Node, Operand},
-    planned::{ALIGNMENT, Planned, Slice},
+    planned::{ALIGNMENT, Item, Planned, Slice},
 };
 use crate::{
     ConstantId, Evaluator, Graph, MAIN, TensorType,
     import::onnx::RETURN,
     lower::{
         SETUP,
-        corert::{self, Lowered, inline},
-        write_signature,
+        corert::{self, Lowering, inline},
     },
     plan::Schedule,
 };
 
 static READ: Accessor = Accessor::new("constants of a device program");
 
-/// The function that queues all ops.
+/// How many handles of memory and streams `main` takes first.
+const BLOCKS: usize = 4;
+
+/// The function that queues all ops, if the host takes no part in the program.
 const RUN: &str = "run";
-fn ty(name: &'static str) -> Type {
+
+pub(super) fn ty(name: &'static str) -> Type {
     Type::dialect("tfrt_cuda", name)
 }
 
-fn tensor() -> Type {
+pub(super) fn tensor() -> Type {
     Type::dialect("t", "tensor")
 }
 
-/// Writes the program.
+/// What was written so far.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) module: Module,
+    pub(super) weights: Vec<(String, HostTensor)>,
+}
+
+/// Writes a program: its functions, whose names end in `suffix`. Returns the types of what its function for setup gives.
 pub(super) fn emit(
+    made: &mut Made,
     graph: &Graph,
     (device_graph, planned): (&DeviceGraph, &Planned),
     evaluator: &Evaluator,
-    options: CudaOptions,
-) -> Result<Lowered, Diagnostics> {
+    (records_graph, suffix): (bool, &str),
+) -> Result<Vec<Type>, Diagnostics> {
+    let mut lowering = Lowering::new(graph, evaluator);
+    lowering.find_constants();
+    lowering.module = take(&mut made.module);
+    lowering.weights = take(&mut made.weights);
     let mut emitter = Emitter {
         graph,
         device_graph,
         evaluator,
-        options,
+        records_graph,
+        suffix,
+        region_count: device_graph.region_count(),
         planned,
-        module: Module::new(),
-        weights: Vec::new(),
+        lowering,
         named: HashMap::new(),
-        errors: Diagnostics::new(),
+        host: HostParts::default(),
     };
-    write_signature(graph, &mut emitter.module);
+    emitter.host = emitter.find_host_parts();
     emitter.emit_setup();
-    emitter.emit_run();
-    emitter.emit_main();
-    if emitter.errors.has_errors() {
-        return Err(emitter.errors);
+    for region in 0..emitter.region_count {
+        emitter.emit_run(region);
     }
-    Ok(Lowered { module: emitter.module, weights: emitter.weights, plan: None })
+    emitter.emit_main();
+    if emitter.host.calls_functions {
+        emitter.lowering.lower_functions();
+    }
+    let prepared = emitter.prepared();
+    let Lowering { module, weights, errors, .. } = emitter.lowering;
+    *made = Made { module, weights };
+    if errors.has_errors() { Err(errors) } else { Ok(prepared) }
 }
 
-struct Emitter<'g> {
-    graph: &'g Graph,
-    device_graph: &'g DeviceGraph,
+pub(super) struct Emitter<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) device_graph: &'g DeviceGraph,
     evaluator: &'g Evaluator,
-    options: CudaOptions,
-    planned: &'g Planned,
-    module: Module,
-    weights: Vec<(String, HostTensor)>,
+    records_graph: bool,
+    /// What the names of functions end in.
+    suffix: &'g str,
+    region_count: usize,
+    pub(super) planned: &'g Planned,
+    /// What lowers the ops of the host, and owns the module.
+    pub(super) lowering: Lowering<'g>,
     /// The weights that the program asks for so far.
     named: HashMap<ConstantId, String>,
-    errors: Diagnostics,
+    /// What the ops of the host take.
+    pub(super) host: HostParts,
 }
 
 /// A function that is being written, and the chain that orders its kernels.
-struct Body {
-    block: BlockId,
-    chain: ValueId,
+pub(super) struct Body {
+    pub(super) block: BlockId,
+    pub(super) chain: ValueId,
     arena: ValueId,
     constants: ValueId,
 }
@@ -109,6 +134,15 @@ impl Handles {
     }
 }
 
+/// Returns whether two weights have the same elements.
+fn are_equal(a: &HostTensor, b: &HostTensor) -> bool {
+    if a.metadata() != b.metadata() {
+        return false;
+    }
+    let (Ok(a), Ok(b)) = (a.dense(), b.dense()) else { return false };
+    matches!((a.read_bytes(&READ), b.read_bytes(&READ)), (Ok(a), Ok(b)) if *a == *b)
+}
+
 /// Returns the ops behind which an event is recorded; `None` is the beginning.
 fn recorded(schedule: &Schedule) -> Vec<Option<usize>> {
     let mut ops: Vec<_> = schedule.events.iter().map(|event| event.after).collect();
@@ -118,18 +152,16 @@ fn recorded(schedule: &Schedule) -> Vec<Option<usize>> {
 }
 
 impl Emitter<'_> {
-    fn append(&mut self, block: BlockId, state: OpState) -> Vec<ValueId> {
-        let op = self.module.create_op(state);
-        self.module.append_op(block, op);
-        self.module.op(op).results.clone()
+    pub(super) fn append(&mut self, block: BlockId, state: OpState) -> Vec<ValueId> {
+        self.lowering.append(block, state)
     }
 
-    fn append_one(&mut self, block: BlockId, state: OpState) -> ValueId {
+    pub(super) fn append_one(&mut self, block: BlockId, state: OpState) -> ValueId {
         self.append(block, state)[0]
     }
 
     /// Appends a kernel that takes and gives a chain as its last operand and result.
-    fn chained(
+    pub(super) fn chained(
         &mut self,
         block: BlockId,
         chain: &mut ValueId,
@@ -146,7 +178,7 @@ impl Emitter<'_> {
         self.append_one(block, OpState::new(name).attr("value", value).results([ty]))
     }
 
-    fn slice(&mut self, body: &Body, slice: Slice) -> ValueId {
+    pub(super) fn slice(&mut self, body: &Body, slice: Slice) -> ValueId {
         let block = if slice.is_constant { body.constants } else { body.arena };
         let state = OpState::new("tfrt_cuda.mem.slice")
             .operands([block])
@@ -160,7 +192,8 @@ impl Emitter<'_> {
     fn emit_setup(&mut self) {
         let results = self.prepared();
         let function = FunctionType { inputs: vec![], results };
-        let (_, block) = self.module.add_function(SETUP, function, Location::Unknown);
+        let name = format!("{SETUP}{}", self.suffix);
+        let (_, block) = self.lowering.module.add_function(name, function, Location::Unknown);
         let mut chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
         let state = (OpState::new("tfrt_cuda.init"), &[][..]);
         self.chained(block, &mut chain, state, None);
@@ -204,11 +237,18 @@ impl Emitter<'_> {
         handles
     }
 
-    /// What `setup` gives and `main` takes before the model's inputs.
+    /// What `setup` gives and `main` takes before the model's inputs: [`BLOCKS`] handles, what launches or queues the ops, and
+    /// what the ops of the host take.
     fn prepared(&self) -> Vec<Type> {
         let blocks = [ty("turns"), ty("stream"), ty("buffer"), ty("buffer")];
-        let run = if self.options.records_graph { vec![ty("graph")] } else { self.handle_types() };
-        blocks.into_iter().chain(run).collect()
+        let run = if self.records_graph { vec![ty("graph"); self.region_count] } else { self.handle_types() };
+        blocks.into_iter().chain(run).chain(self.host.types()).collect()
+    }
+
+    /// The name of the function that queues a region.
+    fn run_name(&self, region: usize) -> String {
+        let suffix = self.suffix;
+        if self.region_count == 1 { format!("{RUN}{suffix}") } else { format!("{RUN}_{region}{suffix}") }
     }
 
     /// The types of the handles that `run` takes.
@@ -233,7 +273,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn emit_upload(
+    pub(super) fn emit_upload(
         &mut self,
         body: &mut Body,
         (buffer, tensor, stream): (ValueId, ValueId, ValueId),
@@ -247,9 +287,9 @@ impl Emitter<'_> {
     }
 
     /// A constant as a host tensor.
-    fn host_constant(&mut self, block: BlockId, id: ConstantId) -> ValueId {
+    pub(super) fn host_constant(&mut self, block: BlockId, id: ConstantId) -> ValueId {
         let Some(constant) = self.graph.constants.tensor(id) else {
-            self.errors.push(Diagnostic::error(Location::Unknown, "the graph lacks a constant"));
+            self.lowering.errors.push(Diagnostic::error(Location::Unknown, "the graph lacks a constant"));
             return self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
         };
         if let Some(value) = inline(constant) {
@@ -269,10 +309,13 @@ impl Emitter<'_> {
     }
 
     fn add_weight(&mut self, id: ConstantId, constant: &HostTensor) -> String {
-        let name = corert::weight_name(self.graph, id);
-        match constant.to_dense(&READ, self.evaluator.allocator()) {
-            Ok(dense) => self.weights.push((name.clone(), dense.into())),
-            Err(error) => self.errors.push(Diagnostic::error(Location::Unknown, error.message)),
+        let mut name = format!("{}{}", corert::weight_name(self.graph, id), self.suffix);
+        match constant.to_dense(&READ, self.evaluator.allocator()).map(HostTensor::from) {
+            Ok(dense) => match self.lowering.weights.iter().find(|(_, known)| are_equal(known, &dense)) {
+                Some((known, _)) => name.clone_from(known),
+                None => self.lowering.weights.push((name.clone(), dense)),
+            },
+            Err(error) => self.lowering.errors.push(Diagnostic::error(Location::Unknown, error.message)),
         }
         self.named.insert(id, name.clone());
         name
@@ -281,7 +324,34 @@ impl Emitter<'_> {
     /// Runs the program once, and again to record it.
     fn emit_first_run(&mut self, body: &mut Body, context: ValueId, handles: &Handles) {
         let (block, stream) = (body.block, handles.streams[0]);
-        // Tensors that nobody has set are zeros, which are safe as indices.
+        let run = handles.values();
+        for region in 0..self.region_count {
+            self.emit_zeros(body, context, stream);
+            self.emit_call(body, region, &run);
+        }
+        let state = (OpState::new("tfrt_cuda.stream.synchronize"), &[stream][..]);
+        self.chained(block, &mut body.chain, state, None);
+        let state = (OpState::new("tfrt_cuda.turn.create"), &[][..]);
+        let turns = self.chained(block, &mut body.chain, state, Some(ty("turns")));
+        let mut returned = vec![turns, stream, body.arena, body.constants];
+        if self.records_graph {
+            for region in 0..self.region_count {
+                let state = (OpState::new("tfrt_cuda.graph.begin_capture"), &[stream][..]);
+                self.chained(block, &mut body.chain, state, None);
+                self.emit_call(body, region, &run);
+                let state = (OpState::new("tfrt_cuda.graph.end_capture"), &[stream][..]);
+                returned.push(self.chained(block, &mut body.chain, state, Some(ty("graph"))));
+            }
+        } else {
+            returned.extend(run);
+        }
+        returned.extend(self.emit_host_setup(body));
+        self.append(block, OpState::new(RETURN).operands(returned));
+    }
+
+    /// Fills the arena with zeros. Tensors that nobody has set are then safe as indices.
+    fn emit_zeros(&mut self, body: &mut Body, context: ValueId, stream: ValueId) {
+        let block = body.block;
         let zero = self.constant(block, "tfrt.constant.f32", Attribute::f32(0.0), Type::F32);
         let count = self.planned.arena_bytes.max(ALIGNMENT) / 4;
         let count = Attribute::i64(count.cast_signed());
@@ -289,40 +359,24 @@ impl Emitter<'_> {
         let operands = [context, body.arena, zero, count, stream];
         let state = (OpState::new("tfrt_cuda.mem.set.f32"), &operands[..]);
         self.chained(block, &mut body.chain, state, None);
-        let run = handles.values();
-        self.emit_call(body, &run);
-        let state = (OpState::new("tfrt_cuda.stream.synchronize"), &[stream][..]);
-        self.chained(block, &mut body.chain, state, None);
-        let state = (OpState::new("tfrt_cuda.turn.create"), &[][..]);
-        let turns = self.chained(block, &mut body.chain, state, Some(ty("turns")));
-        let mut returned = vec![turns, stream, body.arena, body.constants];
-        if self.options.records_graph {
-            let state = (OpState::new("tfrt_cuda.graph.begin_capture"), &[stream][..]);
-            self.chained(block, &mut body.chain, state, None);
-            self.emit_call(body, &run);
-            let state = (OpState::new("tfrt_cuda.graph.end_capture"), &[stream][..]);
-            returned.push(self.chained(block, &mut body.chain, state, Some(ty("graph"))));
-        } else {
-            returned.extend(run);
-        }
-        self.append(block, OpState::new(RETURN).operands(returned));
     }
 
-    fn emit_call(&mut self, body: &mut Body, handles: &[ValueId]) {
-        let state = OpState::new("tfrt.call").attr("callee", Attribute::symbol(RUN));
+    fn emit_call(&mut self, body: &mut Body, region: usize, handles: &[ValueId]) {
+        let state = OpState::new("tfrt.call").attr("callee", Attribute::symbol(self.run_name(region)));
         let operands = [&[body.arena, body.constants], handles].concat();
         self.chained(body.block, &mut body.chain, (state, &operands), None);
     }
 
-    /// `func @run(arena, constants, queues…, streams…, events…, chain) -> chain`: the ops. Without events, `run` takes no
-    /// streams.
-    fn emit_run(&mut self) {
+    /// `func @run(arena, constants, queues…, streams…, events…, chain) -> chain`: the ops of a region. Without events, `run`
+    /// takes no streams.
+    fn emit_run(&mut self, region: usize) {
         let mut inputs = vec![ty("buffer"), ty("buffer")];
         inputs.extend(self.handle_types());
         inputs.push(Type::chain());
         let function = FunctionType { inputs, results: vec![Type::chain()] };
-        let (_, block) = self.module.add_function(RUN, function, Location::Unknown);
-        let arguments = self.module.block(block).arguments.clone();
+        let name = self.run_name(region);
+        let (_, block) = self.lowering.module.add_function(name, function, Location::Unknown);
+        let arguments = self.lowering.module.block(block).arguments.clone();
         let (chain, handles) = (arguments[arguments.len() - 1], &arguments[2..arguments.len() - 1]);
         let schedule = &self.planned.plan.schedule;
         let handles = Handles::from_values(handles, schedule.stream_count.max(1));
@@ -330,11 +384,16 @@ impl Emitter<'_> {
         let mut slices = HashMap::new();
         let events = recorded(schedule);
         self.emit_record(&mut body, &handles, &events, None);
-        for &number in &schedule.order {
-            self.emit_waits(&mut body, &handles, &events, Some(number));
-            let (queue, node) = (handles.queues[schedule.streams[number]], &self.device_graph.nodes[number]);
+        for &op in &schedule.order {
+            let Item::Node(number) = self.planned.items[op] else { continue };
+            let node = &self.device_graph.nodes[number];
+            if node.region != region {
+                continue;
+            }
+            self.emit_waits(&mut body, &handles, &events, Some(op));
+            let queue = handles.queues[schedule.streams[op]];
             self.emit_node(&mut body, queue, &mut slices, (number, node));
-            self.emit_record(&mut body, &handles, &events, Some(number));
+            self.emit_record(&mut body, &handles, &events, Some(op));
         }
         self.emit_waits(&mut body, &handles, &events, None);
         self.append(block, OpState::new(RETURN).operands([body.chain]));
@@ -422,17 +481,20 @@ impl Emitter<'_> {
         value
     }
 
-    /// `func @main(turns, stream, arena, constants, graph, inputs…: !t.tensor) -> (!t.tensor, …)`; what `run` takes in the place of
-    /// the graph if there is none.
+    /// `func @main(turns, stream, arena, constants, graphs…, inputs…: !t.tensor) -> (!t.tensor, …)`. What `run` takes is in the
+    /// place of the graphs if there are none. What ops of the host take follows.
     fn emit_main(&mut self) {
         let mut inputs = self.prepared();
         let prepared = inputs.len();
         inputs.resize(prepared + self.graph.inputs.len(), tensor());
         let results = vec![tensor(); self.device_graph.outputs.len()];
-        let (_, block) = self.module.add_function(MAIN, FunctionType { inputs, results }, Location::Unknown);
-        let arguments = self.module.block(block).arguments.clone();
+        let function = FunctionType { inputs, results };
+        let name = format!("{MAIN}{}", self.suffix);
+        let (_, block) = self.lowering.module.add_function(name, function, Location::Unknown);
+        let arguments = self.lowering.module.block(block).arguments.clone();
         let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
-        let (stream, run) = (arguments[1], &arguments[4..prepared]);
+        let stream = arguments[1];
+        let (run, host) = arguments[BLOCKS..prepared].split_at(prepared - BLOCKS - self.host.types().len());
         let mut body = Body { block, chain, arena: arguments[2], constants: arguments[3] };
         let state = (OpState::new("tfrt_cuda.turn.take"), &arguments[..1]);
         let turn = self.chained(block, &mut body.chain, state, Some(ty("turn")));
@@ -442,21 +504,26 @@ impl Emitter<'_> {
             let name = self.graph.inputs.get(input).map_or("", |input| &input.name);
             self.emit_upload(&mut body, (slice, arguments[prepared + input], stream), name, &buffer.ty);
         }
-        if self.options.records_graph {
-            let state = (OpState::new("tfrt_cuda.graph.launch"), &[run[0], stream][..]);
-            self.chained(block, &mut body.chain, state, None);
-        } else {
-            self.emit_call(&mut body, run);
+        let mut side = self.host_body(&body, (chain, stream), host, &arguments[prepared..]);
+        for part in 0..=self.region_count.max(self.device_graph.host.step_count()) {
+            self.emit_step(&mut body, &mut side, part);
+            if part < self.region_count {
+                self.emit_region(&mut body, part, run, stream);
+            }
         }
-        let mut returned = Vec::new();
-        for (id, metadata) in &self.device_graph.outputs {
-            let slice = self.slice(&body, self.planned.buffers[id.0]);
-            let state = OpState::new("tfrt_cuda.tensor.download")
-                .attr("type", Attribute::string(TensorType::of(metadata).to_string()));
-            returned.push(self.chained(block, &mut body.chain, (state, &[slice, stream]), Some(tensor())));
-        }
+        let returned = self.emit_outputs(&mut body, &mut side);
         let state = (OpState::new("tfrt_cuda.turn.give_back"), &[turn][..]);
         self.chained(block, &mut body.chain, state, None);
         self.append(block, OpState::new(RETURN).operands(returned));
+    }
+
+    /// Launches the graph of a region, or queues its ops.
+    fn emit_region(&mut self, body: &mut Body, region: usize, run: &[ValueId], stream: ValueId) {
+        if self.records_graph {
+            let state = (OpState::new("tfrt_cuda.graph.launch"), &[run[region], stream][..]);
+            self.chained(body.block, &mut body.chain, state, None);
+        } else {
+            self.emit_call(body, region, run);
+        }
     }
 }

@@ -4,26 +4,58 @@
 //! the arena, all tensors that it computes. The function `run` queues every op in its place. `setup` calls it once to
 //! prepare everything that ops prepare, and once to record it as a graph. [`MAIN`](crate::MAIN) copies the inputs, launches
 //! the graph and copies the outputs.
+//!
+//! Ops that no device can run in planned memory run on the host, in steps between the regions of the device. Each region is
+//! a function and a graph of its own.
 
+mod batches;
 mod emit;
+mod emit_host;
+mod host;
 mod nodes;
 mod planned;
 
+pub use batches::lower_batches;
+
+use std::sync::Arc;
+
 use tfrt_ir::{Diagnostic, Diagnostics, Location};
 
-use super::corert::Lowered;
+use super::{corert::Lowered, write_signature};
 use crate::{
     Evaluator, Graph,
-    plan::{Plan, Problem, Streams},
+    plan::{
+        Plan, Problem, Streams,
+        cost::{Costs, MACHINES, Machine},
+    },
 };
 
 /// How device programs are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct CudaOptions {
     /// Whether the program is recorded as a graph and launched as one.
     pub records_graph: bool,
     /// How many streams it uses.
     pub streams: Streams,
+    /// Whether ops that would run on the host are errors.
+    pub is_strict: bool,
+    /// The device whose times are predicted.
+    pub machine: &'static Machine,
+    /// Measured times, which replace predicted ones.
+    pub costs: Option<Arc<Costs>>,
+    /// The batch sizes for which there is a plan each, if the model's first extent is open. A run chooses by its inputs.
+    pub batches: Vec<u64>,
+}
+
+/// An op of a device program that runs on the host.
+#[derive(Clone, Debug)]
+pub struct HostOp {
+    /// Its place in the model, or its name.
+    pub label: String,
+    /// Why it does not run on the device.
+    pub reason: String,
+    /// The number of the step in which it runs.
+    pub step: usize,
 }
 
 /// The plan of a device program, for reports.
@@ -33,25 +65,71 @@ pub struct DevicePlan {
     pub problem: Problem,
     /// Streams and memory.
     pub plan: Plan,
+    /// How many parts of the program the host divides it into.
+    pub region_count: usize,
+    /// What runs on the host.
+    pub host_ops: Vec<HostOp>,
+    /// The bytes that each run copies to the host for its ops, and back.
+    pub copied_bytes: [u64; 2],
 }
 
 impl Default for CudaOptions {
     fn default() -> Self {
-        Self { records_graph: true, streams: Streams::Auto }
+        Self {
+            records_graph: true,
+            streams: Streams::Auto,
+            is_strict: false,
+            machine: &MACHINES[0],
+            costs: None,
+            batches: Vec::new(),
+        }
     }
 }
 
 /// Lowers a graph to a device program.
 ///
 /// # Errors
-/// Every operation that has no form for devices or whose shapes are not known, each where it stands.
-pub fn lower(graph: &Graph, evaluator: &Evaluator, options: CudaOptions) -> Result<Lowered, Diagnostics> {
-    let device_graph = nodes::collect(graph, evaluator)?;
-    let planned = planned::Planned::new(&device_graph, options.streams).map_err(|error| {
+/// Every operation that can run neither on a device nor on the host, and every input whose shape is not known. With
+/// [`CudaOptions::is_strict`], also every operation that would run on the host.
+pub fn lower(graph: &Graph, evaluator: &Evaluator, options: &CudaOptions) -> Result<Lowered, Diagnostics> {
+    let (device_graph, planned) = plan(graph, evaluator, options)?;
+    let mut made = emit::Made::default();
+    write_signature(graph, &mut made.module);
+    let parts = (&device_graph, &planned);
+    emit::emit(&mut made, graph, parts, evaluator, (options.records_graph, ""))?;
+    let emit::Made { module, weights } = made;
+    Ok(Lowered { module, weights, plan: Some(report(&device_graph, planned)) })
+}
+
+fn plan(
+    graph: &Graph,
+    evaluator: &Evaluator,
+    options: &CudaOptions,
+) -> Result<(nodes::DeviceGraph, planned::Planned), Diagnostics> {
+    let device_graph = nodes::collect(graph, evaluator, options.is_strict)?;
+    let planned = planned::Planned::new(&device_graph, options).map_err(|error| {
         let mut errors = Diagnostics::new();
         errors.push(Diagnostic::error(Location::Unknown, format!("the program cannot be planned: {error}")));
         errors
     })?;
-    let lowered = emit::emit(graph, (&device_graph, &planned), evaluator, options)?;
-    Ok(Lowered { plan: Some(DevicePlan { problem: planned.problem, plan: planned.plan }), ..lowered })
+    Ok((device_graph, planned))
+}
+
+fn report(graph: &nodes::DeviceGraph, planned: planned::Planned) -> DevicePlan {
+    let host = &graph.host;
+    let bytes = |id: nodes::BufferId| graph.buffers[id.0].bytes;
+    let host_ops = host.ops.iter().map(|op| {
+        let (label, reason, step) = (op.label.clone(), op.reason.clone(), op.step);
+        HostOp { label, reason, step }
+    });
+    DevicePlan {
+        problem: planned.problem,
+        plan: planned.plan,
+        region_count: graph.region_count(),
+        host_ops: host_ops.collect(),
+        copied_bytes: [
+            host.downloads.iter().map(|download| bytes(download.buffer)).sum(),
+            host.uploads.iter().map(|upload| bytes(upload.buffer)).sum(),
+        ],
+    }
 }

@@ -2,6 +2,10 @@
 //!
 //! Each op is tried on a device that does nothing, which tells where its results lie and what other memory it needs. An op
 //! whose results are its arguments' memory, such as a reshape, is no node.
+//!
+//! An op that no device can run in planned memory runs on the host. Such ops divide the program: step 0 of the host runs
+//! before region 0 of the device, which runs before step 1 of the host, and so on. Every op runs in the first region or step
+//! that its operands allow, so that there are as few regions as the dependences allow.
 
 use std::collections::HashMap;
 
@@ -10,9 +14,10 @@ use tfrt_host::Diagnostic as HostDiagnostic;
 use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Func, Location, OpId, Operation, ValueId};
 use tfrt_tensor::{HostTensor, TensorMetadata};
 
+use super::host::HostSide;
 use crate::{
     ConstantId, Evaluator, Graph, MAIN, TensorType, analysis::cost::flops, attributes::to_op_attrs,
-    import::onnx::RETURN,
+    builder::is_random, import::onnx::RETURN, pass::effects::callees,
 };
 
 /// The number of a buffer of a [`DeviceGraph`].
@@ -28,6 +33,8 @@ pub(super) enum Content {
     Constant(ConstantId),
     /// A result of a node.
     Computed,
+    /// A value that the host computes.
+    Uploaded,
 }
 
 /// A tensor in device memory, or several of the same bytes.
@@ -36,6 +43,8 @@ pub(super) struct Buffer {
     pub(super) content: Content,
     pub(super) ty: TensorMetadata,
     pub(super) bytes: u64,
+    /// The first region in which it can be read.
+    pub(super) region: usize,
     /// What reports call it.
     pub(super) label: String,
 }
@@ -62,31 +71,61 @@ pub(super) struct Node {
     pub(super) footprint: Footprint,
     /// The arithmetic operations of a call.
     pub(super) flops: u64,
+    /// The part of the program in which it runs.
+    pub(super) region: usize,
 }
 
 impl Node {
     /// Returns what reports call the node: its place in the model, or else its op.
     pub(super) fn label(&self) -> String {
-        match &self.location {
-            Location::Named { name, .. } => name.to_string(),
-            _ => self.name.clone(),
-        }
+        label(&self.location, &self.name)
     }
+}
+
+/// Returns the place of an op in the model, or else its name.
+pub(super) fn label(location: &Location, name: &str) -> String {
+    match location {
+        Location::Named { name, .. } => name.to_string(),
+        _ => name.to_owned(),
+    }
+}
+
+/// A result of the model.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// In device memory.
+    Device(BufferId, TensorMetadata),
+    /// A value that the host computes.
+    Host(ValueId),
 }
 
 /// A model as nodes and buffers.
 #[derive(Debug, Default)]
 pub(super) struct DeviceGraph {
     pub(super) buffers: Vec<Buffer>,
+    /// By their regions.
     pub(super) nodes: Vec<Node>,
-    pub(super) outputs: Vec<(BufferId, TensorMetadata)>,
+    pub(super) host: HostSide,
+    pub(super) outputs: Vec<Output>,
+}
+
+impl DeviceGraph {
+    /// How many regions the program has.
+    pub(super) fn region_count(&self) -> usize {
+        self.nodes.iter().map(|node| node.region + 1).max().unwrap_or(0)
+    }
 }
 
 /// Collects the nodes of a model.
 ///
 /// # Errors
-/// Every operation that cannot run on a device.
-pub(super) fn collect(graph: &Graph, evaluator: &Evaluator) -> Result<DeviceGraph, Diagnostics> {
+/// Every operation that can run neither on a device nor on the host. If the program is strict, every operation that would
+/// run on the host, too.
+pub(super) fn collect(
+    graph: &Graph,
+    evaluator: &Evaluator,
+    is_strict: bool,
+) -> Result<DeviceGraph, Diagnostics> {
     let mut errors = Diagnostics::new();
     let trial = match Trial::new() {
         Ok(trial) => trial,
@@ -102,9 +141,13 @@ pub(super) fn collect(graph: &Graph, evaluator: &Evaluator) -> Result<DeviceGrap
         made: DeviceGraph::default(),
         values: HashMap::new(),
         constants: HashMap::new(),
+        inputs: HashMap::new(),
+        effect_step: 0,
+        is_strict,
         errors,
     };
     collector.collect_main();
+    collector.made.nodes.sort_by_key(|node| node.region);
     if collector.errors.has_errors() { Err(collector.errors) } else { Ok(collector.made) }
 }
 
@@ -113,10 +156,37 @@ struct Collector<'g> {
     evaluator: &'g Evaluator,
     trial: Trial,
     made: DeviceGraph,
-    values: HashMap<ValueId, BufferId>,
+    values: HashMap<ValueId, Home>,
     constants: HashMap<ConstantId, BufferId>,
+    /// The buffers of the inputs that devices read.
+    inputs: HashMap<usize, BufferId>,
+    /// The latest step with an effect. Effects keep their order.
+    effect_step: usize,
+    /// Whether no op may run on the host.
+    is_strict: bool,
     errors: Diagnostics,
 }
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug)]
+enum Home {
+    /// An input of the model, which both sides can read from the beginning.
+    Input(usize),
+    Device(BufferId),
+    /// In host memory, from this step on.
+    Host(usize),
+}
+
+/// An op that a device can run in planned memory.
+struct OnDevice<'g> {
+    types: String,
+    results: Vec<TensorMetadata>,
+    host: Vec<Option<(ConstantId, &'g HostTensor)>>,
+    footprint: Footprint,
+}
+
+/// Results of at most this many bytes stay on the host if all operands are there: they are shapes and the like.
+const MAX_KEPT_ON_HOST_BYTES: u64 = 4096;
 
 type Outcome<T> = Result<T, HostDiagnostic>;
 
@@ -133,18 +203,12 @@ impl<'g> Collector<'g> {
             return;
         };
         for (number, &argument) in module.block(body).arguments.iter().enumerate() {
-            match self.metadata(argument) {
-                Ok(ty) => {
-                    let name = self.graph.inputs.get(number).map_or("", |input| &input.name);
-                    let id = self.add_buffer(Content::Input(number), ty, format!("input '{name}'"));
-                    self.values.insert(argument, id);
-                }
-                Err(error) => {
-                    let name = self.graph.inputs.get(number).map_or("", |input| &input.name);
-                    let message = format!("input '{name}': {}; state it with --input-shape", error.message);
-                    self.errors.push(Diagnostic::error(Location::Unknown, message));
-                }
+            if let Err(error) = self.metadata(argument) {
+                let name = self.graph.inputs.get(number).map_or("", |input| &input.name);
+                let message = format!("input '{name}': {}; state it with --input-shape", error.message);
+                self.errors.push(Diagnostic::error(Location::Unknown, message));
             }
+            self.values.insert(argument, Home::Input(number));
         }
         if self.errors.has_errors() {
             return;
@@ -161,10 +225,11 @@ impl<'g> Collector<'g> {
                 self.errors.push(Diagnostic::error(op.location.clone(), error.message));
                 // Later ops miss this one's results, which says nothing new.
                 for &result in &op.results {
-                    if let Ok(ty) = self.metadata(result) {
-                        let id = self.add_buffer(Content::Computed, ty, String::new());
-                        self.values.insert(result, id);
-                    }
+                    let home = match self.metadata(result) {
+                        Ok(ty) => Home::Device(self.add_buffer(Content::Computed, ty, 0, String::new())),
+                        Err(_) => Home::Host(0),
+                    };
+                    self.values.insert(result, home);
                 }
             }
         }
@@ -176,9 +241,9 @@ impl<'g> Collector<'g> {
         metadata.ok_or_else(|| invalid(format!("a device program needs static shapes, and {ty} is not")))
     }
 
-    fn add_buffer(&mut self, content: Content, ty: TensorMetadata, label: String) -> BufferId {
+    fn add_buffer(&mut self, content: Content, ty: TensorMetadata, region: usize, label: String) -> BufferId {
         let bytes = ty.size_bytes().map_or(0, |bytes| bytes as u64);
-        self.made.buffers.push(Buffer { content, ty, bytes, label });
+        self.made.buffers.push(Buffer { content, ty, bytes, region, label });
         BufferId(self.made.buffers.len() - 1)
     }
 
@@ -189,11 +254,15 @@ impl<'g> Collector<'g> {
         Some((id, self.graph.constants.tensor(id)?))
     }
 
-    /// Returns the buffer that holds a value.
+    /// Returns the buffer that holds a value. A value of the host is copied there.
     fn buffer(&mut self, value: ValueId) -> Outcome<BufferId> {
         let Some((constant, tensor)) = self.constant(value) else {
-            let known = self.values.get(&value).copied();
-            return known.ok_or_else(|| invalid("it uses a value that no device computes"));
+            return match self.values.get(&value) {
+                Some(&Home::Device(id)) => Ok(id),
+                Some(&Home::Input(number)) => self.input_buffer(value, number),
+                Some(&Home::Host(step)) => self.upload(value, step),
+                None => Err(invalid("it uses a value of another function")),
+            };
         };
         if let Some(&id) = self.constants.get(&constant) {
             return Ok(id);
@@ -202,31 +271,94 @@ impl<'g> Collector<'g> {
             return Err(invalid("strings cannot be in device memory"));
         }
         let label = self.graph.constants.name(constant).to_owned();
-        let id = self.add_buffer(Content::Constant(constant), tensor.metadata().clone(), label);
+        let id = self.add_buffer(Content::Constant(constant), tensor.metadata().clone(), 0, label);
         self.constants.insert(constant, id);
+        Ok(id)
+    }
+
+    fn input_buffer(&mut self, value: ValueId, number: usize) -> Outcome<BufferId> {
+        if let Some(&id) = self.inputs.get(&number) {
+            return Ok(id);
+        }
+        let ty = self.metadata(value)?;
+        let name = self.graph.inputs.get(number).map_or("", |input| &input.name);
+        let id = self.add_buffer(Content::Input(number), ty, 0, format!("input '{name}'"));
+        self.inputs.insert(number, id);
+        Ok(id)
+    }
+
+    /// Copies a value of the host to a buffer, behind the step that computes it.
+    fn upload(&mut self, value: ValueId, step: usize) -> Outcome<BufferId> {
+        if let Some(id) = self.made.host.uploaded(value) {
+            return Ok(id);
+        }
+        let id =
+            self.add_buffer(Content::Uploaded, self.metadata(value)?, step, "a value of the host".to_owned());
+        self.made.host.add_upload(value, id, step);
         Ok(id)
     }
 
     fn collect_outputs(&mut self, op: &Operation) -> Outcome<()> {
         for &operand in &op.operands {
-            let (ty, id) = (self.metadata(operand)?, self.buffer(operand)?);
-            self.made.outputs.push((id, ty));
+            let output = match self.values.get(&operand) {
+                Some(Home::Host(_)) => Output::Host(operand),
+                _ => Output::Device(self.buffer(operand)?, self.metadata(operand)?),
+            };
+            self.made.outputs.push(output);
         }
         Ok(())
     }
 
+    /// Plans an op where it can run.
     fn collect_op(&mut self, id: OpId) -> Outcome<()> {
-        let op = self.graph.module.op(id);
-        let evaluator = self.evaluator;
-        let known = evaluator.op(op.name.as_str());
-        let known = known.ok_or_else(|| invalid(format!("{} has no form for devices", op.name)))?;
-        let attrs = to_op_attrs(&op.attributes, evaluator.allocator())?;
-        let operand_types = op.operands.iter().map(|&operand| self.metadata(operand));
-        let operand_types = operand_types.collect::<Outcome<Vec<_>>>()?;
-        let results = op.results.iter().map(|&result| self.metadata(result)).collect::<Outcome<Vec<_>>>()?;
-        let host = self.host_arguments(op, known);
-        let footprint = self.try_op(known, &attrs, &operand_types, &host, &results)?;
+        match self.try_on_device(id) {
+            Ok(op) => self.add_node(id, op),
+            Err(reason) if self.is_strict => Err(reason),
+            Err(reason) => self.add_host_op(id, reason),
+        }
+    }
 
+    /// Says what an op needs on a device, or why it runs on the host.
+    fn try_on_device(&self, id: OpId) -> Outcome<OnDevice<'g>> {
+        let op = self.graph.module.op(id);
+        if !callees(&self.graph.module, id).is_empty() {
+            return Err(invalid(format!("{} calls functions", op.name)));
+        }
+        let known = self.evaluator.op(op.name.as_str());
+        let known = known.ok_or_else(|| invalid(format!("{} has no form for devices", op.name)))?;
+        if is_random(&op.name) || !known.is_deterministic() {
+            // A graph would repeat the numbers that it was recorded with.
+            return Err(invalid(format!("{} gives other results in each run", op.name)));
+        }
+        let attrs = to_op_attrs(&op.attributes, self.evaluator.allocator())?;
+        let operands = op.operands.iter().map(|&operand| self.metadata(operand));
+        let operands = operands.collect::<Outcome<Vec<_>>>()?;
+        let results = op.results.iter().map(|&result| self.metadata(result)).collect::<Outcome<Vec<_>>>()?;
+        if !self.is_strict && known.runs_on_host() && self.stays_on_host(op, &results) {
+            return Err(invalid("its operands are on the host, and its results are small"));
+        }
+        let host = self.host_arguments(op, known);
+        let footprint = self.try_op(known, &attrs, &operands, &host, &results)?;
+        let list = |types: &[TensorMetadata]| {
+            types.iter().map(|ty| TensorType::of(ty).to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let types = format!("({}) -> ({})", list(&operands), list(&results));
+        Ok(OnDevice { types, results, host, footprint })
+    }
+
+    /// Returns whether an op computes a shape or the like from values of the host.
+    fn stays_on_host(&self, op: &Operation, results: &[TensorMetadata]) -> bool {
+        let mut homes = op.operands.iter().filter(|&&operand| self.constant(operand).is_none());
+        let is_on_host = |operand: &ValueId| matches!(self.values.get(operand), Some(Home::Host(_)));
+        let bytes = results.iter().map(|ty| ty.size_bytes().map_or(u64::MAX, |bytes| bytes as u64));
+        let is_small = bytes.fold(0, u64::saturating_add) <= MAX_KEPT_ON_HOST_BYTES;
+        let has_operands = homes.clone().next().is_some();
+        is_small && has_operands && homes.all(is_on_host)
+    }
+
+    fn add_node(&mut self, id: OpId, on_device: OnDevice<'g>) -> Outcome<()> {
+        let op = self.graph.module.op(id);
+        let OnDevice { types, results, host, footprint } = on_device;
         let operands = op.operands.iter().zip(&host).map(|(&operand, host)| match host {
             Some((constant, _)) => Ok(Operand::Host(*constant)),
             None => self.buffer(operand).map(Operand::Buffer),
@@ -237,19 +369,20 @@ impl<'g> Collector<'g> {
                 if let ResultOrigin::Argument(index) = *origin
                     && let Some(&Operand::Buffer(id)) = operands.get(index)
                 {
-                    self.values.insert(result, id);
+                    self.values.insert(result, Home::Device(id));
                 }
             }
             return Ok(());
         }
-        let list = |types: &[TensorMetadata]| {
-            types.iter().map(|ty| TensorType::of(ty).to_string()).collect::<Vec<_>>().join(", ")
+        let region = |operand: &Operand| match *operand {
+            Operand::Buffer(id) => self.made.buffers[id.0].region,
+            Operand::Host(_) => 0,
         };
-        let types = format!("({}) -> ({})", list(&operand_types), list(&results));
+        let region = operands.iter().map(region).max().unwrap_or(0);
         let mut ids = Vec::new();
         for (&result, ty) in op.results.iter().zip(results) {
-            let id = self.add_buffer(Content::Computed, ty, format!("a result of {}", op.name));
-            self.values.insert(result, id);
+            let id = self.add_buffer(Content::Computed, ty, region, format!("a result of {}", op.name));
+            self.values.insert(result, Home::Device(id));
             ids.push(id);
         }
         let pairs = op
@@ -265,7 +398,45 @@ impl<'g> Collector<'g> {
             types,
             footprint,
             flops: flops(self.graph, id).unwrap_or(0),
+            region,
         });
+        Ok(())
+    }
+
+    /// Adds an op to the first step of the host that has its operands.
+    fn add_host_op(&mut self, id: OpId, reason: HostDiagnostic) -> Outcome<()> {
+        let op = self.graph.module.op(id);
+        let known = self.evaluator.op(op.name.as_str());
+        let calls = !callees(&self.graph.module, id).is_empty();
+        if !calls && !known.is_some_and(Op::runs_on_host) {
+            return Err(reason);
+        }
+        let mut step = 0;
+        let mut copied = Vec::new();
+        for &operand in &op.operands {
+            match self.values.get(&operand) {
+                Some(&Home::Host(other)) => step = step.max(other),
+                Some(&Home::Device(buffer)) => {
+                    let Buffer { content, region, .. } = self.made.buffers[buffer.0];
+                    let is_early = matches!(content, Content::Input(_) | Content::Constant(_));
+                    step = step.max(if is_early { 0 } else { region + 1 });
+                    copied.push((operand, buffer));
+                }
+                Some(Home::Input(_)) => {}
+                None if self.constant(operand).is_some() => {}
+                None => return Err(invalid("it uses a value of another function")),
+            }
+        }
+        if calls || known.is_some_and(Op::is_side_effecting) {
+            step = step.max(self.effect_step);
+            self.effect_step = step;
+        }
+        for (operand, buffer) in copied {
+            let ty = self.metadata(operand)?;
+            self.made.host.add_download(operand, buffer, ty, step);
+        }
+        self.values.extend(op.results.iter().map(|&result| (result, Home::Host(step))));
+        self.made.host.add_op(id, step, label(&op.location, &op.name), reason.message);
         Ok(())
     }
 

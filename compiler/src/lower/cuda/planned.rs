@@ -2,12 +2,18 @@
 
 use tfrt_host::DType;
 
-use crate::plan::{
-    self, Block, Buffer, InPlace, Memory, Op, Options, Plan, PlanError, Problem, Queue, Streams,
-    cost::{Estimate, MACHINES, Machine, Work},
+use crate::{
+    analysis::place,
+    plan::{
+        self, Block, Buffer, InPlace, Memory, Op, Options, Plan, PlanError, Problem, Queue, Streams,
+        cost::{Estimate, Work},
+    },
 };
 
-use super::nodes::{BufferId, Content, DeviceGraph, Node, Operand};
+use super::{
+    CudaOptions,
+    nodes::{BufferId, Content, DeviceGraph, Node, Operand, Output},
+};
 
 /// The alignment of buffers within a block.
 pub(super) const ALIGNMENT: u64 = 256;
@@ -20,10 +26,21 @@ pub(super) struct Slice {
     pub(super) bytes: u64,
 }
 
+/// What an op of the planner's problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// The node of this number.
+    Node(usize),
+    /// A step of the host. What the device does before it is queued before it, and so is what it does behind it.
+    Step(usize),
+}
+
 /// Where and when everything happens.
 #[derive(Debug)]
 pub(super) struct Planned {
     pub(super) problem: Problem,
+    /// What each op of the problem is.
+    pub(super) items: Vec<Item>,
     pub(super) plan: Plan,
     /// The place of each buffer of the graph.
     pub(super) buffers: Vec<Slice>,
@@ -36,14 +53,16 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// Plans a program on streams.
+    /// Plans a program on streams: on one, if the host takes part in it.
     ///
     /// # Errors
     /// A mistake in the problem, which is an error of the compiler.
-    pub(super) fn new(graph: &DeviceGraph, streams: Streams) -> Result<Self, PlanError> {
-        let machine = &MACHINES[0];
-        let problem = problem(graph, machine);
-        let device = machine.queues;
+    pub(super) fn new(graph: &DeviceGraph, options: &CudaOptions) -> Result<Self, PlanError> {
+        let (problem, items) =
+            Builder { graph, options, problem: Problem::default(), items: Vec::new() }.build();
+        let is_divided = items.iter().any(|item| matches!(item, Item::Step(_)));
+        let streams = if is_divided { Streams::AtMost(1) } else { options.streams };
+        let device = options.machine.queues;
         let options = Options { streams, device, alignment_bytes: ALIGNMENT, ..Options::default() };
         let plan = plan::plan(&problem, &options)?;
         // Inputs and outputs lie behind the arena's other buffers, because callers access them outside of a run.
@@ -69,7 +88,7 @@ impl Planned {
         let scratch = parts(scratch_bytes);
         let kept = parts(kept_bytes);
         let constant_bytes = plan.layout.constant_bytes;
-        Ok(Self { buffers: slices, scratch, kept, arena_bytes, constant_bytes, problem, plan })
+        Ok(Self { buffers: slices, scratch, kept, arena_bytes, constant_bytes, problem, items, plan })
     }
 }
 
@@ -82,48 +101,134 @@ fn kept_bytes(node: &Node) -> u64 {
 }
 
 /// Describes a graph to the planner: its buffers, then the scratch memory of nodes, then the memory that they keep.
-fn problem(graph: &DeviceGraph, machine: &Machine) -> Problem {
-    let is_output = |id: usize| graph.outputs.iter().any(|(output, _)| output.0 == id);
-    let mut problem = Problem::default();
-    for (number, buffer) in graph.buffers.iter().enumerate() {
-        let memory = match buffer.content {
-            Content::Constant(_) => Memory::Constant,
-            Content::Computed if !is_output(number) => Memory::Arena,
-            Content::Input(_) | Content::Computed => Memory::External,
-        };
-        problem.buffers.push(Buffer { label: buffer.label.clone(), size_bytes: buffer.bytes, memory });
+struct Builder<'g> {
+    graph: &'g DeviceGraph,
+    options: &'g CudaOptions,
+    problem: Problem,
+    items: Vec<Item>,
+}
+
+impl Builder<'_> {
+    fn build(mut self) -> (Problem, Vec<Item>) {
+        self.add_buffers();
+        // The op that writes each buffer.
+        let mut producers = vec![None; self.graph.buffers.len()];
+        let mut last_step = None;
+        let regions = self.graph.region_count();
+        for part in 0..=regions.max(self.graph.host.step_count()) {
+            last_step = self.add_step(part, &mut producers).or(last_step);
+            for (number, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| node.region == part)
+            {
+                self.add_node((number, node), last_step, &mut producers);
+            }
+        }
+        self.add_memory_of_nodes();
+        (self.problem, self.items)
     }
-    let producers = producers(graph);
-    for node in &graph.nodes {
+
+    fn add_buffers(&mut self) {
+        let is_output = |id: usize| {
+            let is_it = |output: &Output| matches!(output, Output::Device(output, _) if output.0 == id);
+            self.graph.outputs.iter().any(is_it)
+        };
+        for (number, buffer) in self.graph.buffers.iter().enumerate() {
+            let memory = match buffer.content {
+                Content::Constant(_) => Memory::Constant,
+                Content::Computed | Content::Uploaded if !is_output(number) => Memory::Arena,
+                Content::Input(_) | Content::Computed | Content::Uploaded => Memory::External,
+            };
+            let (label, size_bytes) = (buffer.label.clone(), buffer.bytes);
+            self.problem.buffers.push(Buffer { label, size_bytes, memory });
+        }
+    }
+
+    /// Adds the copies of a step of the host, if it has any. They are queued behind all ops before.
+    fn add_step(&mut self, step: usize, producers: &mut [Option<usize>]) -> Option<usize> {
+        let host = &self.graph.host;
+        let reads: Vec<usize> = host.downloads_of(step).map(|download| download.buffer.0).collect();
+        let writes: Vec<usize> = host.uploads_of(step).map(|upload| upload.buffer.0).collect();
+        if reads.is_empty() && writes.is_empty() {
+            return None;
+        }
+        let bytes =
+            |buffers: &[usize]| buffers.iter().map(|&id| self.graph.buffers[id].bytes).collect::<Vec<_>>();
+        let copies = [bytes(&reads), bytes(&writes)].concat();
+        let copy_ns = |&bytes: &u64| self.options.machine.estimate_copy(bytes).time_ns;
+        let time_ns = copies.iter().map(copy_ns).sum();
+        let op = self.problem.ops.len();
+        for &write in &writes {
+            producers[write] = Some(op);
+        }
+        self.items.push(Item::Step(step));
+        self.problem.ops.push(Op {
+            label: format!("step {step} of the host"),
+            after: (0..op).collect(),
+            time_ns,
+            share: 1.0,
+            reads,
+            writes,
+            ..Op::default()
+        });
+        Some(op)
+    }
+
+    fn add_node(
+        &mut self,
+        (number, node): (usize, &Node),
+        last_step: Option<usize>,
+        producers: &mut [Option<usize>],
+    ) {
         let reads: Vec<usize> = operand_buffers(node).map(|id| id.0).collect();
         let mut after: Vec<usize> = reads.iter().filter_map(|&read| producers[read]).collect();
+        after.extend(last_step);
         after.sort_unstable();
         after.dedup();
-        let Estimate { time_ns, share } = estimate(graph, node, machine);
-        problem.ops.push(Op {
+        let Estimate { time_ns, share } = self.estimate(node);
+        for result in &node.results {
+            producers[result.0] = Some(self.problem.ops.len());
+        }
+        self.items.push(Item::Node(number));
+        self.problem.ops.push(Op {
             label: node.label(),
             after,
             time_ns,
             share,
             queue: Queue::Compute,
-            in_place: in_place(node, &problem.buffers),
+            in_place: in_place(node, &self.problem.buffers),
             reads,
             writes: node.results.iter().map(|id| id.0).collect(),
         });
     }
-    for (number, node) in graph.nodes.iter().enumerate() {
-        if scratch_bytes(node) > 0 {
-            problem.ops[number].writes.push(problem.buffers.len());
-            problem.buffers.push(extra(node, "scratch memory", scratch_bytes(node), Memory::Arena));
+
+    /// Adds scratch memory, then memory that nodes keep, both in the order of the nodes.
+    fn add_memory_of_nodes(&mut self) {
+        let mut ops = vec![0; self.graph.nodes.len()];
+        for (op, item) in self.items.iter().enumerate() {
+            if let Item::Node(number) = *item {
+                ops[number] = op;
+            }
+        }
+        for (number, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| scratch_bytes(node) > 0)
+        {
+            self.problem.ops[ops[number]].writes.push(self.problem.buffers.len());
+            self.problem.buffers.push(extra(node, "scratch memory", scratch_bytes(node), Memory::Arena));
+        }
+        for (number, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| kept_bytes(node) > 0) {
+            self.problem.ops[ops[number]].reads.push(self.problem.buffers.len());
+            self.problem.buffers.push(extra(node, "tables", kept_bytes(node), Memory::Constant));
         }
     }
-    for (number, node) in graph.nodes.iter().enumerate() {
-        if kept_bytes(node) > 0 {
-            problem.ops[number].reads.push(problem.buffers.len());
-            problem.buffers.push(extra(node, "tables", kept_bytes(node), Memory::Constant));
-        }
+
+    /// Estimates how long a node takes, and which part of the device it keeps busy. A measured time counts more.
+    fn estimate(&self, node: &Node) -> Estimate {
+        let buffers =
+            || operand_buffers(node).chain(node.results.iter().copied()).map(|id| &self.graph.buffers[id.0]);
+        let is_half = buffers().any(|buffer| matches!(buffer.ty.dtype, DType::F16 | DType::BF16));
+        let bytes = buffers().map(|buffer| buffer.bytes).sum();
+        let estimate = self.options.machine.estimate(Work { flops: node.flops, bytes, is_half });
+        let place = place(&node.location).unwrap_or_default();
+        self.options.costs.as_ref().map_or(estimate, |costs| costs.replace(&node.name, &place, estimate))
     }
-    problem
 }
 
 fn extra(node: &Node, what: &str, size_bytes: u64, memory: Memory) -> Buffer {
@@ -137,17 +242,6 @@ fn operand_buffers(node: &Node) -> impl Iterator<Item = BufferId> {
     })
 }
 
-/// The node that computes each buffer.
-fn producers(graph: &DeviceGraph) -> Vec<Option<usize>> {
-    let mut producers = vec![None; graph.buffers.len()];
-    for (number, node) in graph.nodes.iter().enumerate() {
-        for result in &node.results {
-            producers[result.0] = Some(number);
-        }
-    }
-    producers
-}
-
 /// The results that may take an operand's memory: both are in the arena, and the node reads the operand once.
 fn in_place(node: &Node, buffers: &[Buffer]) -> Vec<InPlace> {
     let pair = |&(result, operand): &(usize, usize)| {
@@ -158,11 +252,4 @@ fn in_place(node: &Node, buffers: &[Buffer]) -> Vec<InPlace> {
         (is_arena(result) && is_arena(operand) && is_read_once).then_some(InPlace { result, operand })
     };
     node.footprint.in_place.iter().filter_map(pair).collect()
-}
-
-/// Estimates how long a node takes, and which part of the device it keeps busy.
-fn estimate(graph: &DeviceGraph, node: &Node, machine: &Machine) -> Estimate {
-    let buffers = || operand_buffers(node).chain(node.results.iter().copied()).map(|id| &graph.buffers[id.0]);
-    let is_half = buffers().any(|buffer| matches!(buffer.ty.dtype, DType::F16 | DType::BF16));
-    machine.estimate(Work { flops: node.flops, bytes: buffers().map(|buffer| buffer.bytes).sum(), is_half })
 }

@@ -2,15 +2,14 @@
 //! it has such a call.
 
 use tfrt_host::DType;
-use tfrt_launch::{Activation as Stored, Binary, Unary};
+use tfrt_launch::{Activation as Stored, Unary};
 use tfrt_tensor::TensorShape;
 
 use super::{
     Queued, count,
-    elementwise::combine,
     expression::cast,
     fused_elementwise::run_program,
-    network::{convolve, from_nhwc, normalized},
+    network::{Epilogue, convolve, from_nhwc, normalized, to_nhwc},
 };
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
@@ -45,7 +44,7 @@ pub(super) fn activate(
 
 /// The convolution, normalized with scale, offset, mean and variance, which are arguments 2 to 5.
 fn normalized_convolution(call: &DeviceCall<'_>, relu: bool) -> DeviceOpResult<DeviceTensor> {
-    let y = convolve(call, FUSED, [call.tensor(0)?, call.tensor(1)?], None, false)?;
+    let y = convolve(call, FUSED, [call.tensor(0)?, call.tensor(1)?], Epilogue::default())?;
     let vector = |at| {
         let vector = call.tensor(at)?;
         let channels = TensorShape::new(&[vector.shape().num_elements()?])?;
@@ -62,7 +61,7 @@ fn fused_conv2d(call: &DeviceCall<'_>) -> Queued {
     let y = match addition {
         Addition::Bias => {
             let operands = [call.tensor(0)?, call.tensor(1)?];
-            convolve(call, FUSED, operands, Some(call.tensor(2)?), relu)?
+            convolve(call, FUSED, operands, Epilogue { bias: Some(call.tensor(2)?), residual: None, relu })?
         }
         Addition::Normalization => normalized_convolution(call, relu)?,
     };
@@ -75,13 +74,11 @@ fn fused_conv2d(call: &DeviceCall<'_>) -> Queued {
 /// As [`fused_conv2d`], with a residual before the activation.
 fn prepared_conv2d(call: &DeviceCall<'_>) -> Queued {
     let activation = prepared_convolution::activation(call.attrs)?;
-    let residual = if call.arguments.len() > 3 { Some(call.tensor(3)?) } else { None };
-    let relu = residual.is_none() && activation == Some(Activation::Relu);
+    let residual = if call.arguments.len() > 3 { Some(to_nhwc(call, call.tensor(3)?)?) } else { None };
+    let relu = activation == Some(Activation::Relu);
     let operands = [call.tensor(0)?, call.tensor(1)?];
-    let y = convolve(call, PREPARED, operands, Some(call.tensor(2)?), relu)?;
-    if let Some(residual) = residual {
-        combine(call, Binary::Add, &y, &y, residual)?;
-    }
+    let epilogue = Epilogue { bias: Some(call.tensor(2)?), residual: residual.as_ref(), relu };
+    let y = convolve(call, PREPARED, operands, epilogue)?;
     if let Some(activation) = activation.filter(|_| !relu) {
         activate(call, activation, &y)?;
     }

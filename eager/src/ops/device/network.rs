@@ -27,7 +27,7 @@ use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, MetadataCall, OpRegistry, OpResult,
     ops::{
         batch_norm::{epsilon, metadata as batch_norm_metadata},
-        convolution::{Kind, convolution},
+        convolution::{FilterLayout, Kind, convolution},
         pooling::pooling,
         support::{Described, invalid},
         window::Layout,
@@ -159,7 +159,7 @@ fn conv2d(call: &DeviceCall<'_>, what: (&str, Kind)) -> Queued {
     let [x, filter] = call.tensors()?;
     let y = match x.dtype() {
         DType::I32 => convolve_integers(call, what.1, [x, filter])?,
-        _ => convolve(call, what, [x, filter], None, false)?,
+        _ => convolve(call, what, [x, filter], Epilogue::default())?,
     };
     Ok(from_nhwc(call, y)?.into())
 }
@@ -179,13 +179,23 @@ fn convolve_integers(
     Ok(y)
 }
 
-/// Queues `conv(x, filter) + bias`, clamped to at least zero if `relu` is set. The result is NHWC.
+/// What a convolution does with its sums before it stores them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Epilogue<'a> {
+    /// One number for each channel, which is added.
+    pub(super) bias: Option<&'a DeviceTensor>,
+    /// NHWC images that are added.
+    pub(super) residual: Option<&'a DeviceTensor>,
+    /// Whether results are at least zero.
+    pub(super) relu: bool,
+}
+
+/// Queues a convolution of filters in the order that the call's attributes name. The result is NHWC.
 pub(super) fn convolve(
     call: &DeviceCall<'_>,
     (op, kind): (&str, Kind),
     [x, filter]: [&DeviceTensor; 2],
-    bias: Option<&DeviceTensor>,
-    relu: bool,
+    Epilogue { bias, residual, relu }: Epilogue<'_>,
 ) -> DeviceOpResult<DeviceTensor> {
     let (shape, result) = convolution(call.attrs, kind, x.shape(), filter.shape())?;
     let plan = Plan::new(&shape, x.dtype(), op)?;
@@ -200,16 +210,24 @@ pub(super) fn convolve(
         if let Some(bias) = bias {
             combine(call, Binary::Add, &y, &y, bias)?;
         }
+        if let Some(residual) = residual {
+            combine(call, Binary::Add, &y, &y, residual)?;
+        }
         if relu {
             kernels.unary(stream, Unary::Relu, y.dtype(), y.buffer(), y.buffer(), count(&y))?;
         }
         return Ok(y);
     }
     let x = plan.with_border(call, to_nhwc(call, x)?)?;
-    // From rows, columns, inputs, outputs to outputs, rows, columns, inputs: the extents are named
-    // in the order K, C, R, S.
-    let filter =
-        permuted(call, &filter.reshape(&TensorShape::new(&filter_extents(&shape))?)?, &[3, 0, 1, 2])?;
+    // The library takes outputs, rows, columns, inputs. It names the extents in the order K, C, R, S.
+    let [rows, columns, inputs, outputs] = filter_extents(&shape);
+    let filter = match FilterLayout::of(call.attrs)? {
+        FilterLayout::Ohwi => filter.reshape(&TensorShape::new(&[outputs, rows, columns, inputs])?)?,
+        FilterLayout::Hwio => {
+            let filter = filter.reshape(&TensorShape::new(&[rows, columns, inputs, outputs])?)?;
+            permuted(call, &filter, &[3, 0, 1, 2])?
+        }
+    };
     let layouts = [images(&x)?, images(&filter)?, images(&y)?];
     let operands = operands(&layouts, [&x, &filter, &y]);
     let of_bias = bias.map(|bias| channels(bias.dtype(), shape.out_channels as u64));
@@ -219,7 +237,10 @@ pub(super) fn convolve(
         coefficient: 0.0,
         nan: NanPropagation::Propagate,
     });
-    call.queue.dnn()?.convolution_forward(&plan.geometry, Scaling::ONE, operands, bias, None, relu)?;
+    let of_residual = residual.map(images).transpose()?;
+    let residual = of_residual.as_ref().zip(residual);
+    let residual = residual.map(|(layout, residual)| (DnnTensor::new(layout, residual.buffer()), 1.0));
+    call.queue.dnn()?.convolution_forward(&plan.geometry, Scaling::ONE, operands, bias, residual, relu)?;
     Ok(y)
 }
 

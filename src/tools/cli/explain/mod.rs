@@ -12,6 +12,7 @@ use std::{
 use tfrt_compiler::{
     Graph,
     analysis::device_problem,
+    lower::cuda::{DevicePlan, HostOp},
     plan::{
         Memory, Options, Plan, Problem, Queue, Streams,
         cost::{Costs, MACHINES, Machine},
@@ -41,10 +42,10 @@ pub(super) struct ExplainArgs {
     #[arg(long, value_name = "COUNT|auto", value_parser = streams, default_value = "auto")]
     pub(super) streams: Streams,
     /// Predict for the device NAME
-    #[arg(long, value_name = "NAME", value_parser = machine, default_value = MACHINES[0].name, requires = "explain")]
-    predict_for: &'static Machine,
+    #[arg(long, value_name = "NAME", value_parser = machine, default_value = MACHINES[0].name)]
+    pub(super) predict_for: &'static Machine,
     /// Take the times of ops from FILE, which 'tfrt bench --calibrate' writes
-    #[arg(long, value_name = "FILE", requires = "explain")]
+    #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
     /// Draw the predicted timeline in FILE: a picture (.svg) or a Chrome or Perfetto trace (.json)
     #[arg(long, value_name = "FILE", requires = "explain")]
@@ -95,25 +96,44 @@ impl ExplainArgs {
 
     /// Plans a graph, writes its timelines, and returns the explanation.
     pub(super) fn explain(&self, graph: &Graph) -> Result<String, Failure> {
-        let costs = self.costs.as_deref().map(read_costs).transpose()?;
+        let costs = self.costs()?;
         let problem = device_problem(graph, self.predict_for, costs.as_ref()).map_err(Errors::from)?;
         let options =
             Options { streams: self.streams, device: self.predict_for.queues, ..Options::default() };
         let start = Instant::now();
         let plan = plan(&problem, &options).map_err(|error| Diagnostic::internal(error.to_string()))?;
         let planning = start.elapsed();
+        self.write_timelines(&problem, &plan)?;
+        let text = self.describe(&problem, &plan, costs.as_ref());
+        Ok(text + &format!("planned in      {}\n", readable(planning)))
+    }
+
+    /// Writes the timelines of a device program, and returns its explanation.
+    pub(super) fn explain_program(&self, program: &DevicePlan) -> Result<String, Failure> {
+        self.write_timelines(&program.problem, &program.plan)?;
+        let mut text = self.describe(&program.problem, &program.plan, self.costs()?.as_ref());
+        describe_host(&mut text, program, self.predict_for);
+        Ok(text)
+    }
+
+    /// The times of ops that the user names.
+    pub(super) fn costs(&self) -> Result<Option<Costs>, Diagnostic> {
+        self.costs.as_deref().map(read_costs).transpose()
+    }
+
+    fn write_timelines(&self, problem: &Problem, plan: &Plan) -> Result<(), Failure> {
         for file in &self.timeline {
             let text = match format_of(file)? {
-                Format::Picture => picture::draw(&problem, &plan),
-                Format::Trace => trace::write(&problem, &plan),
+                Format::Picture => picture::draw(problem, plan),
+                Format::Trace => trace::write(problem, plan),
             };
             replace_file(file, |temporary| std::fs::write(temporary, text))
                 .map_err(|error| file_error("write", file, error))?;
         }
-        Ok(self.describe(&problem, &plan, costs.as_ref(), planning))
+        Ok(())
     }
 
-    fn describe(&self, problem: &Problem, plan: &Plan, costs: Option<&Costs>, planning: Duration) -> String {
+    fn describe(&self, problem: &Problem, plan: &Plan, costs: Option<&Costs>) -> String {
         let copies = problem.ops.iter().filter(|op| op.queue == Queue::Copy).count();
         let mut text = format!("device          {}\n", self.predict_for.summary);
         if let Some(costs) = costs {
@@ -127,8 +147,29 @@ impl ExplainArgs {
         describe_path(&mut text, problem, plan);
         describe_predictions(&mut text, plan);
         describe_memory(&mut text, problem, plan);
-        _ = writeln!(text, "planned in      {}", readable(planning));
         text
+    }
+}
+
+/// Lists what runs on the host, step by step, and why.
+fn describe_host(text: &mut String, program: &DevicePlan, machine: &Machine) {
+    _ = writeln!(text, "graphs          {}", program.region_count);
+    if program.host_ops.is_empty() {
+        return;
+    }
+    let [down, up] = program.copied_bytes;
+    let copies = machine.estimate_copy(down).time_ns + machine.estimate_copy(up).time_ns;
+    let (ops, copies) = (program.host_ops.len(), time(copies));
+    let (down, up) = (bytes(down), bytes(up));
+    _ = writeln!(text, "on the host     {ops} ops, which copy {down} there and {up} back in about {copies}");
+    let mut ops: Vec<_> = program.host_ops.iter().collect();
+    ops.sort_by_key(|op| op.step);
+    for HostOp { label, reason, step } in ops {
+        let place = match step {
+            0 => "at the beginning".to_owned(),
+            _ => format!("behind graph {step}"),
+        };
+        _ = writeln!(text, "  {place}: {label}: {reason}");
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, path: &Path, runtime: &Runtime, console: &mut Con
     let format = if is_onnx { ONNX } else { TENSORFLOW };
     let file = described.unwrap_or_else(|| describe_graph(&graph, &imported));
     let mut proceed = |_: &pass::Pass, _: &Graph, _| std::ops::ControlFlow::Continue(());
-    let _ = pass::run(pass::PASSES, &mut graph, &evaluator, options.passes, &mut proceed)
+    let _ = pass::run(&pass::pipeline(options.passes), &mut graph, &evaluator, options.passes, &mut proceed)
         .map_err(Errors::from)?;
     if let Some(picture) = args.graph {
         let name = args.function.as_deref().unwrap_or(tfrt_compiler::MAIN);
