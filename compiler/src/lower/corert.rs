@@ -188,7 +188,9 @@ impl<'g> Lowering<'g> {
         let (_, block) =
             self.module.add_function(SETUP, FunctionType { inputs: vec![], results }, Location::Unknown);
         let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
-        let op_handler = self.make_handler(block);
+        let made = OpState::new("corert.create_default_op_handler").results([handler()]);
+        let op_handler = self.append_one(block, made);
+        self.register_handler(block, op_handler);
         let mut returned = vec![op_handler];
         for id in constants {
             let value = self.lower_constant(block, (op_handler, chain), id);
@@ -197,16 +199,13 @@ impl<'g> Lowering<'g> {
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 
-    /// Makes the op handler that functions find by its name.
-    pub(super) fn make_handler(&mut self, block: BlockId) -> ValueId {
-        let made = OpState::new("corert.create_default_op_handler").results([handler()]);
-        let op_handler = self.append_one(block, made);
+    /// Makes an op handler known to functions.
+    pub(super) fn register_handler(&mut self, block: BlockId, op_handler: ValueId) {
         let register = OpState::new("corert.register_op_handler")
             .operands([op_handler])
             .attr("chain_name", Attribute::string(HANDLER))
             .results([Type::chain()]);
         self.append(block, register);
-        op_handler
     }
 
     pub(super) fn lower_constant(

@@ -5,8 +5,8 @@
 // Products are computed in f16, what follows keeps the type, and softmax stays wide.
 
 // CHECK-LABEL: func @main
-// CHECK: %[[w:[0-9]+]] = "tf.Const"(){{.*}}xf16>
 // CHECK: %[[x:[0-9]+]] = "tf.Cast"(%arg0) {DstT = f16}
+// CHECK: %[[w:[0-9]+]] = "tf.Const"(){{.*}}xf16>
 // CHECK: %[[y:[0-9]+]] = "tf.MatMul"(%[[x]], %[[w]]){{.*}} -> tensor<2x2xf16>
 // CHECK: %[[relu:[0-9]+]] = "tf.Relu"(%[[y]]) : (tensor<2x2xf16>) -> tensor<2x2xf16>
 // CHECK: %[[wide:[0-9]+]] = "tf.Cast"(%[[relu]]) {DstT = f32}

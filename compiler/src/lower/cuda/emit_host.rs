@@ -27,7 +27,7 @@ pub(super) struct HostParts {
 }
 
 impl HostParts {
-    /// The handler of single ops, the handler of functions, and the constants.
+    /// The handler of ops in host memory, and the constants.
     pub(super) fn types(&self) -> Vec<Type> {
         if !self.has_ops {
             return Vec::new();
@@ -71,14 +71,13 @@ impl<'g> Emitter<'g> {
             return Vec::new();
         }
         let block = body.block;
-        if self.host.calls_functions {
-            // Functions may compute for long, so their ops run on the device where they can.
-            self.lowering.make_handler(block);
-        }
         let null = OpState::new("corert.create_null_op_handler").results([handler()]);
         let null = self.append_one(block, null);
         let cpu = OpState::new("corert.create_cpu_op_handler").operands([null]).results([handler()]);
         let cpu = self.append_one(block, cpu);
+        if self.host.calls_functions {
+            self.lowering.register_handler(block, cpu);
+        }
         let mut made = vec![cpu];
         for id in self.host.constants.clone() {
             made.push(self.emit_host_handle(body, cpu, id));

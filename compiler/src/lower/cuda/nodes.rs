@@ -325,6 +325,7 @@ impl<'g> Collector<'g> {
             return Err(invalid(format!("{} calls functions", op.name)));
         }
         let known = self.evaluator.op(op.name.as_str());
+        let known = known.filter(|known| known.runs_on_devices());
         let known = known.ok_or_else(|| invalid(format!("{} has no form for devices", op.name)))?;
         if is_random(&op.name) || !known.is_deterministic() {
             // A graph would repeat the numbers that it was recorded with.
