@@ -107,7 +107,7 @@ fn batch_number(tensor: Arg<HostTensor>, name: Attr<str>, sizes: Attr<[i64]>) ->
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {
-    registry.add("tfrt_model.batch_number", batch_number).attributes(&["name", "sizes"]).doc(
+    registry.add("tfrt_model.batch_number", batch_number).reads(&[]).attributes(&["name", "sizes"]).doc(
         "Returns the number of a tensor's first extent in a list of batch sizes. Errors call the tensor by its name.",
     );
     registry
