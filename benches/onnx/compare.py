@@ -5,7 +5,8 @@
 
 Needs numpy, onnx and onnxruntime. For each model the script prints one line per output: the largest difference, divided by
 the largest value that ONNX Runtime computes. With --time SECONDS it also runs the two by turns and prints the median
-latency of each.
+latency of each. Ours and ONNX Runtime have two threads on two cores; tract, which is measured where its package is
+installed and takes the model, has one, by design.
 
 Inputs are random numbers unless --input NAME=FILE.npy gives them. Named extents are 1 unless --dim NAME=NUMBER says more.
 """
@@ -21,6 +22,11 @@ import time
 import numpy as np
 import onnx
 import onnxruntime
+
+try:
+    import tract
+except ImportError:
+    tract = None
 
 ROUNDS = 5
 # Threads of ONNX Runtime spin for a while after a call, which would slow down the other side.
@@ -93,6 +99,32 @@ class Tfrt:
         return figures["latency_us"]["p50"] / 1e6
 
 
+class Tract:
+    """A model in tract, with the shapes of these inputs. Raises an error for a model that tract does not take."""
+
+    def __init__(self, path, inputs):
+        model = tract.onnx().load(path)
+        for number, array in enumerate(inputs.values()):
+            model.set_input_fact(number, ",".join([*map(str, array.shape), TRACT_TYPES[array.dtype.name]]))
+        self.model, self.inputs = model.into_model().into_runnable(), list(inputs.values())
+        self.run()
+
+    def run(self):
+        self.model.run(self.inputs)
+
+
+TRACT_TYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "int32": "i32", "int64": "i64", "bool": "bool"}
+
+
+def open_tract(path, inputs):
+    if tract is None:
+        return None
+    try:
+        return Tract(path, inputs)
+    except Exception:  # The package raises errors of several kinds.
+        return None
+
+
 def largest_difference(ours, theirs):
     """The largest difference relative to the largest value; infinite for results that cannot be compared."""
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
@@ -128,25 +160,34 @@ def compare(path, arguments):
             if mine.shape != other.shape or mine.dtype != other.dtype:
                 print(f"  got {mine.dtype} {mine.shape}, expected {other.dtype} {other.shape}")
         if arguments.time:
-            print_times(name, tfrt, session, inputs, arguments.time)
+            print_times(name, tfrt, session, path, inputs, arguments.time)
     return is_near
 
 
-def print_times(name, tfrt, session, inputs, budget):
+def time_calls(call, count, times):
+    for _ in range(count):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+
+
+def print_times(name, tfrt, session, path, inputs, budget):
     start = time.perf_counter()
     session.run(None, inputs)
     calls = max(1, int(budget / ROUNDS / max(time.perf_counter() - start, 1e-6)))
     calls = min(calls, 1000)
-    ours, theirs = [], []
+    other = open_tract(path, inputs)
+    ours, theirs, others = [], [], []
     for _ in range(ROUNDS):
-        for _ in range(calls):
-            start = time.perf_counter()
-            session.run(None, inputs)
-            theirs.append(time.perf_counter() - start)
+        time_calls(lambda: session.run(None, inputs), calls, theirs)
         time.sleep(PAUSE_SECONDS)
         ours.append(tfrt.seconds(calls))
+        if other:
+            time_calls(other.run, max(1, calls // 4), others)
     ours, theirs = statistics.median(ours) * 1e3, statistics.median(theirs) * 1e3
-    print(f"{name}: tfrt {ours:.3f} ms, onnxruntime {theirs:.3f} ms, ratio {ours / theirs:.2f}", flush=True)
+    beside = f"{statistics.median(others) * 1e3:.3f} ms" if others else "no"
+    ratio = f"ratio {theirs / ours:.2f}"
+    print(f"{name}: tfrt {ours:.3f} ms, onnxruntime {theirs:.3f} ms, tract {beside}, {ratio}", flush=True)
 
 
 def main():
