@@ -136,6 +136,10 @@ fn metadata<'t>(tensors: &[&'t HostTensor]) -> SmallVec<[&'t TensorMetadata; 4]>
     tensors.iter().map(|tensor| tensor.metadata()).collect()
 }
 
+/// Rows of at most this many elements are joined part by part, because the copy of a few elements costs
+/// less than the call that copies any number of them.
+const MAX_SHORT_ROW: usize = 64;
+
 /// Writes these rows of `row` elements: of each part its next run.
 fn join_rows<T: Copy>(
     parts: &[(impl Deref<Target = [T]>, usize)],
@@ -143,12 +147,39 @@ fn join_rows<T: Copy>(
     row: usize,
     out: &mut [T],
 ) {
+    if row <= MAX_SHORT_ROW {
+        let mut first = 0;
+        for (part, run) in parts {
+            let part = &part[rows.start * run..rows.end * run];
+            match run {
+                1 => scatter_runs::<T, 1>(part, &mut out[first..], row),
+                2 => scatter_runs::<T, 2>(part, &mut out[first..], row),
+                4 => scatter_runs::<T, 4>(part, &mut out[first..], row),
+                0 => {}
+                &run => {
+                    let places = out.chunks_exact_mut(row).map(|out| &mut out[first..first + run]);
+                    places.zip(part.chunks_exact(run)).for_each(|(out, part)| {
+                        out.iter_mut().zip(part).for_each(|(out, &x)| *out = x);
+                    });
+                }
+            }
+            first += run;
+        }
+        return;
+    }
     for (i, mut out) in rows.zip(out.chunks_exact_mut(row.max(1))) {
         for (part, run) in parts {
             let (here, rest) = out.split_at_mut(*run);
             here.copy_from_slice(&part[i * run..][..*run]);
             out = rest;
         }
+    }
+}
+
+/// Writes one run of `N` elements at the start of each row of `row` elements.
+fn scatter_runs<T: Copy, const N: usize>(part: &[T], out: &mut [T], row: usize) {
+    for (place, run) in out.chunks_mut(row).zip(part.as_chunks::<N>().0) {
+        place[..N].copy_from_slice(run);
     }
 }
 

@@ -43,6 +43,27 @@ impl Axis {
         }
     }
 
+    /// Returns this selection and that of the next inner dimension, of `extent` elements, as one
+    /// selection from both dimensions, if there is one of the same kind.
+    fn with_inner(&self, inner: &Self, extent: usize) -> Option<Self> {
+        let is_whole = matches!(inner, Self::Steps { start: 0, step: 1, count } if *count == extent);
+        match (self, inner) {
+            (Self::Steps { start, step: 1, count }, _) if is_whole => Some(Self::Steps {
+                start: start.checked_mul(extent)?,
+                step: 1,
+                count: count.checked_mul(extent)?,
+            }),
+            (Self::Repeated { extent: outer, count }, _) if is_whole => {
+                Some(Self::Repeated { extent: outer.checked_mul(extent)?, count: count.checked_mul(extent)? })
+            }
+            (Self::Steps { start, count: 1, .. }, Self::Steps { start: inner, step, count }) => {
+                let start = start.checked_mul(extent)?.checked_add(*inner)?;
+                Some(Self::Steps { start, step: *step, count: *count })
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the stretches with even steps that it consists of, in units of the dimension.
     fn stretches(&self) -> Vec<Stretch> {
         match self {
@@ -104,7 +125,9 @@ pub(super) struct ElementBox {
 #[derive(Clone, Debug)]
 pub(crate) struct Moves {
     /// The selections, and the distance between elements along each dimension of the argument.
+    /// Dimensions that are selected together are merged.
     axes: Vec<(Axis, usize)>,
+    /// The shape of the result.
     dims: Vec<usize>,
 }
 
@@ -112,8 +135,16 @@ impl Moves {
     /// Selects `axes` of a dense argument of shape `dims`. Each axis must stay within its
     /// dimension.
     pub(super) fn new(dims: &[usize], axes: Vec<Axis>) -> Self {
-        let strides = strides(dims);
-        Self { dims: axes.iter().map(Axis::count).collect(), axes: axes.into_iter().zip(strides).collect() }
+        let result = axes.iter().map(Axis::count).collect();
+        let mut merged: Vec<(Axis, usize)> = Vec::with_capacity(axes.len());
+        for ((axis, &extent), stride) in axes.into_iter().zip(dims).zip(strides(dims)) {
+            let both = merged.last().and_then(|(last, _)| last.with_inner(&axis, extent));
+            match (merged.last_mut(), both) {
+                (Some(last), Some(both)) => *last = (both, stride),
+                _ => merged.push((axis, stride)),
+            }
+        }
+        Self { axes: merged, dims: result }
     }
 
     /// Selects a diagonal of `rank` dimensions from an argument of shape `dims`. For each dimension
@@ -141,6 +172,9 @@ impl Moves {
             HostTensor::String(strings) => {
                 Ok(StringHostTensor::new(TensorShape::new(dims)?, self.strings_of(strings)?)?.into())
             }
+            HostTensor::Dense(dense) if self.is_identity(dense.num_elements()) => {
+                Ok(dense.reshape(TensorShape::new(dims)?)?.into())
+            }
             tensor => with_element!(
                 tensor.dtype(),
                 |T| self.apply_to::<T>(call, tensor, dims),
@@ -151,7 +185,7 @@ impl Moves {
 
     fn apply_to<T: Element>(self, call: &CpuCall<'_>, tensor: &HostTensor, dims: &[usize]) -> Computed {
         let (x, out) = (tensor.dense()?.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, dims)?);
-        let inner = self.dims.last().copied().unwrap_or(1);
+        let inner = self.row();
         compute(call, &ME, out, (self.rows(), inner, inner), move |rows, out: &mut [T]| {
             self.copy(&x, rows, out);
             Ok(())
@@ -220,8 +254,10 @@ impl Moves {
         if inner.count() == 0 {
             return;
         }
-        for (row, x) in (0..self.rows()).zip(x.chunks_exact(inner.count())) {
-            let out = &mut out[base(outer, row)..];
+        let mut walk = Walk::new(outer, 0);
+        for x in x.chunks_exact(inner.count()).take(self.rows()) {
+            let out = &mut out[walk.base()..];
+            walk.advance();
             x.iter().enumerate().for_each(|(i, &x)| out[inner.place(i) * stride] = x);
         }
     }
@@ -238,7 +274,8 @@ impl Moves {
             return Vec::new();
         }
         let mut boxes = vec![ElementBox::default()];
-        for ((axis, from_stride), to_stride) in self.axes.iter().zip(strides(&self.dims)) {
+        let counts: Vec<_> = self.axes.iter().map(|(axis, _)| axis.count()).collect();
+        for ((axis, from_stride), to_stride) in self.axes.iter().zip(strides(&counts)) {
             let stretches = axis.stretches();
             let longer = |known: &ElementBox, stretch: &Stretch| {
                 let mut next = known.clone();
@@ -257,10 +294,14 @@ impl Moves {
         boxes
     }
 
-    /// Returns the number of rows of the innermost dimension of the result.
+    /// Returns the number of elements that the innermost selection has.
+    fn row(&self) -> usize {
+        self.axes.last().map_or(1, |(axis, _)| axis.count())
+    }
+
+    /// Returns the number of rows of the innermost selection.
     fn rows(&self) -> usize {
-        let outer = self.dims.len().saturating_sub(1);
-        if self.dims.contains(&0) { 0 } else { product(&self.dims[..outer]) }
+        product(&self.dims).checked_div(self.row()).unwrap_or(0)
     }
 
     /// Writes rows of the result.
@@ -272,11 +313,19 @@ impl Moves {
         if inner.count() == 0 {
             return;
         }
-        for (row, out) in rows.zip(out.chunks_exact_mut(inner.count())) {
-            let x = &x[base(outer, row)..];
+        let mut walk = Walk::new(outer, rows.start);
+        for out in out.chunks_exact_mut(inner.count()).take(rows.len()) {
+            let x = &x[walk.base()..];
             match inner {
                 Axis::Steps { start, step: 1, count } if *stride == 1 => {
                     out.copy_from_slice(&x[*start..][..*count]);
+                }
+                &Axis::Steps { start, step, .. } => {
+                    let (mut at, step) = (start * stride, step.wrapping_mul(*stride as isize));
+                    for out in out {
+                        *out = x[at];
+                        at = at.wrapping_add_signed(step);
+                    }
                 }
                 Axis::Repeated { extent: 1, .. } => out.fill(x[0]),
                 Axis::Repeated { extent, .. } if *stride == 1 => {
@@ -284,18 +333,57 @@ impl Moves {
                 }
                 inner => out.iter_mut().enumerate().for_each(|(i, out)| *out = x[inner.place(i) * stride]),
             }
+            walk.advance();
         }
     }
 }
 
-/// Returns the start of a row of the result in the argument.
-fn base(outer: &[(Axis, usize)], row: usize) -> usize {
-    let (mut rest, mut base) = (row, 0);
-    for (axis, stride) in outer.iter().rev() {
-        base += axis.place(rest % axis.count()) * stride;
-        rest /= axis.count();
+/// The starts of rows of the result in the argument, one row after the other.
+struct Walk<'a> {
+    outer: &'a [(Axis, usize)],
+    index: SmallVec<[usize; 6]>,
+    /// For each axis, the position that it and the axes before it give.
+    bases: SmallVec<[usize; 6]>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(outer: &'a [(Axis, usize)], row: usize) -> Self {
+        let (mut rest, mut index) = (row, smallvec![0; outer.len()]);
+        for ((axis, _), index) in outer.iter().zip(&mut index).rev() {
+            *index = rest % axis.count().max(1);
+            rest /= axis.count().max(1);
+        }
+        let mut walk = Self { outer, index, bases: smallvec![0; outer.len()] };
+        walk.place_from(0);
+        walk
     }
-    base
+
+    /// The start of the present row.
+    fn base(&self) -> usize {
+        self.bases.last().copied().unwrap_or(0)
+    }
+
+    /// Goes to the next row, and after the last to the first.
+    fn advance(&mut self) {
+        for level in (0..self.outer.len()).rev() {
+            self.index[level] += 1;
+            if self.index[level] < self.outer[level].0.count() {
+                return self.place_from(level);
+            }
+            self.index[level] = 0;
+        }
+        self.place_from(0);
+    }
+
+    fn place_from(&mut self, level: usize) {
+        for level in level..self.outer.len() {
+            let before = level.checked_sub(1).map_or(0, |before| self.bases[before]);
+            let (axis, stride) = &self.outer[level];
+            // A selection without elements has no places; then there are no rows.
+            let place = if axis.count() == 0 { 0 } else { axis.place(self.index[level]) };
+            self.bases[level] = before + place * stride;
+        }
+    }
 }
 
 /// A result of an op that moves elements.
@@ -419,6 +507,16 @@ mod tests {
             ],
             vec![Axis::Repeated { extent: 2, count: 6 }, whole(3), Axis::Repeated { extent: 4, count: 8 }],
             vec![whole(2), Axis::Table(vec![2, 1, 0, 1, 2, 1]), Axis::Table(vec![3, 3, 0])],
+            vec![Axis::Steps { start: 1, step: 1, count: 1 }, whole(3), whole(4)],
+            vec![whole(2), Axis::Steps { start: 1, step: 1, count: 2 }, whole(4)],
+            vec![
+                Axis::Steps { start: 1, step: 1, count: 1 },
+                Axis::Steps { start: 2, step: -2, count: 2 },
+                Axis::Steps { start: 3, step: -1, count: 3 },
+            ],
+            vec![whole(2), Axis::Repeated { extent: 3, count: 6 }, whole(4)],
+            vec![Axis::Repeated { extent: 2, count: 4 }, whole(3), whole(4)],
+            vec![Axis::Table(vec![1, 0]), whole(3), Axis::Steps { start: 0, step: 1, count: 3 }],
             vec![whole(2), Axis::Steps { start: 0, step: 1, count: 0 }, whole(4)],
         ];
         for axes in cases {
@@ -426,6 +524,13 @@ mod tests {
             let mut expected = vec![0; product(moves.dims())];
             moves.copy_all(&x, &mut expected);
             assert_eq!(copied(&moves, &x), expected, "{moves:?}");
+            let rows = moves.rows();
+            for first in 0..rows {
+                let row = moves.row();
+                let mut later = vec![0; (rows - first) * row];
+                moves.copy(&x, first..rows, &mut later);
+                assert_eq!(later, expected[first * row..], "{moves:?}");
+            }
             assert_eq!(moves.is_identity(24), expected == x, "{moves:?}");
         }
     }

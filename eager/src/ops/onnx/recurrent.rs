@@ -1,18 +1,24 @@
 //! `onnx.RNN`, `onnx.GRU` and `onnx.LSTM`.
 //!
 //! One product gives the inputs' part of the gates for all steps; each step then adds the product of its hidden state. The
-//! computation is in `f32`, or `f64` for tensors of that type.
+//! matrices are laid out for products once and kept with the tensors. Directions are computed in parallel. The computation is
+//! in `f32`, or `f64` for tensors of that type.
 
 mod activation;
 mod cells;
+mod matrices;
 
-use tfrt_compute::{OnQueue, shape_error, workers};
+use std::ops::Range;
+
+use parking_lot::Mutex;
+use tfrt_compute::{OnQueue, shape_error};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulElement, MatMulInput};
+use tfrt_math::{ConvElement, Float, ParallelFor, PreparedMatrix, Serial};
 use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use self::activation::activations;
 use self::cells::{Cell, Kind, Step};
+use self::matrices::Matrices;
 use super::arguments::{
     OPERANDS, RESULTS, check_dims, check_same_type, count_or, dense, flag, formal, optional_dense, pick,
     required, text_or, unknown, wanted,
@@ -32,7 +38,6 @@ static ME: Accessor = Accessor::new("onnx recurrent op");
 struct Extents {
     steps: usize,
     batch: usize,
-    inputs: usize,
     hidden: usize,
     directions: usize,
     /// Whether the batch is the first dimension.
@@ -52,7 +57,7 @@ impl Extents {
             return Err(invalid(format!("X and R must have 3 dimensions, got shapes {x} and {r}")));
         };
         let (steps, batch) = if batch_first { (second, first) } else { (first, second) };
-        let extents = Self { steps, batch, inputs, hidden, directions, batch_first };
+        let extents = Self { steps, batch, hidden, directions, batch_first };
         let expected = if text_or(attrs, "direction", "forward")? == "bidirectional" { 2 } else { 1 };
         if directions != expected {
             return Err(invalid(format!("R must be of {expected} directions, got shape {r}")));
@@ -196,40 +201,37 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
     let bias = optional_dense(bias)?.map(widened::<T>).transpose()?;
     let peepholes = optional_dense(peepholes)?.map(widened::<T>).transpose()?;
     let mut outputs = Outputs { all: zeros(&extents.all())?, hidden: state(hidden)?, cell: state(cell)? };
-    // The matrices may be large, and the steps few: they are read where they lie.
-    let (x, w, r) = (x.read::<T>(&ME)?, w.read::<T>(&ME)?, r.read::<T>(&ME)?);
-    let (x, w, r) = (in_work::<T>(&x)?, in_work::<T>(&w)?, in_work::<T>(&r)?);
-    let (clip, hidden) = (float_attr(call.attrs, "clip")?, extents.hidden);
-    for direction in 0..extents.directions {
-        let rows = kind.gates() * hidden;
+    let (clip, coupled) = (float_attr(call.attrs, "clip")?, flag(call.attrs, "input_forget", false)?);
+    let linear_before_reset = flag(call.attrs, "linear_before_reset", false)?;
+    let inputs = x.read::<T>(&ME)?;
+    let inputs = in_work::<T>(&inputs)?;
+    // A GRU needs the product of its third gate after the other two, if the reset comes before it.
+    let first = if kind == Kind::Gru && !linear_before_reset { 2 } else { kind.gates() };
+    let gates = [first, kind.gates() - first].map(|gates| gates * extents.hidden);
+    let from_inputs = Matrices::of::<T>(w, extents.directions, [gates[0] + gates[1], 0])?;
+    let from_states = Matrices::of::<T>(r, extents.directions, gates)?;
+    let states = [&outputs.hidden, &outputs.cell].map(|whole| whole.as_slice());
+    let run = |direction: usize, parallel: &dyn ParallelFor| {
         let part = |whole| part_of(whole, direction, extents.directions);
         let cell = Cell {
             kind,
-            hidden,
+            hidden: extents.hidden,
             activations: &activations[direction],
             clip,
-            coupled: flag(call.attrs, "input_forget", false)?,
-            linear_before_reset: flag(call.attrs, "linear_before_reset", false)?,
+            coupled,
             bias: bias.as_deref().map(part),
             peepholes: peepholes.as_deref().map(part),
         };
-        let (w, r) = (part(&w), part(&r));
-        let mut gates = zeros(&[extents.steps, extents.batch, rows])?;
-        product(
-            call,
-            (&x, w),
-            [extents.steps.saturating_mul(extents.batch), extents.inputs, rows],
-            &mut gates,
-        )?;
-        run_direction(
-            call,
-            &extents,
-            (direction, reversed[direction]),
-            &cell,
-            (&gates, r),
-            &lengths,
-            &mut outputs,
-        )?;
+        let rows = gates[0] + gates[1];
+        let mut all_gates = zeros(&[extents.steps, extents.batch, rows])?;
+        let [input_matrix, _] = from_inputs.direction(direction);
+        input_matrix.multiply(parallel, &inputs, &mut all_gates).map_err(shape_error)?;
+        let turns =
+            Turns { extents: &extents, direction, is_reversed: reversed[direction], lengths: &lengths };
+        run_direction(&turns, &cell, (&all_gates, from_states.direction(direction)), states, parallel)
+    };
+    for (direction, result) in in_parallel(call, extents.directions, &run).into_iter().enumerate() {
+        outputs.take(&extents, direction, &result?);
     }
     let wanted = wanted(call.attrs, [true, true, kind == Kind::Lstm])?;
     let mut tensors = Vec::new();
@@ -257,74 +259,118 @@ fn part_of<W>(whole: &[W], direction: usize, directions: usize) -> &[W] {
     &whole[direction * length..][..length]
 }
 
-/// The product of a matrix and the transpose of another.
-fn product<W: Element + MatMulElement>(
-    call: &CpuCall<'_>,
-    (a, b): (&[W], &[W]),
-    [m, k, n]: [usize; 3],
-    out: &mut [W],
-) -> Result<(), Diagnostic> {
-    let layouts = (Layout::row_major(m, k), Layout::transposed(k, n));
-    let plan = MatMul::new(m, k, n, workers(call.cx)).and_then(|plan| plan.operands(layouts.0, layouts.1));
-    plan.and_then(|plan| plan.run(&OnQueue(call.cx), MatMulInput::new(a, b), out)).map_err(shape_error)
+/// The states of one direction, with the sequences of the batch one after the other.
+struct States<W> {
+    /// The hidden states of all steps.
+    all: Vec<W>,
+    hidden: Vec<W>,
+    cell: Vec<W>,
 }
 
-/// Runs the steps of one direction. States are read from and written to `outputs`.
-fn run_direction<W: Element + Float + MatMulElement>(
-    call: &CpuCall<'_>,
-    extents: &Extents,
-    (direction, is_reversed): (usize, bool),
-    cell: &Cell<'_, W>,
-    (gates, r): (&[W], &[W]),
-    lengths: &[usize],
-    outputs: &mut Outputs<W>,
-) -> Result<(), Diagnostic> {
-    let (hidden, batch, rows) = (extents.hidden, extents.batch, cell.kind.gates() * extents.hidden);
-    let mut states = zeros(&[batch, hidden])?;
-    for (sequence, state) in states.chunks_exact_mut(hidden.max(1)).enumerate() {
-        state.copy_from_slice(&outputs.hidden[extents.state_at(direction, sequence)..][..hidden]);
-    }
-    let (mut products, mut reset) = (zeros(&[batch, rows])?, zeros(&[batch, hidden])?);
-    let first_rows = if cell.kind == Kind::Gru && !cell.linear_before_reset { 2 * hidden } else { rows };
-    let longest = lengths.iter().copied().max().unwrap_or(0);
-    for turn in 0..longest {
-        // The third gate of a GRU may need the other two first.
-        let first = &mut products[..batch * first_rows];
-        product(call, (&states, &r[..first_rows * hidden]), [batch, hidden, first_rows], first)?;
-        let step_of = |sequence: usize| match is_reversed {
-            true => lengths[sequence].checked_sub(turn + 1),
-            false => (turn < lengths[sequence]).then_some(turn),
-        };
-        let gates_of =
-            |sequence: usize| Some(&gates[extents.input_at(step_of(sequence)?, sequence) * rows..][..rows]);
-        let second: Vec<W> = if first_rows < rows {
-            let mut second = zeros(&[batch, hidden])?;
-            for sequence in 0..batch {
-                let Some(gates) = gates_of(sequence) else { continue };
-                let state = &states[sequence * hidden..][..hidden];
-                let products = &products[sequence * first_rows..][..first_rows];
-                cell.reset(gates, products, state, &mut reset[sequence * hidden..][..hidden]);
+impl<W: Copy> Outputs<W> {
+    /// Writes the states of a direction to their places.
+    fn take(&mut self, extents: &Extents, direction: usize, states: &States<W>) {
+        let hidden = extents.hidden;
+        for sequence in 0..extents.batch {
+            let (at, from) = (extents.state_at(direction, sequence), sequence * hidden);
+            self.hidden[at..][..hidden].copy_from_slice(&states.hidden[from..][..hidden]);
+            self.cell[at..][..hidden].copy_from_slice(&states.cell[from..][..hidden]);
+            for step in 0..extents.steps {
+                let from = &states.all[(step * extents.batch + sequence) * hidden..][..hidden];
+                self.all[extents.output_at(step, direction, sequence)..][..hidden].copy_from_slice(from);
             }
-            product(call, (&reset, &r[first_rows * hidden..]), [batch, hidden, hidden], &mut second)?;
-            second
-        } else {
-            Vec::new()
-        };
-        for sequence in 0..batch {
-            let Some(step) = step_of(sequence) else { continue };
-            let at = extents.state_at(direction, sequence);
-            let now = Step {
-                gates: &gates[extents.input_at(step, sequence) * rows..][..rows],
-                products: &products[sequence * first_rows..][..first_rows],
-                candidate: second.get(sequence * hidden..(sequence + 1) * hidden),
-            };
-            let state = &mut states[sequence * hidden..][..hidden];
-            cell.step(&now, state, &mut outputs.cell[at..][..hidden]);
-            outputs.hidden[at..][..hidden].copy_from_slice(state);
-            outputs.all[extents.output_at(step, direction, sequence)..][..hidden].copy_from_slice(state);
         }
     }
-    Ok(())
+}
+
+/// Calls `run` for each direction, on several threads if there is more than one.
+fn in_parallel<R: Send>(
+    call: &CpuCall<'_>,
+    directions: usize,
+    run: &(dyn Fn(usize, &dyn ParallelFor) -> R + Sync),
+) -> Vec<R> {
+    let queue = OnQueue(call.cx);
+    if directions == 1 {
+        return vec![run(0, &queue)];
+    }
+    let results: Vec<_> = (0..directions).map(|_| Mutex::new(None)).collect();
+    queue.parallel_for(directions, 1, &|range: Range<usize>| {
+        for direction in range {
+            *results[direction].lock() = Some(run(direction, &Serial));
+        }
+    });
+    results.into_iter().filter_map(Mutex::into_inner).collect()
+}
+
+/// The order in which one direction takes the steps of each sequence.
+struct Turns<'a> {
+    extents: &'a Extents,
+    direction: usize,
+    is_reversed: bool,
+    lengths: &'a [usize],
+}
+
+impl Turns<'_> {
+    /// The step that a sequence takes in a turn.
+    fn step(&self, turn: usize, sequence: usize) -> Option<usize> {
+        match self.is_reversed {
+            true => self.lengths[sequence].checked_sub(turn + 1),
+            false => (turn < self.lengths[sequence]).then_some(turn),
+        }
+    }
+}
+
+/// Runs the steps of one direction from the initial states.
+fn run_direction<W: Element + Float + ConvElement<Work = W>>(
+    turns: &Turns<'_>,
+    cell: &Cell<'_, W>,
+    (gates, [first, second]): (&[W], [&PreparedMatrix<W>; 2]),
+    [hidden_states, cell_states]: [&[W]; 2],
+    parallel: &dyn ParallelFor,
+) -> Result<States<W>, Diagnostic> {
+    let extents = turns.extents;
+    let (hidden, batch, rows) = (extents.hidden, extents.batch, cell.kind.gates() * extents.hidden);
+    let initial = |states: &[W]| {
+        let sequence = |sequence| states[extents.state_at(turns.direction, sequence)..][..hidden].iter();
+        (0..batch).flat_map(sequence).copied().collect::<Vec<_>>()
+    };
+    let mut states = States {
+        all: zeros(&[extents.steps, batch, hidden])?,
+        hidden: initial(hidden_states),
+        cell: initial(cell_states),
+    };
+    let (mut products, mut reset) = (zeros(&[batch, first.columns()])?, zeros(&[batch, hidden])?);
+    let mut candidates: Vec<W> = zeros(&[batch, second.columns()])?;
+    let longest = turns.lengths.iter().copied().max().unwrap_or(0);
+    for turn in 0..longest {
+        first.multiply(parallel, &states.hidden, &mut products).map_err(shape_error)?;
+        let gates_of = |sequence: usize| {
+            let step = turns.step(turn, sequence)?;
+            Some(&gates[extents.input_at(step, sequence) * rows..][..rows])
+        };
+        let products_of = |sequence: usize| &products[sequence * first.columns()..][..first.columns()];
+        let has_second = second.columns() > 0;
+        if has_second {
+            for sequence in 0..batch {
+                let Some(gates) = gates_of(sequence) else { continue };
+                let state = &states.hidden[sequence * hidden..][..hidden];
+                cell.reset(gates, products_of(sequence), state, &mut reset[sequence * hidden..][..hidden]);
+            }
+            second.multiply(parallel, &reset, &mut candidates).map_err(shape_error)?;
+        }
+        for sequence in 0..batch {
+            let (Some(step), Some(gates)) = (turns.step(turn, sequence), gates_of(sequence)) else {
+                continue;
+            };
+            let own = sequence * hidden..(sequence + 1) * hidden;
+            let candidate = if has_second { candidates.get(own.clone()) } else { None };
+            let now = Step { gates, products: products_of(sequence), candidate };
+            let state = &mut states.hidden[own.clone()];
+            cell.step(&now, state, &mut states.cell[own]);
+            states.all[(step * batch + sequence) * hidden..][..hidden].copy_from_slice(state);
+        }
+    }
+    Ok(states)
 }
 
 const COMMON: [AttrSpec; 9] = [

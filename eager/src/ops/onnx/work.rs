@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tfrt_host::Diagnostic;
-use tfrt_math::{Float, MatMulElement};
+use tfrt_math::{ConvElement, Float, MatMulElement};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element};
 
 use crate::ops::support::room_for;
@@ -12,7 +12,7 @@ static ME: Accessor = Accessor::new("onnx op");
 
 /// An element type and the one it is computed in.
 pub(super) trait Computable: Element + Float {
-    type Work: Element + Float + MatMulElement;
+    type Work: Element + Float + MatMulElement + ConvElement<Work = Self::Work>;
 
     /// The same elements, if they are computed in their own type.
     fn as_work(_: &[Self]) -> Option<&[Self::Work]> {

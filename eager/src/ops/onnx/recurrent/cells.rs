@@ -41,7 +41,6 @@ pub(super) struct Cell<'a, W> {
     pub(super) clip: Option<f64>,
     /// Whether the forget gate is one minus the input gate.
     pub(super) coupled: bool,
-    pub(super) linear_before_reset: bool,
     /// The biases of the inputs' part of all gates, followed by those of the hidden state's part.
     pub(super) bias: Option<&'a [W]>,
     /// The weights of the cell state in the input, output and forget gates.
