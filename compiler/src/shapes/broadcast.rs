@@ -51,6 +51,7 @@ const COMPARISONS: &[&str] =
 pub(super) fn function(name: &str) -> Option<Function> {
     match name {
         "tf.SelectV2" => Some(select),
+        "tf.MatMul" | "tf.BatchMatMul" | "tf.BatchMatMulV2" | "tf.BatchMatMulV3" => Some(product),
         _ if ARITHMETIC.contains(&name) => Some(arithmetic),
         _ if COMPARISONS.contains(&name) => Some(comparison),
         _ => None,
@@ -68,7 +69,34 @@ fn arithmetic(call: &Call<'_>) -> Inferred {
 
 fn comparison(call: &Call<'_>) -> Inferred {
     let (Some(x), Some(y)) = (call.ty(0), call.ty(1)) else { return Ok(None) };
+    if call.attrs.optional::<bool>("incompatible_shape_error").ok().flatten() == Some(false) {
+        // Shapes that do not fit are unequal as a whole.
+        let is_static = x.static_dims().is_some() && y.static_dims().is_some();
+        let dims = broadcast(call.name, &x.dims, &y.dims).unwrap_or(Some(Vec::new()));
+        return Ok(Some(vec![TensorType { dtype: DType::I1, dims: dims.filter(|_| is_static) }]));
+    }
     Ok(Some(vec![TensorType { dtype: DType::I1, dims: broadcast(call.name, &x.dims, &y.dims)? }]))
+}
+
+/// A product of matrices: what stands before the matrices is broadcast.
+fn product(call: &Call<'_>) -> Inferred {
+    let (Some(a), Some(b), Some(dtype)) = (call.dims(0), call.dims(1), call.dtype(0)) else {
+        return Ok(None);
+    };
+    let is_known = |dims: &[Option<u64>]| dims.iter().all(Option::is_some);
+    let (Some(outer_a), Some(outer_b)) = (a.len().checked_sub(2), b.len().checked_sub(2)) else {
+        return super::probe::infer(call);
+    };
+    let has_other_type = call.type_attr("Tout").is_some_and(|wanted| wanted != dtype);
+    if has_other_type || (is_known(a) && is_known(b)) {
+        return super::probe::infer(call);
+    }
+    let is_swapped = |names: [&str; 2]| names.iter().any(|name| call.bool_attr(name));
+    let rows = if is_swapped(["adj_x", "transpose_a"]) { a[outer_a + 1] } else { a[outer_a] };
+    let columns = if is_swapped(["adj_y", "transpose_b"]) { b[outer_b] } else { b[outer_b + 1] };
+    let outer = broadcast(call.name, &Some(a[..outer_a].to_vec()), &Some(b[..outer_b].to_vec()))?;
+    let dims = outer.map(|outer| [outer, vec![rows, columns]].concat());
+    Ok(Some(vec![TensorType { dtype, dims }]))
 }
 
 fn select(call: &Call<'_>) -> Inferred {

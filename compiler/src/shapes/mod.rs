@@ -175,7 +175,7 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
     let by_attribute = by_attribute.iter().find_map(|name| call.type_attr(name));
     let by_attribute = by_attribute.or_else(|| default_dtype(call));
     match (call.name, index) {
-        ("tf.Split", _) | ("tfrt.Lookup", _) | ("tf.RandomUniformInt", _) => {
+        ("tf.Concat", _) | ("tf.Split", _) | ("tfrt.Lookup", _) | ("tf.RandomUniformInt", _) => {
             call.dtype(1).unwrap_or(DType::F32)
         }
         ("tf.IsNan" | "tf.IsInf" | "tf.IsFinite" | "tf.RegexFullMatch" | "tf.StaticRegexFullMatch", _) => {
@@ -196,6 +196,9 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("onnx.QuantizeLinear", _) => by_attribute.or_else(|| call.dtype(2)).unwrap_or(DType::UI8),
         ("onnx.QLinearMatMul" | "onnx.QLinearConv", _) => call.dtype(7).unwrap_or(DType::UI8),
         ("onnx.IsInf", _) => DType::I1,
+        ("tf.StridedSliceGrad", _) => call.dtype(4).unwrap_or(DType::F32),
+        // Statistics of halves are f32.
+        (name, 1..) if name.starts_with("tf.FusedBatchNorm") => DType::F32,
         ("tf.Bitcast", _) => call.type_attr("type").unwrap_or(DType::F32),
         ("tf.OneHot", _) => call.dtype(2).unwrap_or(DType::F32),
         ("tf.Select" | "tf.SelectV2", _) => call.dtype(1).unwrap_or(DType::F32),

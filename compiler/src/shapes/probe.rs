@@ -51,8 +51,9 @@ const MAX_QUESTIONS: usize = 256;
 /// How many unknown extents a search may find numbers for.
 const MAX_UNKNOWN: usize = 12;
 
-/// Finds numbers for unknown extents that must fit known ones, as the rows of a matrix must fit the columns of another: what
-/// all answers agree on, for any choice of known extents in the place of one or two unknown ones.
+/// Finds numbers for unknown extents that must fit known ones, as the rows of a matrix must fit the columns of another: known
+/// extents in the place of one or two unknown ones. What these answers agree on may be due to the few numbers that were tried,
+/// so that the number of dimensions alone is taken from them.
 fn search(call: &Call<'_>, types: &[TensorType]) -> Option<Vec<TensorType>> {
     let extents = || {
         types.iter().enumerate().flat_map(|(index, ty)| ty.dims.iter().flatten().map(move |dim| (index, dim)))
@@ -88,7 +89,9 @@ fn search(call: &Call<'_>, types: &[TensorType]) -> Option<Vec<TensorType>> {
             return None;
         }
     }
-    agreed
+    let mut types = agreed?;
+    types.iter_mut().flat_map(|ty| ty.dims.iter_mut().flatten()).for_each(|dim| *dim = None);
+    Some(types)
 }
 
 /// The types with these numbers in the place of unknown extents, which are counted through all types.

@@ -223,7 +223,13 @@ fn shape(node: &mut Node<'_, '_>) -> Imported {
     if start == 0 && end.is_none() {
         return Ok(vec![shape]);
     }
-    let rank = node.rank(x)? as i64;
+    let Some(rank) = node.ty(x)?.rank() else {
+        // Bounds count from either end, and beyond it they are cut to it.
+        let bounds = [start, end.unwrap_or(i64::MAX), 1].map(|bound| node.add_integers(&[bound]));
+        let [start, end, step] = bounds;
+        return Ok(vec![node.op("tf.StridedSlice", &[shape, start?, end?, step?], &[])?]);
+    };
+    let rank = rank as i64;
     let place = |index: i64| if index < 0 { index + rank } else { index }.clamp(0, rank) as usize;
     let (start, end) = (place(start), place(end.unwrap_or(rank)));
     Ok(vec![extents(node, shape, start, end.max(start))?])
