@@ -2,7 +2,7 @@
 
 use tfrt_convert::{data_type, type_of};
 use tfrt_eager::OpAttrs;
-use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
+use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer, release_mapped_pages};
 use tfrt_ir::{AttrDict, Attribute, DenseData, DenseElements, Type};
 use tfrt_tensor::{
     DenseHostTensor, HostTensor, PartialTensorShape, SharedAllocator, TensorMetadata, TensorShape,
@@ -124,6 +124,9 @@ pub(crate) fn tensor_of_bytes(
     Ok(tensor)
 }
 
+/// How many bytes of a mapped file are copied before their pages are released.
+const COPIED_BYTES: usize = 8 << 20;
+
 /// A tensor over the buffer, or over a copy if the buffer is not aligned.
 ///
 /// # Errors
@@ -144,15 +147,21 @@ pub(crate) fn tensor_in_place(
     if is_plain && buffer.as_ptr().addr().is_multiple_of(align) {
         return DenseHostTensor::from_buffer(metadata, buffer).map_err(|error| error.message);
     }
-    let bytes = DenseHostTensor::from_buffer(TensorMetadata::new(DType::UI8, [buffer.len()]), buffer)
-        .map_err(|error| error.message)?;
-    let bytes = bytes.read::<u8>(&READ).map_err(|error| error.message)?;
-    let truths;
-    let bytes = if is_plain {
-        &bytes[..]
-    } else {
-        truths = bytes.iter().map(|&byte| u8::from(byte != 0)).collect::<Vec<_>>();
-        &truths
+    let copy = || {
+        let bytes = DenseHostTensor::from_buffer(TensorMetadata::new(DType::UI8, [buffer.len()]), buffer)?;
+        let bytes = bytes.read::<u8>(&READ)?;
+        let tensor = DenseHostTensor::allocate_unset(metadata, allocator)?;
+        let mut out = tensor.write_bytes(&READ)?;
+        // Piece by piece, so that a large tensor is not in memory twice.
+        for (out, bytes) in out.chunks_mut(COPIED_BYTES).zip(bytes.chunks(COPIED_BYTES)) {
+            match is_plain {
+                true => out.copy_from_slice(bytes),
+                false => out.iter_mut().zip(bytes).for_each(|(out, &byte)| *out = u8::from(byte != 0)),
+            }
+            release_mapped_pages(bytes);
+        }
+        drop(out);
+        Ok(tensor)
     };
-    tensor_of_bytes(metadata, bytes, allocator).map_err(|error| error.message)
+    copy().map_err(|error: Diagnostic| error.message)
 }

@@ -1,15 +1,17 @@
 //! [`GraphBuilder`]: creates operations of a graph, with their types inferred and constants folded on the way.
 
 use tfrt_eager::OpAttrs;
-use tfrt_host::{DType, Diagnostic};
+use tfrt_host::{DType, Diagnostic, release_mapped_pages};
 use tfrt_ir::{AttrDict, Attribute, InsertionPoint, Location, OpId, OpState, Type, ValueDef, ValueId};
-use tfrt_tensor::{DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use crate::{
     Evaluator, Graph, TensorType, attributes,
     graph::{CONST, CONSTANT, KnownElements},
     shapes::{self, Call, Operand},
 };
+
+static FOLD: Accessor = Accessor::new("constant folding");
 
 /// Results of at most this many bytes are computed while compiling, and larger ones if they are no larger than twice the
 /// arguments.
@@ -240,7 +242,14 @@ impl<'g> GraphBuilder<'g> {
         if !is_bounded {
             return Ok(None);
         }
-        self.evaluator.run(name, &tensors, attrs, types.len()).map(Some)
+        let folded = self.evaluator.run(name, &tensors, attrs, types.len())?;
+        // The results take the place of what is in the model's file.
+        for dense in tensors.iter().filter_map(|tensor| tensor.dense().ok()) {
+            if let Ok(bytes) = dense.read_bytes(&FOLD) {
+                release_mapped_pages(&bytes);
+            }
+        }
+        Ok(Some(folded))
     }
 
     /// The tensor of elements all of which are known.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{HostBuffer, Memory, ReadGuard};
+use crate::mapped_file::release_mapped_pages;
 use crate::process::{Kept, process_tables};
 
 /// The number of a buffer's value in the table, or zero if it has none.
@@ -39,7 +40,8 @@ impl Stamp {
 impl<B: Borrow<HostBuffer>> ReadGuard<B> {
     /// Returns the value that `make` computes from the bytes. The value is kept until the bytes are
     /// taken for writing or freed. The next call returns it if it has the same type and `fits`
-    /// accepts it. A buffer keeps only its last value.
+    /// accepts it. A buffer keeps only its last value. It takes the place of the bytes: those of a
+    /// mapped file are released, and are read from the file again if they are needed.
     ///
     /// # Errors
     /// The errors of `make`.
@@ -53,7 +55,9 @@ impl<B: Borrow<HostBuffer>> ReadGuard<B> {
             return Ok(value);
         }
         let value = Arc::new(make()?);
-        buffer.keep(value.clone());
+        if buffer.keep(value.clone()) && matches!(buffer.root().header().memory, Memory::External { .. }) {
+            release_mapped_pages(self);
+        }
         Ok(value)
     }
 }
@@ -69,10 +73,11 @@ impl HostBuffer {
         process_tables().derived.get(stamp)?.downcast().ok()
     }
 
-    /// Keeps a value that was computed under a read guard, which is still held.
-    fn keep(&self, value: Kept) {
+    /// Keeps a value that was computed under a read guard, which is still held. Returns whether it
+    /// did.
+    fn keep(&self, value: Kept) -> bool {
         if matches!(self.header().memory, Memory::Slice(_)) && self.is_writable() {
-            return;
+            return false;
         }
         let values = &process_tables().derived;
         let stamp = values.insert(value);
@@ -80,6 +85,7 @@ impl HostBuffer {
         // replaces.
         let before = self.header().derived.0.swap(stamp, Ordering::Relaxed);
         drop(values.remove(before));
+        true
     }
 }
 

@@ -12,6 +12,8 @@ use std::{
 };
 
 use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 use parking_lot::Mutex;
 
 use self::truncation::Watched;
@@ -65,6 +67,39 @@ pub fn check_mapped_files() -> Result<(), Diagnostic> {
     let mappings: Vec<_> = MAPPINGS.lock().iter().filter_map(Weak::upgrade).collect();
     mappings.iter().try_for_each(|mapping| mapping.check())
 }
+
+/// Gives the memory of these bytes back to the system, if they are part of a mapped file: what was
+/// computed from them takes their place. They can still be read, and are then read from the file
+/// again. Bytes elsewhere stay as they are.
+pub fn release_mapped_pages(bytes: &[u8]) {
+    #[cfg(unix)]
+    {
+        let range = bytes.as_ptr_range();
+        let holds = |mapping: &Arc<Mapping>| {
+            let whole = mapping.map.as_ptr_range();
+            whole.start <= range.start && range.end <= whole.end
+        };
+        let Some(mapping) = MAPPINGS.lock().iter().filter_map(Weak::upgrade).find(holds) else { return };
+        // Only whole pages: what lies beside the bytes may be in use.
+        let start = (range.start.addr() - mapping.map.as_ptr().addr()).next_multiple_of(MAX_PAGE_BYTES);
+        let end = (range.end.addr() - mapping.map.as_ptr().addr()) / MAX_PAGE_BYTES * MAX_PAGE_BYTES;
+        if start < end {
+            // SAFETY: the pages are a read-only map of a file, which is never written through. So the
+            // next access reads the same bytes from the file, and nothing is lost. Where the file was
+            // truncated, zeros were mapped, and zeros are read again.
+            let advised =
+                unsafe { mapping.map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, end - start) };
+            // It is advice: if the system does not take it, the pages just stay.
+            drop(advised);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = bytes;
+}
+
+/// The greatest size of a page of memory on the systems that files are mapped on.
+#[cfg(unix)]
+const MAX_PAGE_BYTES: usize = 64 * 1024;
 
 impl MappedFile {
     /// Maps the file at `path`.
@@ -149,6 +184,20 @@ mod tests {
     fn a_file_is_read_in_place() {
         let file = MappedFile::open(Path::new("Cargo.toml")).unwrap();
         assert!(file.as_ref().starts_with(b"[package]"));
+    }
+
+    #[test]
+    fn released_bytes_are_read_again() {
+        let path = std::env::temp_dir().join(format!("tfrt-released-{}", std::process::id()));
+        let contents: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
+        std::fs::write(&path, &contents).unwrap();
+        let file = MappedFile::open(&path).unwrap();
+        assert!(file.as_ref() == contents);
+        release_mapped_pages(&file.as_ref()[1000..900_001]);
+        release_mapped_pages(&file.as_ref()[5..5]);
+        release_mapped_pages(&contents);
+        assert!(file.as_ref() == contents);
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]
