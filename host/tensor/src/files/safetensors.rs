@@ -1,9 +1,12 @@
 //! The safetensors format of model weights: named dense tensors behind a JSON header.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use ::safetensors::SafeTensorError;
 use ::safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic, ErrorCode};
@@ -158,6 +161,22 @@ pub fn encode_with(
     texts: &[(&str, &str)],
     accessor: &Accessor,
 ) -> Result<Vec<u8>, Diagnostic> {
+    with_views(tensors, accessor, |views| {
+        let texts: BTreeMap<_, _> = texts.iter().copied().collect();
+        let mut bytes = ::safetensors::serialize(views, unordered(&texts)).map_err(refused)?;
+        if !texts.is_empty() {
+            order_texts(&mut bytes, &texts)?;
+        }
+        Ok(bytes)
+    })
+}
+
+/// Calls `then` with a view of each tensor, which nobody may write to meanwhile.
+fn with_views<R>(
+    tensors: &[(&str, &DenseHostTensor)],
+    accessor: &Accessor,
+    then: impl FnOnce(BTreeMap<&str, TensorView<'_>>) -> Result<R, Diagnostic>,
+) -> Result<R, Diagnostic> {
     let guards =
         tensors.iter().map(|(_, tensor)| tensor.read_bytes(accessor)).collect::<Result<Vec<_>, _>>()?;
     let mut views = BTreeMap::new();
@@ -171,15 +190,19 @@ pub fn encode_with(
             return Err(Diagnostic::invalid_argument(format!("two tensors are called '{name}'")));
         }
     }
-    let texts: BTreeMap<_, _> = texts.iter().copied().collect();
+    then(views)
+}
+
+fn unordered(texts: &BTreeMap<&str, &str>) -> Option<HashMap<String, String>> {
     let unordered = texts.iter().map(|(&key, &text)| (key.to_owned(), text.to_owned()));
-    let unordered = Some(unordered.collect::<HashMap<_, _>>()).filter(|texts| !texts.is_empty());
-    let mut bytes = ::safetensors::serialize(views, unordered)
-        .map_err(|error| Diagnostic::invalid_argument(error.to_string()))?;
-    if !texts.is_empty() {
-        order_texts(&mut bytes, &texts)?;
+    Some(unordered.collect::<HashMap<_, _>>()).filter(|texts| !texts.is_empty())
+}
+
+fn refused(error: SafeTensorError) -> Diagnostic {
+    match error {
+        SafeTensorError::IoError(error) => Diagnostic::new(ErrorCode::Io, error.to_string()),
+        error => Diagnostic::invalid_argument(error.to_string()),
     }
-    Ok(bytes)
 }
 
 /// Puts the texts of a file into alphabetical order, which are in that of a hash map, and so in another each time.
@@ -204,4 +227,35 @@ pub fn write(
     accessor: &Accessor,
 ) -> Result<(), Diagnostic> {
     write_file(path.as_ref(), &encode(tensors, accessor)?)
+}
+
+/// Writes the file that [`encode_with`] describes, without its bytes in memory.
+///
+/// # Errors
+/// As [`encode`]; Io.
+pub fn write_with(
+    path: &Path,
+    tensors: &[(&str, &DenseHostTensor)],
+    texts: &[(&str, &str)],
+    accessor: &Accessor,
+) -> Result<(), Diagnostic> {
+    let texts: BTreeMap<_, _> = texts.iter().copied().collect();
+    with_views(tensors, accessor, |views| {
+        ::safetensors::serialize_to_file(views, unordered(&texts), path).map_err(refused)
+    })?;
+    if texts.is_empty() {
+        return Ok(());
+    }
+    let failed = |error: std::io::Error| Diagnostic::new(ErrorCode::Io, error.to_string());
+    let mut file = File::options().read(true).write(true).open(path).map_err(failed)?;
+    let mut size = [0; size_of::<u64>()];
+    file.read_exact(&mut size).map_err(failed)?;
+    let header_bytes =
+        size.len().saturating_add(usize::try_from(u64::from_le_bytes(size)).unwrap_or(usize::MAX));
+    let mut header = vec![0; header_bytes.min(file.metadata().map_err(failed)?.len() as usize)];
+    file.rewind().map_err(failed)?;
+    file.read_exact(&mut header).map_err(failed)?;
+    order_texts(&mut header, &texts)?;
+    file.rewind().map_err(failed)?;
+    file.write_all(&header).map_err(failed)
 }

@@ -253,6 +253,13 @@ fn safetensors_say_what_they_are() {
     let texts = ["h", "a", "g\"\n", "b", "f", "c", "e", "d"].map(|key| (key, "text"));
     let ways = [(); 4].map(|()| safetensors::encode_with(&[("x", &x)], &texts, &ME).unwrap());
     assert!(ways.iter().all(|bytes| *bytes == ways[0]), "the same texts give the same bytes");
+    let path = std::env::temp_dir().join(format!("tfrt-texts-{}.safetensors", std::process::id()));
+    for texts in [&texts[..], &[]] {
+        safetensors::write_with(&path, &[("x", &x)], texts, &ME).unwrap();
+        let written = std::fs::read(&path).unwrap();
+        assert_eq!(written, safetensors::encode_with(&[("x", &x)], texts, &ME).unwrap());
+    }
+    std::fs::remove_file(&path).unwrap();
     let file = SafeTensorsFile::from_buffer("texts", in_memory(&ways[0])).unwrap();
     assert!(texts.iter().all(|&(key, text)| file.text(key) == Some(text)));
     let plain = safetensors::encode(&[("x", &x)], &ME).unwrap();
