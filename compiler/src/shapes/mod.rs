@@ -5,6 +5,8 @@
 //! op's own metadata function decides; where extents are unknown it is asked several times, with different numbers in
 //! their place, and only what all answers agree on is known ([`probe`]).
 
+#[cfg(test)]
+mod agreement_tests;
 mod broadcast;
 mod elements;
 mod list;
@@ -175,17 +177,26 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
     let by_attribute = by_attribute.iter().find_map(|name| call.type_attr(name));
     let by_attribute = by_attribute.or_else(|| default_dtype(call));
     match (call.name, index) {
-        ("tf.Concat", _) | ("tf.Split", _) | ("tfrt.Lookup", _) | ("tf.RandomUniformInt", _) => {
-            call.dtype(1).unwrap_or(DType::F32)
-        }
+        ("tf.Concat" | "tf.ConcatOffset" | "tf.ResizeBilinearGrad", _)
+        | ("tf.Split", _)
+        | ("tfrt.Lookup", _)
+        | ("tf.RandomUniformInt", _) => call.dtype(1).unwrap_or(DType::F32),
         ("tf.IsNan" | "tf.IsInf" | "tf.IsFinite" | "tf.RegexFullMatch" | "tf.StaticRegexFullMatch", _) => {
             DType::I1
         }
+        ("tf.ResizeBilinear", _) => DType::F32,
+        ("tf.StatelessRandomUniformInt", _) => call.dtype(2).unwrap_or(DType::I32),
+        ("tf.StatelessRandomUniformIntV2", _) => call.dtype(4).unwrap_or(DType::I32),
+        ("tf.StatelessRandomGetAlg", _) | ("tf.StatelessRandomGetKeyCounterAlg", 2) => DType::I32,
+        ("tf.StatelessRandomGetKeyCounter" | "tf.StatelessRandomGetKeyCounterAlg", _) => DType::UI64,
         ("tf.StridedSliceGrad", _) => call.dtype(4).unwrap_or(DType::F32),
         ("tf.Rank" | "tf.StringLength" | "tf.TensorListLength", _) => DType::I32,
         ("tf.AsString" | "tf.StringFormat", _) | ("tf.StringSplitV2", 1) => DType::String,
         ("tf.StringSplitV2", _) => DType::I64,
-        ("tf.TopKV2" | "onnx.TopK", 1) => call.type_attr("index_type").unwrap_or(DType::I64),
+        ("tf.TopKV2", 1) => call.type_attr("index_type").unwrap_or(DType::I32),
+        ("onnx.TopK", 1) => DType::I64,
+        ("onnx.DynamicQuantizeLinear", 1) => DType::F32,
+        ("onnx.DynamicQuantizeLinear", _) => DType::UI8,
         ("onnx.MaxPool", 1) | ("onnx.Unique", 1..) | ("tf.Where", _) | ("onnx.NonMaxSuppression", _) => {
             DType::I64
         }
@@ -196,6 +207,11 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("onnx.QuantizeLinear", _) => by_attribute.or_else(|| call.dtype(2)).unwrap_or(DType::UI8),
         ("onnx.QLinearMatMul" | "onnx.QLinearConv", _) => call.dtype(7).unwrap_or(DType::UI8),
         ("onnx.IsInf", _) => DType::I1,
+        ("tf.ResizeBilinear", _) => DType::F32,
+        ("tf.StatelessRandomUniformInt", _) => call.dtype(2).unwrap_or(DType::I32),
+        ("tf.StatelessRandomUniformIntV2", _) => call.dtype(4).unwrap_or(DType::I32),
+        ("tf.StatelessRandomGetAlg", _) | ("tf.StatelessRandomGetKeyCounterAlg", 2) => DType::I32,
+        ("tf.StatelessRandomGetKeyCounter" | "tf.StatelessRandomGetKeyCounterAlg", _) => DType::UI64,
         ("tf.StridedSliceGrad", _) => call.dtype(4).unwrap_or(DType::F32),
         // Statistics of halves are f32.
         (name, 1..) if name.starts_with("tf.FusedBatchNorm") => DType::F32,

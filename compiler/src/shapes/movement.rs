@@ -12,6 +12,7 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "onnx.Reshape" => onnx_reshape,
         "onnx.Expand" => expand,
         "tf.ExpandDims" => expand_dims,
+        "tf.Squeeze" => squeeze,
         "tf.Transpose" => transpose,
         "tf.ConcatV2" => concat,
         "tf.GatherV2" => gather,
@@ -26,7 +27,8 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "tf.BroadcastTo" => |call| shaped_by(call, 0, 1),
         "tf.Fill" => |call| shaped_by(call, 1, 0),
         "tf.ScatterNd" => |call| shaped_by(call, 1, 2),
-        "tf.Conv2DBackpropInput" | "tf.DepthwiseConv2dNativeBackpropInput" => |call| shaped_by(call, 2, 0),
+        "tf.AvgPoolGrad" => |call| shaped_by(call, 1, 0),
+        "tf.Conv2DBackpropInput" | "tf.DepthwiseConv2dNativeBackpropInput" => images_shaped_by,
         "tf.Conv2DBackpropFilter" | "tf.DepthwiseConv2dNativeBackpropFilter" => |call| shaped_by(call, 2, 1),
         "tf.Range" => range,
         "tf.OneHot" => one_hot,
@@ -61,6 +63,15 @@ fn shaped_by(call: &Call<'_>, value: usize, shape: usize) -> Inferred {
     match call.dims(shape) {
         Some(&[Some(rank)]) if rank < 256 => one(dtype, vec![None; rank as usize]),
         _ => Ok(Some(vec![TensorType::unranked(dtype)])),
+    }
+}
+
+/// A gradient of images, whose whole shape an argument holds, or their height and width alone.
+fn images_shaped_by(call: &Call<'_>) -> Inferred {
+    match (call.dims(0), call.dtype(2)) {
+        (Some(&[Some(4)]), _) => shaped_by(call, 2, 0),
+        (_, Some(dtype)) => one(dtype, vec![None; 4]),
+        (_, None) => Ok(None),
     }
 }
 
@@ -151,6 +162,17 @@ fn expand_dims(call: &Call<'_>) -> Inferred {
     let mut dims = dims.to_vec();
     dims.insert(axis, Some(1));
     one(dtype, dims)
+}
+
+/// Without axes every extent of 1 goes, and unknown ones may be 1.
+fn squeeze(call: &Call<'_>) -> Inferred {
+    let given = ["axis", "squeeze_dims"].map(|name| call.attrs.optional::<&[i64]>(name).ok().flatten());
+    let has_axes = given.iter().flatten().any(|axes| !axes.is_empty());
+    let is_static = call.ty(0).is_some_and(|ty| ty.static_dims().is_some());
+    if is_static || has_axes {
+        return super::probe::infer(call);
+    }
+    Ok(None)
 }
 
 fn transpose(call: &Call<'_>) -> Inferred {

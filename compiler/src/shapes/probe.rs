@@ -43,7 +43,19 @@ pub(super) fn infer(call: &Call<'_>) -> Inferred {
         }
     }
     // One failing question may be due to the number that was asked with. Two answers are needed to see what varies.
-    if failure.is_some() { Ok(search(call, &types)) } else { Ok(agreed) }
+    if failure.is_some() {
+        return Ok(search(call, &types));
+    }
+    let is_open = |ty: &TensorType| ty.static_dims().is_none();
+    let has_open_window = call.name.contains("Conv") && types.iter().skip(1).any(is_open);
+    // Windows of all sizes that are asked with are larger than small images.
+    Ok(if has_open_window { agreed.map(ranks) } else { agreed })
+}
+
+/// The types without their extents.
+fn ranks(mut types: Vec<TensorType>) -> Vec<TensorType> {
+    types.iter_mut().flat_map(|ty| ty.dims.iter_mut().flatten()).for_each(|dim| *dim = None);
+    types
 }
 
 /// How many questions a search may ask.
@@ -89,9 +101,7 @@ fn search(call: &Call<'_>, types: &[TensorType]) -> Option<Vec<TensorType>> {
             return None;
         }
     }
-    let mut types = agreed?;
-    types.iter_mut().flat_map(|ty| ty.dims.iter_mut().flatten()).for_each(|dim| *dim = None);
-    Some(types)
+    agreed.map(ranks)
 }
 
 /// The types with these numbers in the place of unknown extents, which are counted through all types.
