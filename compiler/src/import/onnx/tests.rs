@@ -7,8 +7,8 @@ use tfrt_host::{HostContext, allocator::SystemAllocator, work_queue};
 
 use super::{
     proto::{
-        AttributeProto, AttributeType, DimensionProto, DimensionValue, EXTERNAL, GraphProto, ModelProto,
-        NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto,
+        AttributeProto, AttributeType, DimensionProto, DimensionValue, EXTERNAL, FunctionProto, GraphProto,
+        ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto,
         TensorTypeProto, TypeProto, TypeValue, ValueInfoProto,
     },
     read_file,
@@ -256,4 +256,134 @@ fn a_sequence_that_is_a_result_is_an_error() {
     let nodes = vec![node("SequenceConstruct", &["x"], &["y"])];
     let errors = import(&model(graph_of(nodes, vec![]))).unwrap_err();
     assert!(errors.contains("output 'y' is not a tensor"), "{errors}");
+}
+
+fn attribute(name: &str, ty: AttributeType) -> AttributeProto {
+    AttributeProto { name: name.to_owned(), r#type: ty as i32, ..AttributeProto::default() }
+}
+
+fn int(name: &str, value: i64) -> AttributeProto {
+    AttributeProto { i: value, ..attribute(name, AttributeType::Int) }
+}
+
+fn integers(name: &str, dims: &[i64], elements: &[i64]) -> TensorProto {
+    let dims = dims.to_vec();
+    TensorProto { dims, data_type: 7, float_data: vec![], int64_data: elements.to_vec(), ..floats(name, &[]) }
+}
+
+/// The types of the outputs.
+fn outputs(graph: &Graph) -> Vec<String> {
+    graph.outputs.iter().map(|port| port.ty.to_string()).collect()
+}
+
+/// The names of the operations of all functions but constants.
+fn op_names(graph: &Graph) -> Vec<String> {
+    let module = &graph.module;
+    let names = module.walk(module.root()).map(|op| module.op(op).name.as_str().to_owned());
+    names
+        .filter(|name| name.starts_with("onnx.") || (name.starts_with("tf.") && name != "tf.Const"))
+        .collect()
+}
+
+#[test]
+fn loops_carry_sequences_as_two_tensors() {
+    let body = GraphProto {
+        node: vec![node("SequenceInsert", &["list", "x"], &["more"]), node("Identity", &["go"], &["on"])],
+        input: ["i", "go", "list"].map(|name| value(name, &[])).to_vec(),
+        output: ["on", "more"].map(|name| value(name, &[])).to_vec(),
+        ..GraphProto::default()
+    };
+    let body = AttributeProto { g: Some(Box::new(body)), ..attribute("body", AttributeType::Graph) };
+    let nodes = vec![
+        node("SequenceEmpty", &[], &["none"]),
+        NodeProto { attribute: vec![body], ..node("Loop", &["times", "", "none"], &["all"]) },
+        NodeProto { attribute: vec![int("axis", 0)], ..node("ConcatFromSequence", &["all"], &["y"]) },
+    ];
+    let graph = import(&model(graph_of(nodes, vec![integers("times", &[], &[3])]))).unwrap();
+    let names = op_names(&graph);
+    for name in ["tf.While", "onnx.SequenceInsert", "onnx.ConcatFromSequence"] {
+        assert!(names.iter().any(|other| other == name), "{name}: {names:?}");
+    }
+    // The first element tells how many dimensions the others have.
+    assert_eq!(outputs(&graph), ["?x?xf32"]);
+}
+
+#[test]
+fn a_product_has_the_columns_of_a_matrix_whatever_its_rows() {
+    let weights = TensorProto { dims: vec![4, 2], ..floats("w", &[0.5; 8]) };
+    let nodes = vec![
+        node("Shape", &["x"], &["shape"]),
+        node("Concat", &["one", "shape"], &["dims"]),
+        node("Expand", &["x", "dims"], &["e"]),
+        node("Reshape", &["e", "to"], &["r"]),
+        node("MatMul", &["r", "w"], &["y"]),
+    ];
+    let mut nodes = nodes;
+    nodes[1].attribute.push(int("axis", 0));
+    let constants = vec![weights, integers("one", &[1], &[1]), integers("to", &[3], &[1, 0, -1])];
+    let graph = import(&model(graph_of(nodes, constants))).unwrap();
+    assert_eq!(outputs(&graph), ["1x?x2xf32"]);
+}
+
+#[test]
+fn functions_are_found_by_their_overload() {
+    let function = |overload: &str, op: &str| FunctionProto {
+        name: "F".to_owned(),
+        domain: "own".to_owned(),
+        overload: overload.to_owned(),
+        input: vec!["a".to_owned()],
+        output: vec!["b".to_owned()],
+        node: vec![node(op, &["a"], &["b"])],
+        ..FunctionProto::default()
+    };
+    let call =
+        NodeProto { domain: "own".to_owned(), overload: "second".to_owned(), ..node("F", &["x"], &["y"]) };
+    let functions = vec![function("first", "Relu"), function("second", "Abs")];
+    let model = ModelProto { functions, ..model(graph_of(vec![call], vec![])) };
+    assert_eq!(op_names(&import(&model).unwrap()), ["tf.Abs"]);
+}
+
+#[test]
+fn a_declared_rank_helps_where_inference_finds_none() {
+    let nodes = vec![
+        node("Reshape", &["x", "shape"], &["r"]),
+        NodeProto { attribute: vec![int("axis", 1)], ..node("Flatten", &["r"], &["y"]) },
+    ];
+    let mut shape = value("shape", &[-1]);
+    if let Some(TypeValue::Tensor(ty)) = shape.r#type.as_mut().and_then(|ty| ty.value.as_mut()) {
+        ty.elem_type = 7;
+    }
+    let graph = graph_of(nodes, vec![]);
+    let input = [graph.input.clone(), vec![shape]].concat();
+    let open = model(GraphProto { input: input.clone(), ..graph.clone() });
+    assert!(import(&open).unwrap_err().contains("number of dimensions"));
+    let declared = GraphProto { input, value_info: vec![value("r", &[-1, 4, 4])], ..graph };
+    assert_eq!(outputs(&import(&model(declared)).unwrap()), ["?x?xf32"]);
+}
+
+#[test]
+fn trees_that_refer_to_what_is_not_there_are_errors() {
+    let ints = |name: &str, ints: &[i64]| AttributeProto {
+        ints: ints.to_vec(),
+        ..attribute(name, AttributeType::Ints)
+    };
+    let tree = |child: i64, feature: i64| {
+        let modes = ["BRANCH_LEQ", "LEAF"].map(|mode| bytes::Bytes::from_static(mode.as_bytes())).to_vec();
+        let attribute = vec![
+            AttributeProto { strings: modes, ..attribute("nodes_modes", AttributeType::Strings) },
+            ints("nodes_treeids", &[0, 0]),
+            ints("nodes_nodeids", &[0, 1]),
+            ints("nodes_featureids", &[feature, 0]),
+            ints("nodes_truenodeids", &[child, 0]),
+            ints("nodes_falsenodeids", &[1, 0]),
+        ];
+        let domain = "ai.onnx.ml".to_owned();
+        import(&model(graph_of(
+            vec![NodeProto { domain, attribute, ..node("TreeEnsembleRegressor", &["x"], &["y"]) }],
+            vec![],
+        )))
+    };
+    assert_eq!(outputs(&tree(1, 3).unwrap()), ["?x1xf32"]);
+    assert!(tree(7, 3).unwrap_err().contains("has a child 7, which is not there"));
+    assert!(tree(1, -1).unwrap_err().contains("a feature -1"));
 }
