@@ -10,6 +10,7 @@ that difference is the measure.
 """
 
 import glob
+import json
 import os
 import subprocess
 import sys
@@ -139,25 +140,36 @@ PLACES = {"host": [], "cpu device": ["--device", "cpu"]}
 
 
 def run(tool, model, given, outputs, options, folder):
-    """The results of our tool."""
+    """The results of our tool. Texts have no file format: those are taken from what it prints."""
     command = [tool, "run", model, *options]
     for number, (name, value) in enumerate(given.items()):
         path = os.path.join(folder, f"in{number}.npy")
         numpy.save(path, value)
         command += ["-i", f"{name}=@{path}"]
-    paths = [os.path.join(folder, f"out{number}.npy") for number in range(len(outputs))]
-    for name, path in zip(outputs, paths):
-        command += ["-o", f"{name}={path}"]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    paths = {}
+    for number, output in enumerate(outputs):
+        if output.type != "tensor(string)":
+            paths[number] = os.path.join(folder, f"out{number}.npy")
+            command += ["-o", f"{output.name}={paths[number]}"]
+    has_texts = len(paths) < len(outputs)
+    done = subprocess.run(command + ["--json"] * has_texts, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip()[:1000])
-    return [numpy.load(path) for path in paths]
+    printed = json.loads(done.stdout)["results"] if has_texts else []
+    return [numpy.load(paths[number]) if number in paths else texts(printed[number]) for number in range(len(outputs))]
+
+
+def texts(printed):
+    """A tensor of texts as the tool prints it."""
+    return numpy.array(printed["values"]).reshape(printed["shape"])
 
 
 def difference(ours, theirs):
     """The largest difference, as a part of the largest number."""
     if ours.shape != theirs.shape:
         raise RuntimeError(f"the shape is {ours.shape}, and ONNX Runtime's {theirs.shape}")
+    if theirs.dtype.kind in "OU":
+        return float(numpy.any(ours.astype(str) != theirs.astype(str)))
     ours, theirs = ours.astype(numpy.float64), theirs.astype(numpy.float64)
     if not theirs.size:
         return 0.0
@@ -174,23 +186,32 @@ def open_session(model, level):
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
+def recorded(path):
+    """The inputs beside a model, if there are any."""
+    inputs = os.path.splitext(path)[0] + ".npz"
+    return [dict(numpy.load(inputs).items())] if os.path.exists(inputs) else None
+
+
 def compare(tool, name, model):
     session = open_session(model, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
     plain = open_session(model, onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
-    outputs = [output.name for output in session.get_outputs()]
-    make = CASES[name]
-    calls = make(session) if make.__code__.co_argcount else make()
+    outputs = session.get_outputs()
+    names = [output.name for output in outputs]
+    calls = recorded(model)
+    if calls is None:
+        make = CASES[name]
+        calls = make(session) if make.__code__.co_argcount else make()
     tolerance = 2e-2 if name.endswith("_f16") else 1e-4
     worst = {}
     for given in calls:
-        spread = map(difference, plain.run(outputs, given), session.run(outputs, given))
+        spread = map(difference, plain.run(names, given), session.run(names, given))
         tolerance = max(tolerance, 2 * max(spread))
     for place, options in PLACES.items():
         with tempfile.TemporaryDirectory() as folder:
             worst[place] = 0.0
             for given in calls:
                 ours = run(tool, model, given, outputs, options, folder)
-                theirs = session.run(outputs, given)
+                theirs = session.run(names, given)
                 worst[place] = max([worst[place], *map(difference, ours, theirs)])
     largest = max(worst.values())
     figures = ", ".join(f"{place} {part:.1e}" for place, part in worst.items())
@@ -210,7 +231,8 @@ def refuse(tool, name, model):
 def main(tool, folder, chosen):
     models = {os.path.splitext(os.path.basename(path))[0]: path for path in glob.glob(f"{folder}/**/*.onnx", recursive=True)}
     failed = []
-    for name in chosen or [*CASES, *REFUSED]:
+    exported = sorted(name for name, path in models.items() if recorded(path) is not None)
+    for name in chosen or [*CASES, *REFUSED, *exported]:
         if name not in models:
             print(f"FAILED  {name}: no such model in {folder}")
             failed.append(name)
