@@ -177,10 +177,15 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
     let by_attribute = by_attribute.iter().find_map(|name| call.type_attr(name));
     let by_attribute = by_attribute.or_else(|| default_dtype(call));
     match (call.name, index) {
-        ("tf.Concat" | "tf.ConcatOffset" | "tf.ResizeBilinearGrad", _)
-        | ("tf.Split", _)
-        | ("tfrt.Lookup", _)
-        | ("tf.RandomUniformInt", _) => call.dtype(1).unwrap_or(DType::F32),
+        (
+            "tf.Concat"
+            | "tf.ConcatOffset"
+            | "tf.RandomUniformInt"
+            | "tf.ResizeBilinearGrad"
+            | "tf.Split"
+            | "tfrt.Lookup",
+            _,
+        ) => call.dtype(1).unwrap_or(DType::F32),
         ("tf.IsNan" | "tf.IsInf" | "tf.IsFinite" | "tf.RegexFullMatch" | "tf.StaticRegexFullMatch", _) => {
             DType::I1
         }
@@ -207,12 +212,6 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("onnx.QuantizeLinear", _) => by_attribute.or_else(|| call.dtype(2)).unwrap_or(DType::UI8),
         ("onnx.QLinearMatMul" | "onnx.QLinearConv", _) => call.dtype(7).unwrap_or(DType::UI8),
         ("onnx.IsInf", _) => DType::I1,
-        ("tf.ResizeBilinear", _) => DType::F32,
-        ("tf.StatelessRandomUniformInt", _) => call.dtype(2).unwrap_or(DType::I32),
-        ("tf.StatelessRandomUniformIntV2", _) => call.dtype(4).unwrap_or(DType::I32),
-        ("tf.StatelessRandomGetAlg", _) | ("tf.StatelessRandomGetKeyCounterAlg", 2) => DType::I32,
-        ("tf.StatelessRandomGetKeyCounter" | "tf.StatelessRandomGetKeyCounterAlg", _) => DType::UI64,
-        ("tf.StridedSliceGrad", _) => call.dtype(4).unwrap_or(DType::F32),
         // Statistics of halves are f32.
         (name, 1..) if name.starts_with("tf.FusedBatchNorm") => DType::F32,
         ("tf.Bitcast", _) => call.type_attr("type").unwrap_or(DType::F32),
