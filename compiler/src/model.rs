@@ -15,7 +15,7 @@ use tfrt_tensor::HostTensor;
 use crate::{
     Evaluator, Graph, Port,
     import::{ImportOptions, onnx, tensorflow},
-    lower,
+    lower::{self, corert::Place},
     pass::{self, PassOptions},
     text,
 };
@@ -26,6 +26,8 @@ pub enum Target {
     /// Ops of the core runtime, which run in host memory or on a device.
     #[default]
     CoreRuntime,
+    /// The same ops, in host memory even where there is a device.
+    Host,
     /// A device program with planned memory, for static shapes.
     Cuda(lower::cuda::CudaOptions),
 }
@@ -138,7 +140,8 @@ pub fn compile_observed(
             let Some(graph) = improve(graph)? else { return Ok(None) };
             start = Instant::now();
             match target {
-                Target::CoreRuntime => lower::corert::lower(&graph, &evaluator)?,
+                Target::CoreRuntime => lower::corert::lower(&graph, &evaluator, Place::Default)?,
+                Target::Host => lower::corert::lower(&graph, &evaluator, Place::Host)?,
                 Target::Cuda(options) => lower::cuda::lower(&graph, &evaluator, options)?,
             }
         }

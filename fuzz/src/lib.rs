@@ -58,7 +58,7 @@ pub fn compile(imported: Result<(Graph, Diagnostics), Diagnostics>) {
     if let Err(errors) = run {
         panic!("a pass leaves a graph that is wrong: {errors}");
     }
-    let _ = lower::corert::lower(&graph, &EVALUATOR);
+    let _ = lower::corert::lower(&graph, &EVALUATOR, lower::corert::Place::Default);
 }
 
 /// The files of a SavedModel in one: the model and the index of its checkpoint, each behind its length, and the data.

@@ -1,4 +1,4 @@
-//! Device programs: `tfrt compile --target cuda`.
+//! Programs for a place: `tfrt compile --target cuda` and `--target host`.
 
 use std::{fs, path::Path};
 
@@ -28,6 +28,21 @@ fn a_device_program_computes_what_ops_compute() {
     assert!(text.contains("loc(\"node 'dense' (MatMul)"), "{text}");
     let wrong = errors(&["run", program, "--device=cpu", "-i", "x=1x3xf32=0"], 1);
     assert!(wrong.contains("'x' must be F32 [2, 3], but it is F32 [1, 3]"), "{wrong}");
+}
+
+#[test]
+fn a_host_program_stays_in_host_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("layer.bef");
+    let (model, program) = (model(), program.to_str().expect("a path"));
+    let model = model.to_str().expect("a path");
+    let printed = output(&["compile", model, "--target=host", "--print", "-o", program]);
+    assert!(printed.contains("corert.create_cpu_op_handler") && !printed.contains("default_op_handler"));
+    let input = ["-i", "x=2x3xf32=[0,-1,1,2,3,4]", "--json"];
+    let expected = output(&[&["run", model][..], &input].concat());
+    for options in [&[][..], &["--device=cpu"]] {
+        assert_eq!(output(&[&["run", program][..], options, &input].concat()), expected);
+    }
 }
 
 /// A model with ops that only the host has.

@@ -42,13 +42,17 @@ pub struct Lowered {
     pub plan: Option<DevicePlan>,
 }
 
-/// Lowers a graph. Weights that are one value everywhere are expanded in memory of the evaluator, so that no call has to.
+/// Lowers a graph. The program of [`Place::Host`] runs in host memory alone. Weights that are one value everywhere are
+/// expanded in memory of the evaluator, so that no call has to.
 ///
 /// # Errors
 /// Everything that has no counterpart in a kernel graph, each where it stands.
-pub fn lower(graph: &Graph, evaluator: &Evaluator) -> Result<Lowered, Diagnostics> {
+pub fn lower(graph: &Graph, evaluator: &Evaluator, place: Place) -> Result<Lowered, Diagnostics> {
     let mut lowering = Lowering::new(graph, evaluator);
-    lowering.uploaded = uploaded(graph, evaluator);
+    lowering.place = place;
+    if place == Place::Default {
+        lowering.uploaded = uploaded(graph, evaluator);
+    }
     lowering.lower_all();
     if lowering.errors.has_errors() {
         return Err(lowering.errors);
@@ -68,8 +72,18 @@ fn tensor() -> Type {
     Type::dialect("t", "tensor")
 }
 
+/// Where a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the device that its caller chooses, or on a CUDA device if there is one, else in host memory.
+    Default,
+    /// In host memory.
+    Host,
+}
+
 pub(super) struct Lowering<'g> {
     graph: &'g Graph,
+    place: Place,
     allocator: &'g SharedAllocator,
     /// The constants that go to the device once, if the model runs on one.
     uploaded: HashSet<ConstantId>,
@@ -94,6 +108,7 @@ impl<'g> Lowering<'g> {
     pub(super) fn new(graph: &'g Graph, evaluator: &'g Evaluator) -> Self {
         Lowering {
             graph,
+            place: Place::Default,
             allocator: evaluator.allocator(),
             uploaded: HashSet::new(),
             module: Module::new(),
@@ -188,8 +203,7 @@ impl<'g> Lowering<'g> {
         let (_, block) =
             self.module.add_function(SETUP, FunctionType { inputs: vec![], results }, Location::Unknown);
         let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
-        let made = OpState::new("corert.create_default_op_handler").results([handler()]);
-        let op_handler = self.append_one(block, made);
+        let op_handler = self.create_handler(block);
         self.register_handler(block, op_handler);
         let mut returned = vec![op_handler];
         for id in constants {
@@ -197,6 +211,17 @@ impl<'g> Lowering<'g> {
             returned.push(value);
         }
         self.append(block, OpState::new(RETURN).operands(returned));
+    }
+
+    fn create_handler(&mut self, block: BlockId) -> ValueId {
+        if self.place == Place::Default {
+            let made = OpState::new("corert.create_default_op_handler").results([handler()]);
+            return self.append_one(block, made);
+        }
+        let last = OpState::new("corert.create_null_op_handler").results([handler()]);
+        let last = self.append_one(block, last);
+        let made = OpState::new("corert.create_cpu_op_handler").operands([last]).results([handler()]);
+        self.append_one(block, made)
     }
 
     /// Makes an op handler known to functions.

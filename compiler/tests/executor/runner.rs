@@ -66,7 +66,7 @@ impl Runner {
         let mut after = |_: &pass::Pass, _: &Graph, _: Duration| ControlFlow::Continue(());
         let run = pass::run(&passes, &mut graph, &self.evaluator, options, &mut after);
         assert!(run.map_err(|errors| errors.to_string())?.is_continue());
-        let lowered = lower::corert::lower(&graph, &self.evaluator);
+        let lowered = lower::corert::lower(&graph, &self.evaluator, lower::corert::Place::Default);
         let mut module = lowered.map_err(|errors| errors.to_string())?.module;
         // Its kernel comes with the tools for models.
         if let Some(signature) = module.function(lower::SIGNATURE).map(|function| function.op()) {

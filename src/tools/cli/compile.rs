@@ -1,7 +1,7 @@
 //! `tfrt compile`: a model as a program and its weights.
 
 use std::{
-    io::Write as _,
+    io::{self, Write as _},
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::Arc,
@@ -43,7 +43,7 @@ pub(super) struct Args {
     /// Write the program to FILE, and its weights beside it with the extension .safetensors; with --stop-after, the text
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["stop_after", "explain"])]
     output: Option<PathBuf>,
-    /// Compile for the core runtime, or make a device program with planned memory, which needs static shapes
+    /// Compile for the core runtime, for host memory alone, or make a device program with planned memory
     #[arg(long, value_enum, default_value = "corert")]
     target: TargetName,
     /// Queue each op of a device program at every call, instead of launching a graph of them
@@ -75,9 +75,11 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum TargetName {
-    /// Ops of the core runtime
+    /// Ops of the core runtime, on the device that is chosen when the program runs
     Corert,
-    /// A device program
+    /// The same ops in host memory, also where there is a device
+    Host,
+    /// A device program, which needs static shapes
     Cuda,
 }
 
@@ -136,9 +138,11 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None, explained: None };
     let mut options = args.options.options()?;
     options.passes.narrow = args.precision.narrow();
-    if args.target == TargetName::Cuda {
-        options.target = Target::Cuda(args.cuda_options()?);
-    }
+    options.target = match args.target {
+        TargetName::Corert => Target::CoreRuntime,
+        TargetName::Host => Target::Host,
+        TargetName::Cuda => Target::Cuda(args.cuda_options()?),
+    };
     let compiled = model::compile_observed(&args.model, &options, &runtime, console, &mut |step, stage| {
         watch.after(step, stage)
     });
@@ -269,8 +273,10 @@ fn write_program(
     // Kernels that no node of the model became are not worth a word.
     let text = is_text.then(|| print_module(&compiled.module, ops, options).replace(" loc(unknown)", ""));
     let program_bytes = text.as_ref().map_or(&*compiled.bef, |text| text.as_bytes());
-    let bytes = weights::encode(&dense, program_bytes)?;
-    write(weights_file, &bytes)?;
+    replace_file(weights_file, |temporary| {
+        weights::write(temporary, &dense, program_bytes).map_err(|error| io::Error::other(error.message))
+    })
+    .map_err(|error| file_error("write", weights_file, error))?;
     write(program, program_bytes)?;
     Ok(())
 }

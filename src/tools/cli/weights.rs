@@ -49,14 +49,15 @@ fn text(hasher: crc32fast::Hasher) -> String {
     hasher.finalize().to_string()
 }
 
-/// Encodes the weight file of a program.
+/// Writes the weight file of a program.
 ///
 /// # Errors
-/// InvalidArgument for a weight that the file cannot hold.
-pub(super) fn encode(
+/// InvalidArgument for a weight that the file cannot hold; Io.
+pub(super) fn write(
+    file: &Path,
     weights: &[(&str, &DenseHostTensor)],
     program_bytes: &[u8],
-) -> Result<Vec<u8>, Diagnostic> {
+) -> Result<(), Diagnostic> {
     let mut weights = weights.to_vec();
     weights.sort_unstable_by_key(|(name, _)| *name);
     let mut checksums = Checksums::default();
@@ -70,7 +71,7 @@ pub(super) fn encode(
         (ELEMENTS, text(checksums.elements)),
     ];
     let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
-    safetensors::encode_with(&weights, &texts, &ACCESS)
+    safetensors::write_with(file, &weights, &texts, &ACCESS)
 }
 
 /// Opens the weight file of a program and checks that the two belong together. `verify_all` checks the elements, however many
