@@ -4,7 +4,10 @@ use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
 use super::Family;
-use crate::import::onnx::node::{Imported, Node, ints, type_attribute};
+use crate::import::onnx::{
+    narrow::Narrow,
+    node::{Imported, Node, ints, type_attribute},
+};
 
 pub(super) const OPS: Family = &[
     ("ConvInteger", |node| convolution(node, "onnx.ConvInteger", 4)),
@@ -90,7 +93,7 @@ fn quantize_whole(node: &mut Node<'_, '_>) -> Imported {
 }
 
 fn dequantize(node: &mut Node<'_, '_>) -> Imported {
-    if node.narrow(node.input(0)?).is_some_and(|narrow| narrow.is_float()) {
+    if node.narrow(node.input(0)?).is_some_and(Narrow::is_float) {
         // Zero points of floating-point numbers are zero.
         let (x, scale) = (node.input(0)?, scale_of_elements(node)?);
         let dtype = match node.int_or("output_dtype", 0)? {

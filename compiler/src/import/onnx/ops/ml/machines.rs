@@ -17,7 +17,7 @@ fn list(node: &Node<'_, '_>, name: &str) -> Imported<Vec<f32>> {
 
 /// The kernel of each row with each of `count` vectors.
 fn kernel(node: &mut Node<'_, '_>, x: ValueId, vectors: &[f32], count: usize) -> Imported<ValueId> {
-    if count == 0 || vectors.len() % count != 0 {
+    if count == 0 || !vectors.len().is_multiple_of(count) {
         return Err(format!("{} numbers are given for {count} vectors", vectors.len()).into());
     }
     let width = vectors.len() / count;
