@@ -176,7 +176,7 @@ fn improved(
     mut graph: Graph,
     options: &CompileOptions,
     evaluator: &Evaluator,
-    (timing, observer): (&mut Timing, &mut dyn FnMut(&str, Stage<'_>) -> ControlFlow<()>),
+    (timing, observer): (&mut Timing, Observer<'_>),
 ) -> Result<Option<Graph>, Diagnostics> {
     if options.passes.verify_each || cfg!(debug_assertions) {
         pass::verify_op_graph(&graph, evaluator)?;

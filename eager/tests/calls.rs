@@ -333,7 +333,7 @@ fn ops_declare_their_types_and_each_attribute_once() {
 /// A tensor of one element, a one.
 fn one(dtype: DType) -> HostTensor {
     if dtype == DType::String {
-        return StringHostTensor::new([1], vec!["1".into()]).expect("one string").into();
+        return StringHostTensor::new([1], vec!["1"]).expect("one string").into();
     }
     macro_rules! single {
         ($value:expr) => {

@@ -1,8 +1,6 @@
 //! ResNet-50 in stages on several workers, beside the same network in one process.
 //! `TFRT_TEST_WORKERS='1 2 4 8'` asks for more.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 mod cluster;
 
 use std::fs;

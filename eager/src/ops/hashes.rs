@@ -166,7 +166,7 @@ fn sip_hash([k0, k1]: [u64; 2], bytes: &[u8]) -> u64 {
 /// The hash of TensorFlow's older ops: MurmurHash64A.
 fn murmur(bytes: &[u8]) -> u64 {
     const BY: u64 = 0xc6a4_a793_5bd1_e995;
-    let mut hash = 0xDECA_FCAF_FEu64 ^ (bytes.len() as u64).wrapping_mul(BY);
+    let mut hash = 0x00DE_CAFC_AFFE_u64 ^ (bytes.len() as u64).wrapping_mul(BY);
     let chunks = bytes.chunks_exact(8);
     let rest = chunks.remainder();
     for chunk in chunks {

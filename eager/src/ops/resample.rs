@@ -218,7 +218,8 @@ fn scale_and_translate(call: &CpuCall<'_>) -> Computed {
     let kernel = Kernel::of(call.attrs.optional::<&str>("kernel_type")?.unwrap_or("lanczos3"))?;
     let smooths = call.attrs.optional("antialias")?.unwrap_or(true);
     let (scale, translation) = (values::<f32>(scale)?, values::<f32>(translation)?);
-    if scale.len() != 2 || translation.len() != 2 || scale.iter().any(|&scale| !(scale > 0.0)) {
+    if scale.len() != 2 || translation.len() != 2 || scale.iter().any(|&scale| scale.is_nan() || scale <= 0.0)
+    {
         return Err(invalid("scale and translation must have two elements, and scale must be positive"));
     }
     let mut axes = Vec::new();

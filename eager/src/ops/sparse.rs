@@ -198,7 +198,7 @@ fn slice(call: &CpuCall<'_>) -> Computed {
 /// Sparse tensors behind each other along an axis: coordinates, places among all values, and the shape.
 fn concat(call: &CpuCall<'_>) -> Computed {
     let number = call.arguments.len() / 2;
-    if number == 0 || call.arguments.len() % 2 != 0 {
+    if number == 0 || !call.arguments.len().is_multiple_of(2) {
         return Err(invalid("the op takes coordinates and a shape for each sparse tensor"));
     }
     let (indices, shapes) = call.arguments.split_at(number);

@@ -79,7 +79,7 @@ fn raw(call: &CpuCall<'_>, length: Option<usize>) -> Computed {
     // The parts of complex numbers are turned around one by one.
     let word = if matches!(dtype, DType::Complex64 | DType::Complex128) { size / 2 } else { size };
     let each = length.unwrap_or_else(|| x.strings().first().map_or(0, |text| text.len()));
-    if each % size != 0 {
+    if !each.is_multiple_of(size) {
         return Err(invalid(format!(
             "Input to DecodeRaw has length {each} that is not a multiple of {size}, the size of {dtype}"
         )));

@@ -164,7 +164,7 @@ mod tests {
             printed(CooHostTensor::new([3, 2], indices, values).unwrap()),
             "CooHostTensor dtype = UI8, shape = [3, 2], indices = [2, 1], values = [8]\n"
         );
-        let strings = StringHostTensor::new([2], vec!["string".into(), "tensor".into()]).unwrap();
+        let strings = StringHostTensor::new([2], vec!["string", "tensor"]).unwrap();
         assert_eq!(printed(strings), "StringHostTensor shape = [2], values = [\"string\", \"tensor\"]");
     }
 

@@ -86,8 +86,12 @@ pub(super) fn copy(
     Ok(from.len())
 }
 
-/// The start and the extents that a text such as `10 5 0,4:-` says after the shape of the whole; `None` for an empty text.
-pub(super) fn parse(text: &str) -> Result<Option<(Vec<i64>, Vec<i64>)>, String> {
+/// The start and the extents of a part of a tensor.
+pub(super) type Part = (Vec<i64>, Vec<i64>);
+
+/// Reads the part that a text such as `10 5 0,4:-` names after the shape of the whole; an empty
+/// text names none.
+pub(super) fn parse(text: &str) -> Result<Option<Part>, String> {
     let Some((_, parts)) = text.rsplit_once(' ') else {
         return if text.is_empty() { Ok(None) } else { Err(format!("'{text}' is no part of a tensor")) };
     };

@@ -31,7 +31,7 @@ impl Batch {
             )));
         };
         let values = reals(tensor)?;
-        let count = if rows * columns == 0 { product(dims) } else { values.len() / (rows * columns) };
+        let count = values.len().checked_div(rows * columns).unwrap_or_else(|| product(dims));
         let matrix = |number: usize| values[number * rows * columns..][..rows * columns].to_vec();
         let matrices = (0..count).map(|number| Matrix::new(*rows, *columns, matrix(number))).collect();
         Ok(Self { dims: dims.to_vec(), matrices })

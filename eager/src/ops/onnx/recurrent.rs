@@ -210,7 +210,7 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
     let gates = [first, kind.gates() - first].map(|gates| gates * extents.hidden);
     let from_inputs = Matrices::of::<T>(w, extents.directions, [gates[0] + gates[1], 0])?;
     let from_states = Matrices::of::<T>(r, extents.directions, gates)?;
-    let states = [&outputs.hidden, &outputs.cell].map(|whole| whole.as_slice());
+    let states = [&outputs.hidden, &outputs.cell].map(Vec::as_slice);
     let run = |direction: usize, parallel: &dyn ParallelFor| {
         let part = |whole| part_of(whole, direction, extents.directions);
         let cell = Cell {

@@ -97,8 +97,8 @@ fn parse_second(node: &mut Node<'_, '_>) -> Imported {
 }
 
 fn parse_single(node: &mut Node<'_, '_>) -> Imported {
-    let mut features = Features::default();
-    features.sparse = texts(node, "sparse_keys")?.into_iter().zip(types(node, "sparse_types")?).collect();
+    let sparse = texts(node, "sparse_keys")?.into_iter().zip(types(node, "sparse_types")?).collect();
+    let mut features = Features { sparse, ..Features::default() };
     let dense = texts(node, "dense_keys")?.into_iter().zip(types(node, "Tdense")?).zip(shapes(node)?);
     for (index, ((key, dtype), shape)) in dense.enumerate() {
         features.dense.push((key, node.input(1 + index)?, dtype, shape));

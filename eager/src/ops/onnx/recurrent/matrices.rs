@@ -27,7 +27,7 @@ impl<W: ConvElement<Work = W>> Matrices<W> {
     ) -> Result<Arc<Self>, Diagnostic> {
         let elements = tensor.read::<T>(&ME)?;
         let fits = |kept: &Self| kept.directions.len() == directions && kept.gates == gates;
-        elements.derived(fits, |elements| Self::new(&*in_work::<T>(elements)?, directions, gates))
+        elements.derived(fits, |elements| Self::new(&in_work::<T>(elements)?, directions, gates))
     }
 
     fn new(elements: &[W], directions: usize, gates: [usize; 2]) -> Result<Self, Diagnostic> {
