@@ -55,7 +55,7 @@ def layers_convolutions_2d(folder):
 def layers_convolutions_3d(folder):
     def make(layers, x):
         y = layers.Conv3D(4, 3, padding="same", activation="relu")(x)
-        return [layers.MaxPooling3D(2)(y), layers.AveragePooling3D(2, padding="same")(y), 
+        return [layers.MaxPooling3D(2)(y), layers.AveragePooling3D(2, padding="same")(y),
                 layers.UpSampling3D(2)(x), layers.ZeroPadding3D(1)(x), layers.Cropping3D(1)(x), layers.GlobalMaxPooling3D()(y),
                 layers.GlobalAveragePooling3D()(y)]
 
