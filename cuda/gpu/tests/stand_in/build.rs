@@ -41,8 +41,9 @@ fn build() -> Result<PathBuf, String> {
         Some("debug") | None => "dev",
         Some(name) => name,
     };
+    // For the whole workspace, as tests are built: other features would compile its dependencies again.
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "-p", "tfrt-gpu", "--example", "stand_in_cuda"])
+        .args(["build", "--quiet", "--locked", "--workspace", "--example", "stand_in_cuda"])
         .args(["--profile", profile])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()
