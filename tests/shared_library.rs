@@ -9,8 +9,9 @@ use tfrt::{
 
 /// Builds the kernel library that is this example, and returns its path.
 fn library(example: &str) -> PathBuf {
+    // For the whole workspace, as the tools under test are built: types of another build do not match.
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--example", example])
+        .args(["build", "--quiet", "--locked", "--workspace", "--example", example])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()
         .expect("cargo runs");

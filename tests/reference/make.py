@@ -88,7 +88,8 @@ def element(value):
 
 
 def tensor(value):
-    value = np.asarray(value)
+    # NumPy drops zero bytes at the end of its own strings.
+    value = np.asarray(value, object if isinstance(value, bytes) else None)
     name = "str" if value.dtype.kind in "OSU" else NAMES[value.dtype]
     elements = " ".join(element(e) for e in value.reshape(-1))
     return f"{name}[{','.join(map(str, value.shape))}] {elements}".rstrip()

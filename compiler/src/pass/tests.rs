@@ -63,7 +63,8 @@ impl Model {
         let module = &mut self.graph.module;
         let op = module.create_op(OpState::new(RETURN).operands(results.to_vec()));
         module.append_op(self.block, op);
-        PASSES.iter().for_each(|pass| pass.run(&mut self.graph, &self.evaluator));
+        let passes = pipeline(PassOptions::default());
+        passes.iter().for_each(|pass| pass.run(&mut self.graph, &self.evaluator));
         let module = &self.graph.module;
         let is_shown = |op: &OpId| !["tf.Const", RETURN].contains(&module.op(*op).name.as_str());
         module.ops_in(self.block).map(|(op, _)| op).filter(is_shown).collect()

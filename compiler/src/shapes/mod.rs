@@ -190,6 +190,9 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
             DType::I1
         }
         ("tf.ResizeBilinear", _) => DType::F32,
+        ("tf.StringToHashBucket" | "tf.StringToHashBucketFast" | "tf.StringToHashBucketStrong", _) => {
+            DType::I64
+        }
         ("tf.StatelessRandomUniformInt", _) => call.dtype(2).unwrap_or(DType::I32),
         ("tf.StatelessRandomUniformIntV2", _) => call.dtype(4).unwrap_or(DType::I32),
         ("tf.StatelessRandomGetAlg", _) | ("tf.StatelessRandomGetKeyCounterAlg", 2) => DType::I32,

@@ -485,7 +485,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .cpu(|call| each(&call, decoded))
         .forms(Forms::STRING);
     ops.add("tf.DecodeRaw")
-        .types(types::STRINGS)
+        .types(types::ANY)
         .attrs([attr::boolean_or("little_endian", true), attr::dtype("out_type")])
         .results([ResultType::named("out_type")])
         .cpu(|call| raw(&call, None))
@@ -536,7 +536,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .cpu(|call| serialize(&call))
         .forms(Forms::STRING);
     ops.add("tf.ParseTensor")
-        .types(types::STRINGS)
+        .types(types::ANY)
         .attrs([attr::dtype("out_type")])
         .results([ResultType::named("out_type")])
         .cpu(|call| parse(&call))

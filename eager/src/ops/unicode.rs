@@ -265,7 +265,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .cpu(|call| decode(&call, true))
         .forms(Forms::STRING);
     ops.add("tf.UnicodeEncode")
-        .types(types::INDICES)
+        .types(types::ANY)
         .attrs([
             attr::string_or("errors", "replace"),
             attr::string("output_encoding"),

@@ -17,6 +17,9 @@ use crate::{CpuCall, MetadataCall, OpRegistry, ResultType, attr};
 const FLOATS: &[DType] = types::FLOATS;
 
 /// The matrices of a tensor, and its dimensions before the last two.
+/// How many matrices without elements a batch may have.
+const MAX_EMPTY_MATRICES: usize = 1 << 20;
+
 struct Batch {
     dims: Vec<usize>,
     matrices: Vec<Matrix>,
@@ -31,7 +34,14 @@ impl Batch {
             )));
         };
         let values = reals(tensor)?;
-        let count = values.len().checked_div(rows * columns).unwrap_or_else(|| product(dims));
+        // The product of extents overflows for tensors without elements alone.
+        let count = match rows.saturating_mul(*columns) {
+            0 => product(dims),
+            size => values.len() / size,
+        };
+        if count > values.len().max(MAX_EMPTY_MATRICES) {
+            return Err(invalid(format!("{count} matrices without elements are too many")));
+        }
         let matrix = |number: usize| values[number * rows * columns..][..rows * columns].to_vec();
         let matrices = (0..count).map(|number| Matrix::new(*rows, *columns, matrix(number))).collect();
         Ok(Self { dims: dims.to_vec(), matrices })

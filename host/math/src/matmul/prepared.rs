@@ -65,7 +65,10 @@ impl<T: ConvElement> PreparedMatrix<T> {
         out: &mut [T::Work],
     ) -> Result<(), ShapeError> {
         let (depth, columns) = (self.depth(), self.columns());
-        let rows = out.len().checked_div(columns).unwrap_or(0);
+        let Some(rows) = out.len().checked_div(columns) else {
+            // Without columns, the product does not tell the number of rows.
+            return check_len("product", 0, out.len());
+        };
         check_len("product", rows * columns, out.len())?;
         check_len("left matrix", rows * depth, left.len())?;
         if depth == 0 {
