@@ -10,7 +10,7 @@
 //! bytes of a buffer these are is not known, so conflicts of launches are *possible*; others are certain. Where something
 //! cannot be followed, there is a [`Doubt`], and nothing is proved.
 //!
-//! Accesses of the host among each other are the subject of [`chains`](crate::chains).
+//! Accesses of the host among each other are the subject of [`chains`].
 
 mod kernels;
 mod launch;
