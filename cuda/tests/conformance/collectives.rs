@@ -285,6 +285,10 @@ fn missing_rank(contexts: &[Context]) {
 /// A call's time runs from when its stream comes to it: what was queued before it takes as long as it takes.
 fn time_of_other_work_does_not_count(contexts: &[Context]) {
     let Ok(ranks) = ranks(contexts, Duration::from_millis(200)) else { return };
+    if crate::suite::ranks_per_device() > 1 {
+        // Ranks that share a device may run their callbacks one after the other.
+        return;
+    }
     let buffers = upload(&ranks, |_| vec![1f32; 8]);
     for rank in &ranks {
         rank.bench.stream.host_callback(|| std::thread::sleep(Duration::from_millis(500))).unwrap();
@@ -305,7 +309,7 @@ fn calls_that_differ(contexts: &[Context]) {
         .iter()
         .zip(&buffers)
         .map(|(rank, buffer)| {
-            let count = 4 + u64::from(rank.communicator.rank());
+            let count = 4 + u64::from(rank.communicator.rank() % 2);
             let call = Collective::AllReduce(ReduceOp::Sum);
             rank.communicator.run(&rank.bench.stream, call, DType::F32, count, Some(buffer), Some(buffer))
         })

@@ -53,7 +53,7 @@ pub(crate) type Skips = &'static [(&'static str, &'static str)];
 
 /// How many contexts of each device a case of several devices gets, each of which is a rank of its
 /// collectives.
-fn ranks_per_device() -> u32 {
+pub(crate) fn ranks_per_device() -> u32 {
     std::env::var("TFRT_TEST_RANKS_PER_DEVICE").map_or(1, |text| text.parse().unwrap())
 }
 
