@@ -81,7 +81,8 @@ fn einsum(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.Einsum", &inputs, &[("equation", Attribute::string(equation))])?])
 }
 
-/// The equation that combines the first two operands, and the one that goes on with their combination.
+/// The equation that combines the first two operands, and the one that combines their result with the
+/// others.
 fn without_first_two(equation: &str) -> Option<(String, String)> {
     let (operands, output) = equation.split_once("->")?;
     let mut operands = operands.splitn(3, ',');
