@@ -8,7 +8,7 @@ use tfrt_tensor::{
 };
 
 use super::plain::{count, results, tensor};
-use super::strings::{joined, string, strings, stripped};
+use super::strings::{each, joined, string, strings, stripped};
 use super::support::{
     Computed, Described, allocate, int_attr, integer, integers, invalid, one, product, room_for, take,
     unsupported, values,
@@ -52,17 +52,6 @@ fn decoded(text: &[u8]) -> Result<BString, Diagnostic> {
         bytes.extend(bits.to_be_bytes()[1..group.len()].iter());
     }
     Ok(bytes.into())
-}
-
-/// Returns a tensor with a function of each string.
-fn each(call: &CpuCall<'_>, f: impl Fn(&[u8]) -> Result<BString, Diagnostic>) -> Computed {
-    let [x] = take(call)?;
-    let x = strings(x)?;
-    let mut texts = room_for(x.strings().len())?;
-    for text in x.strings() {
-        texts.push(f(text)?);
-    }
-    Ok(StringHostTensor::new(x.shape().clone(), texts)?.into())
 }
 
 fn same_strings(call: MetadataCall<'_>) -> Described {

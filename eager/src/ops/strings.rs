@@ -104,7 +104,7 @@ fn of_string(call: &MetadataCall<'_>, dtype: DType) -> Described {
 }
 
 /// Returns a tensor with a function of each string.
-fn each(call: &CpuCall<'_>, f: impl Fn(&[u8]) -> Result<BString, Diagnostic>) -> Computed {
+pub(super) fn each(call: &CpuCall<'_>, f: impl Fn(&[u8]) -> Result<BString, Diagnostic>) -> Computed {
     let [x] = take(call)?;
     let x = strings(x)?;
     let mut texts = room_for(x.strings().len())?;
