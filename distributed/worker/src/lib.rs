@@ -3,12 +3,12 @@
 
 mod certificates;
 
-use std::{ffi::OsString, io::Write as _, path::PathBuf, process::ExitCode, sync::Arc};
+use std::{ffi::OsString, io::Write as _, path::PathBuf, process::ExitCode, sync::Arc, task::Poll};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tfrt::{Choice, DeviceOptions, RuntimeBackend, host::Diagnostic};
 use tfrt_distributed::{Config, Fabric, Server, ServerOptions, TlsFiles};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub use certificates::write_certificates;
 
@@ -99,6 +99,8 @@ impl Serve {
         let tls = config.tls.as_ref().map(TlsFiles::read).transpose()?;
         let max_bytes = config.server.max_program_bytes.saturating_add(1 << 20);
         let fabric = Fabric::new(config.calls.clone(), tls.clone(), self.insecure, max_bytes)?;
+        // Before anyone can know the address: a signal that arrives during the start ends the worker in order, too.
+        let mut stop = fabric.block_on(async { StopSignals::new() })?;
         let folders = config.server.folders.clone();
         let devices = DeviceOptions::new(self.device, 1);
         let backend = Arc::new(RuntimeBackend::new(&self.work_queue, devices, folders)?);
@@ -109,7 +111,7 @@ impl Serve {
         let mut output = std::io::stdout();
         // Who started the worker may wait for this line, and may have closed the output.
         drop(writeln!(output, "{task} listens at {}", server.address()).and_then(|()| output.flush()));
-        fabric.block_on(stop_signal())?;
+        fabric.block_on(stop.wait());
         tracing::info!("shutting down");
         server.shut_down();
         Ok(())
@@ -133,15 +135,31 @@ impl Serve {
     }
 }
 
-/// Waits for a signal to end.
-async fn stop_signal() -> Result<(), Diagnostic> {
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let terminated = std::future::poll_fn(|cx| match terminate.poll_recv(cx) {
-        std::task::Poll::Pending => interrupt.poll_recv(cx),
-        ready => ready,
-    });
-    terminated.await;
-    Ok(())
+/// The signals that ask the worker to end: SIGTERM and SIGINT.
+struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    /// Installs the handlers. From here on, the signals no longer kill the process.
+    ///
+    /// Must be called inside the runtime of tokio.
+    fn new() -> std::io::Result<StopSignals> {
+        Ok(StopSignals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Waits for one of the signals. Returns at once if one has arrived since the handlers were installed.
+    async fn wait(&mut self) {
+        std::future::poll_fn(|cx| match self.terminate.poll_recv(cx) {
+            Poll::Pending => self.interrupt.poll_recv(cx),
+            ready => ready,
+        })
+        .await;
+    }
 }
 
 /// Logs to standard error, one JSON object a line.
