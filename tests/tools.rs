@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
+    os::unix::fs::symlink,
     path::PathBuf,
     process::{Command, Output, Stdio},
     sync::mpsc,
@@ -183,6 +184,29 @@ fn an_input_that_never_comes_ends_at_the_deadline() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let expected = "argument 0 (!t.tensor): the deadline of 200 ms has passed";
     assert!(text(&output.stderr).contains(expected), "{output:?}");
+}
+
+#[test]
+fn inputs_above_the_limit_are_not_read() {
+    let folder = Folder::with("func @main(%x: !t.tensor) -> !t.tensor { tfrt.return %x : !t.tensor }");
+    let written = folder.run(&["run", "program.mlir", "-i", "1000xf32=1", "-o", "x.npy"]);
+    assert!(written.status.success(), "{written:?}");
+    let size = fs::metadata(folder.file("x.npy")).expect("a file").len();
+    let run = |max_bytes: u64| {
+        let max_bytes = max_bytes.to_string();
+        folder.run(&["run", "program.mlir", "-i", "@x.npy", "--max-input-bytes", &max_bytes])
+    };
+    assert!(run(size).status.success());
+    let refused = run(size - 1);
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    let expected = format!("it has more than {} bytes; raise --max-input-bytes to read it", size - 1);
+    assert!(text(&refused.stderr).contains(&expected), "{refused:?}");
+    // A device that never ends.
+    symlink("/dev/zero", folder.file("endless.btf")).expect("a link");
+    let limit = ["--max-input-bytes", "1000000"];
+    let endless = folder.run(&[&["run", "program.mlir", "-i", "@endless.btf"], &limit[..]].concat());
+    assert_eq!(endless.status.code(), Some(1), "{endless:?}");
+    assert!(text(&endless.stderr).contains("it has more than 1000000 bytes"), "{endless:?}");
 }
 
 #[test]

@@ -101,29 +101,55 @@ pub fn release_mapped_pages(bytes: &[u8]) {
 #[cfg(unix)]
 const MAX_PAGE_BYTES: usize = 64 * 1024;
 
+/// The most bytes that are read from a pipe or a device, which may never end.
+const MAX_STREAM_BYTES: u64 = 4 << 30;
+
 impl MappedFile {
-    /// Maps the file at `path`.
+    /// Maps the file at `path`. A pipe or a device is read into memory, 4 GiB at most.
     ///
     /// # Errors
-    /// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], with the name of the file.
+    /// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], with the name of the file;
+    /// [`ErrorCode::ResourceExhausted`] if a pipe or a device has more bytes than that.
     pub fn open(path: &Path) -> Result<Self, Diagnostic> {
-        Self::map(path).map_err(|error| {
-            let code = if error.kind() == ErrorKind::NotFound { ErrorCode::NotFound } else { ErrorCode::Io };
+        Self::open_at_most(path, u64::MAX)
+    }
+
+    /// As [`MappedFile::open`], if the file has at most `max_bytes` bytes.
+    ///
+    /// # Errors
+    /// Those of [`MappedFile::open`], and [`ErrorCode::ResourceExhausted`] if the file is larger.
+    pub fn open_at_most(path: &Path, max_bytes: u64) -> Result<Self, Diagnostic> {
+        Self::map(path, max_bytes).map_err(|error| {
+            let code = match error.kind() {
+                ErrorKind::NotFound => ErrorCode::NotFound,
+                ErrorKind::FileTooLarge => ErrorCode::ResourceExhausted,
+                _ => ErrorCode::Io,
+            };
             Diagnostic::new(code, format!("failed to open file {} for reading: {error}", path.display()))
         })
     }
 
-    fn map(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+    fn map(path: &Path, max_bytes: u64) -> io::Result<Self> {
+        let too_large = |max_bytes: u64| {
+            io::Error::new(ErrorKind::FileTooLarge, format!("it has more than {max_bytes} bytes"))
+        };
+        let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(ErrorKind::IsADirectory.into());
         }
         // An empty file has nothing to map.
         if !metadata.is_file() || metadata.len() == 0 {
+            let max_bytes = max_bytes.min(MAX_STREAM_BYTES);
             let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes)?;
+            file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 > max_bytes {
+                return Err(too_large(max_bytes));
+            }
             return Ok(Self(Contents::Read(bytes)));
+        }
+        if metadata.len() > max_bytes {
+            return Err(too_large(max_bytes));
         }
         // SAFETY: the map is only read. That the file does not change meanwhile is a documented
         // requirement of this type, as for every reader of mapped files.
@@ -178,6 +204,20 @@ mod tests {
             error.message
         );
         assert_eq!(MappedFile::open(Path::new(".")).unwrap_err().code, ErrorCode::Io);
+    }
+
+    #[test]
+    fn larger_files_than_allowed_are_refused() {
+        let path = Path::new("Cargo.toml");
+        let size = std::fs::metadata(path).unwrap().len();
+        assert!(MappedFile::open_at_most(path, size).is_ok());
+        let error = MappedFile::open_at_most(path, size - 1).unwrap_err();
+        assert_eq!(error.code, ErrorCode::ResourceExhausted);
+        let ending = format!("Cargo.toml for reading: it has more than {} bytes", size - 1);
+        assert!(error.message.ends_with(&ending), "{}", error.message);
+        // A device that never ends.
+        let error = MappedFile::open_at_most(Path::new("/dev/zero"), 1000).unwrap_err();
+        assert_eq!(error.code, ErrorCode::ResourceExhausted);
     }
 
     #[test]

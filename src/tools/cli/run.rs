@@ -266,9 +266,10 @@ impl<'a> Wanted<'a> {
         let allocator = session.runtime.host().allocator();
         let expected = assign(&args.expected, types, named, |ty| ty != CHAIN)?;
         let parsed = |(place, text): (usize, &str)| {
-            let value = values::parse(text, &types[place], allocator).map_err(|failure| {
-                failure.in_context(format_args!("expected output {place} ({})", types[place]))
-            });
+            let value =
+                values::parse(text, &types[place], session.max_input_bytes, allocator).map_err(|failure| {
+                    failure.in_context(format_args!("expected output {place} ({})", types[place]))
+                });
             Ok((place, value?))
         };
         let expected = expected.into_iter().map(parsed).collect::<Result<_, Failure>>()?;

@@ -80,14 +80,16 @@ pub(in crate::tools::cli) enum MissingInputs {
 pub(super) struct Reader<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) ending: &'a Ending,
+    /// The most bytes of a file.
+    pub(super) max_bytes: u64,
 }
 
 impl Reader<'_> {
     /// Parses a value. It may name a file that is never read to its end, such as a pipe.
     fn parse(&self, text: &str, ty: &str) -> Result<AsyncValue, Failure> {
         let (text, ty) = (text.to_owned(), ty.to_owned());
-        let allocator = self.runtime.host().allocator().clone();
-        self.ending.in_time(move || values::parse(&text, &ty, &allocator), || ())?
+        let (allocator, max_bytes) = (self.runtime.host().allocator().clone(), self.max_bytes);
+        self.ending.in_time(move || values::parse(&text, &ty, max_bytes, &allocator), || ())?
     }
 }
 

@@ -44,6 +44,9 @@ pub(super) struct ProgramArgs {
     /// are passed automatically.
     #[arg(short, long = "input", value_name = "[N=]VALUE", allow_hyphen_values = true)]
     pub(super) inputs: Vec<String>,
+    /// Refuse input files of more than BYTES bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
+    pub(super) max_input_bytes: u64,
     /// Call the function NAME once before, and pass its results as the first arguments
     #[arg(long, value_name = "NAME")]
     pub(super) setup: Option<String>,

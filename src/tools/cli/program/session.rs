@@ -92,6 +92,8 @@ pub(in crate::tools::cli) struct Session {
     pub(in crate::tools::cli) program: Program,
     pub(in crate::tools::cli) function: String,
     pub(in crate::tools::cli) arguments: Vec<AsyncValue>,
+    /// The most bytes of a file with an input.
+    pub(in crate::tools::cli) max_input_bytes: u64,
     /// Errors so far, whether they reach a result or not.
     errors: Arc<Mutex<Vec<Diagnostic>>>,
     /// Errors outside of the program, such as a file that cannot be written.
@@ -170,6 +172,7 @@ impl Session {
             program,
             function,
             arguments: Vec::new(),
+            max_input_bytes: args.max_input_bytes,
             errors,
             noted: RefCell::default(),
             unseen: RefCell::default(),
@@ -202,7 +205,7 @@ impl Session {
     }
 
     fn reader(&self) -> Reader<'_> {
-        Reader { runtime: &self.runtime, ending: &self.ending }
+        Reader { runtime: &self.runtime, ending: &self.ending, max_bytes: self.max_input_bytes }
     }
 
     /// Looks for missing chains of the function and of the setup function.

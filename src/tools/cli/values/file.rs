@@ -1,12 +1,8 @@
 //! Tensors in files: reads and writes them.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::{io, path::Path};
 
-use tfrt_host::{AsyncValue, Diagnostic, Value};
+use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, MappedFile, Value, host_buffer::HostBuffer};
 use tfrt_models::image::{CHANNELS, Image};
 use tfrt_tensor::{
     DenseHostTensor, HostTensor,
@@ -51,19 +47,21 @@ impl<'t> TensorFile<'t> {
         }
     }
 
-    pub(super) fn read(&self, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
+    /// Reads the tensor, from a file of at most `max_bytes` bytes.
+    pub(super) fn read(&self, max_bytes: u64, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
+        let open = |file: &str| open_input(file, max_bytes);
         match *self {
-            Self::Npy(file) => Ok(npy::read(file, allocator)?.into()),
-            Self::Btf(file, index) => BtfFile::open(file)?.tensor(index),
+            Self::Npy(file) => Ok(npy::read_buffer(file, &open(file)?, allocator)?.into()),
+            Self::Btf(file, index) => BtfFile::from_buffer(file, open(file)?)?.tensor(index),
             Self::SafeTensors(file, part) => {
-                let opened = SafeTensorsFile::open(file)?;
+                let opened = SafeTensorsFile::from_buffer(file, open(file)?)?;
                 let name = match part {
                     Some(name) => name.to_owned(),
                     None => only_name(&opened)?,
                 };
                 Ok(opened.tensor(&name, allocator)?.into())
             }
-            Self::Image(file) => image_file(file, allocator),
+            Self::Image(file) => image_file(file, max_bytes.min(MAX_IMAGE_BYTES), allocator),
         }
     }
 }
@@ -80,15 +78,20 @@ pub(in crate::tools::cli) fn is_image_file(file: &str) -> bool {
 /// The most bytes of an image file.
 const MAX_IMAGE_BYTES: u64 = 1 << 28;
 
-fn image_file(file: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
-    let unreadable = |error: io::Error| file_error("read", file, error);
-    let mut bytes = Vec::new();
-    let opened = File::open(file).map_err(unreadable)?;
-    opened.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_IMAGE_BYTES {
-        return Err(wrong(format!("'{file}' has more than {MAX_IMAGE_BYTES} bytes")));
-    }
-    let image = Image::decode(&bytes).map_err(|error| wrong(format!("'{file}': {error}")))?;
+fn open_input(file: &str, max_bytes: u64) -> Result<HostBuffer, Diagnostic> {
+    let opened = MappedFile::open_at_most(Path::new(file), max_bytes);
+    opened.map(HostBuffer::from_readonly).map_err(|mut error| {
+        if error.code == ErrorCode::ResourceExhausted {
+            error.message.push_str("; raise --max-input-bytes to read it");
+        }
+        error
+    })
+}
+
+fn image_file(file: &str, max_bytes: u64, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
+    let bytes = MappedFile::open_at_most(Path::new(file), max_bytes)?;
+    let image = Image::decode(bytes.as_ref()).map_err(|error| wrong(format!("'{file}': {error}")))?;
+    bytes.check()?;
     let shape = [image.height(), image.width(), CHANNELS];
     Ok(DenseHostTensor::from_slice(shape, image.pixels(), allocator)?.into())
 }

@@ -44,16 +44,22 @@ fn wrong(message: impl Into<String>) -> Diagnostic {
 }
 
 /// Parses a value of the type of an argument or result. A number may name its type, as tensors do: `i32=5`.
+/// A file that the text names has at most `max_bytes` bytes.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the text is malformed or values of the type cannot be written as text,
 /// [`Failure::Errors`] if a file cannot be read.
-pub(super) fn parse(text: &str, ty: &str, allocator: &Allocator) -> Result<AsyncValue, Failure> {
+pub(super) fn parse(
+    text: &str,
+    ty: &str,
+    max_bytes: u64,
+    allocator: &Allocator,
+) -> Result<AsyncValue, Failure> {
     if ty == HostTensor::TYPE_NAME
         && let Some(file) = text.strip_prefix('@')
     {
         let file = TensorFile::parse(file)?;
-        return Ok(AsyncValue::new(file.read(allocator)?));
+        return Ok(AsyncValue::new(file.read(max_bytes, allocator)?));
     }
     parse_text(text, ty, allocator).map_err(|error| Failure::Usage(error.message))
 }
