@@ -59,6 +59,7 @@ const UNSAFE_IN: &[&str] = &[
     "cuda/",
     "plugin/",
     "distributed/collectives/",
+    "src/tools/cli/tie.rs",
     "examples/",
     "benches/math.rs",
     "benches/plugin.rs",

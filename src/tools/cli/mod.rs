@@ -30,6 +30,7 @@ mod reference;
 mod report;
 mod resnet50;
 mod run;
+mod tie;
 mod values;
 mod weights;
 
