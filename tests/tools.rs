@@ -210,6 +210,43 @@ fn inputs_above_the_limit_are_not_read() {
 }
 
 #[test]
+fn a_program_that_never_comes_ends_at_the_deadline() {
+    let folder = Folder::with("");
+    let fifo = folder.file("fifo.mlir");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
+    let never = folder.run(&["run", "fifo.mlir", "--deadline", "200ms"]);
+    let mut command = folder.tfrt();
+    command.args(["run", "-", "--deadline", "200ms"]).stdin(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("tfrt starts");
+    // Keeps the input open, without a word.
+    let input = child.stdin.take();
+    let silent = child.wait_with_output().expect("an end");
+    drop(input);
+    for output in [never, silent] {
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(text(&output.stderr).contains("the deadline of 200 ms has passed"), "{output:?}");
+    }
+    // A program that comes through a pipe is read once, and runs.
+    let writer = thread::spawn(move || {
+        fs::write(fifo, "func @main() -> i32 { %x = tfrt.constant.i32 7 tfrt.return %x : i32 }")
+    });
+    let output = folder.run(&["run", "fifo.mlir", "--deadline", "20s"]);
+    writer.join().expect("no panic").expect("a written program");
+    assert_eq!(text(&output.stdout), "result 0: i32 = 7\n", "{output:?}");
+}
+
+#[test]
+fn a_deadline_of_nothing_has_passed_at_the_start() {
+    let folder = Folder::with("func @main(%x: i32) -> i32 { %y = tfrt.add.i32 %x, %x tfrt.return %y : i32 }");
+    for _ in 0..10 {
+        let output = folder.run(&["run", "program.mlir", "-i", "2", "--deadline", "0s"]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(text(&output.stderr).contains("the deadline of 0 ms has passed"), "{output:?}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+    }
+}
+
+#[test]
 fn traces_and_profiles_show_the_work_of_streams() {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/missing_event.mlir");
     let folder = Folder::with("");

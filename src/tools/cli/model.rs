@@ -122,12 +122,12 @@ pub(super) struct Model {
     pub(super) weights: Option<ModelWeights>,
 }
 
-/// Whether a file is a model that must be compiled.
+/// Whether a file is a model that must be compiled. A pipe is not read to find out, because it can be read only once.
 pub(super) fn is_model(path: &Path) -> bool {
     is_graph(path)
         || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
         || tensorflow::is_saved_model(path)
-        || tfrt_compiler::is_op_graph(path)
+        || path.is_file() && tfrt_compiler::is_op_graph(path)
 }
 
 /// Whether a file is a GraphDef, whose outputs are the tensors that the caller names.

@@ -8,6 +8,7 @@ mod ending;
 mod session;
 
 use std::{
+    fs, mem,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -15,7 +16,7 @@ use std::{
 use tfrt_bef::{MAGIC, VerifiedBef};
 use tfrt_host::{Diagnostic, ErrorCode, FunctionRef, MAX_PENDING_CALLS};
 
-use self::{devices::DeviceArgs, distributed::DistributedArgs};
+use self::{devices::DeviceArgs, distributed::DistributedArgs, ending::Ending};
 use super::{
     Failure, host_ops,
     model::{self, Model, ModelArgs},
@@ -86,6 +87,7 @@ fn open_program(
     args: &ProgramArgs,
     outputs: &[String],
     runtime: &Runtime,
+    ending: &Ending,
     console: &mut Console,
 ) -> Result<(Program, Option<Model>), Failure> {
     if model::is_model(&args.program) {
@@ -93,7 +95,12 @@ fn open_program(
         return Ok((program, Some(model)));
     }
     args.model.check_program(&args.program)?;
-    let bef = read_program(&args.program, runtime, console)?;
+    let bef = if is_stream(&args.program) {
+        let bytes = read_stream(&args.program, ending, console)?;
+        verify_stream(&args.program, bytes, runtime, console)?
+    } else {
+        runtime.read_file(&args.program)?
+    };
     let bytes = args.model.verbose.then(|| bef.bytes().to_vec());
     let program = runtime.link(bef)?;
     let model = model::of_program(&program, &args.program, args.model.verify_weights, runtime)?;
@@ -114,6 +121,34 @@ pub(super) fn read_program(
         return Ok(runtime.read_file(path)?);
     }
     let bytes = console.read(path).map_err(|message| Diagnostic::new(ErrorCode::Io, message))?;
+    verify_stream(path, bytes, runtime, console)
+}
+
+/// Returns whether a program comes from the input or from a pipe, which may never come to its end.
+fn is_stream(path: &Path) -> bool {
+    let is_pipe = |metadata: fs::Metadata| !metadata.is_file() && !metadata.is_dir();
+    path == Path::new("-") || fs::metadata(path).is_ok_and(is_pipe)
+}
+
+/// Reads a stream, at most until the run ends.
+fn read_stream(path: &Path, ending: &Ending, console: &mut Console) -> Result<Vec<u8>, Failure> {
+    let path = path.to_owned();
+    let mut source = Console::new(std::io::empty(), console.output.clone(), console.error.clone());
+    mem::swap(&mut source.input, &mut console.input);
+    let bytes = ending.in_time(move || source.read(path), || ());
+    Ok(bytes?.map_err(|message| Diagnostic::new(ErrorCode::Io, message))?)
+}
+
+/// Verifies a program that was read from a stream.
+fn verify_stream(
+    path: &Path,
+    bytes: Vec<u8>,
+    runtime: &Runtime,
+    console: &mut Console,
+) -> Result<VerifiedBef, Failure> {
+    if path != Path::new("-") {
+        return Ok(runtime.read(&path.to_string_lossy(), bytes)?);
+    }
     if !bytes.starts_with(&MAGIC) {
         console.input_text.clone_from(&bytes);
     }
@@ -154,12 +189,11 @@ pub(super) fn enumerate_names<'n>(names: impl Iterator<Item = &'n str>) -> Strin
     }
 }
 
-/// Parses a time: `500ms`, `2s` or `1.5s`.
+/// Parses a time: `500ms`, `1.5s` or `2m`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').ok_or("a time ends in 's' or 'ms'")?, 1.0),
-    };
+    const UNITS: [(&str, f64); 3] = [("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
+    let found = UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
+    let (number, unit) = found.ok_or("a time ends in 'ms', 's' or 'm'")?;
     let seconds: f64 = number.parse().map_err(|_| format!("'{number}' is not a number"))?;
     Duration::try_from_secs_f64(seconds * unit).map_err(|error| error.to_string())
 }
@@ -172,6 +206,7 @@ mod tests {
     fn times_are_read() {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
         for wrong in ["", "5", "s", "-1s", "1e40s"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }

@@ -158,15 +158,21 @@ impl Session {
             builder = builder.shared_library(library);
         }
         let runtime = args.cluster.add_kernels(builder)?.build()?;
-        let (program, model) = open_program(args, outputs, &runtime, console)?;
+        let mut ending = Ending {
+            deadline: args.deadline,
+            printed,
+            // Until the program is there, an interruption ends the process.
+            watch: Arc::default(),
+            started: Cell::new(Instant::now()),
+            runtime: Some(runtime.clone()),
+        };
+        let (program, model) = open_program(args, outputs, &runtime, &ending, console)?;
         let function = choose(&program, args.function.as_deref())?.name().to_owned();
         let cluster = args.cluster.connect(&runtime, is_traced)?;
         let files = Files { cluster, ..Files::open(args, model.as_ref())? };
-        let started = Cell::new(Instant::now());
         let no_watch = |error| Diagnostic::internal(format!("cannot observe interruptions: {error}"));
-        let watch = Watch::start().map_err(no_watch)?;
-        let ending =
-            Ending { deadline: args.deadline, printed, watch, started, runtime: Some(runtime.clone()) };
+        ending.watch = Watch::start().map_err(no_watch)?;
+        ending.started.set(Instant::now());
         let mut session = Self {
             runtime,
             program,
@@ -265,9 +271,7 @@ impl Session {
                 }
             });
         }
-        if let Some(deadline) = self.ending.deadline {
-            request.set_deadline(deadline)?;
-        }
+        set_deadline(&request, self.ending.deadline)?;
         Ok(request)
     }
 
@@ -414,6 +418,19 @@ impl Session {
     }
 }
 
+/// Limits the time of a request. A limit of zero has passed already; a timer would say so too late.
+fn set_deadline(request: &Arc<RequestContext>, limit: Option<Duration>) -> Result<(), Diagnostic> {
+    match limit {
+        None => Ok(()),
+        Some(Duration::ZERO) => {
+            let message = "the deadline of 0 ms has passed";
+            request.cancel_with(Diagnostic::new(ErrorCode::DeadlineExceeded, message));
+            Ok(())
+        }
+        Some(limit) => request.set_deadline(limit),
+    }
+}
+
 /// Makes the calls of a session, on any number of threads. Each call is a request of its own.
 pub(in crate::tools::cli) struct Caller<'s> {
     program: &'s Program,
@@ -443,9 +460,7 @@ impl Caller<'_> {
         let resources = ResourceContext::new();
         self.files.offer(&resources);
         let request = RequestContext::new(self.program.runtime().host().clone(), Arc::new(resources));
-        if let Some(deadline) = self.deadline {
-            request.set_deadline(deadline).map_err(|error| vec![error])?;
-        }
+        set_deadline(&request, self.deadline).map_err(|error| vec![error])?;
         let started = self.program.start_in(&request, self.function, self.arguments.iter().cloned());
         started.map(Started).map_err(|error| vec![error])
     }
