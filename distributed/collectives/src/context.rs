@@ -14,6 +14,9 @@ use crate::engine::Engine;
 /// How long a collective or a remote call may take, unless the program or the user says otherwise.
 pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
 
+/// Longer deadlines than these ten years are this one, so that a point in time can be computed.
+pub const MAX_DEADLINE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
 /// The name of the request's resource that holds the context of its programs. Without it, programs
 /// get their host's.
 pub const RESOURCE: &str = "tfrt_dist.context";
@@ -86,7 +89,7 @@ impl DistributedContextBuilder {
 
     /// Sets how long a collective or a remote call may take. The default is [`DEFAULT_DEADLINE`].
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
+        self.deadline = deadline.min(MAX_DEADLINE);
         self
     }
 

@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Mismatch,
     /// From the group's first rank: the job has failed.
     Fatal,
+    /// From a member: a collective that has started is late.
+    Stuck,
 }
 
 /// A message.
@@ -45,6 +47,7 @@ impl Message {
             Kind::Go => 1,
             Kind::Mismatch => 2,
             Kind::Fatal => 3,
+            Kind::Stuck => 4,
         };
         bytes[..2].copy_from_slice(&kind.to_le_bytes());
         bytes[2..4].copy_from_slice(&(end as u16).to_le_bytes());
@@ -64,6 +67,7 @@ impl Message {
             1 => Kind::Go,
             2 => Kind::Mismatch,
             3 => Kind::Fatal,
+            4 => Kind::Stuck,
             _ => return None,
         };
         let text = bytes.get(HEAD..HEAD + usize::from(short(2)?))?;

@@ -1,5 +1,6 @@
 //! The engine that runs collectives on MPI, which is loaded at run time.
 
+mod deadlines;
 mod library;
 mod message;
 mod progress;

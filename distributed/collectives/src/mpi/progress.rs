@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use tfrt_host::{Diagnostic, ErrorCode};
 
+use super::deadlines::{Stuck, margin};
 use super::library::{Comm, InFlight, Library, MpiError, World};
 use super::message::{Kind, Message, SIZE, fingerprint};
 use super::watch::Watch;
@@ -20,9 +21,8 @@ use crate::engine::Call;
 /// How long the thread only yields before it sleeps, when it waits for other ranks to come.
 const SPIN: Duration = Duration::from_millis(2);
 const SLEEP: Duration = Duration::from_micros(100);
-/// How long before a deadline the first rank of a group says who is missing, so that all ranks can
-/// report it.
-const MAX_MARGIN: Duration = Duration::from_millis(200);
+/// How long the thread waits for a collective before it looks for messages.
+const IDLE: Duration = Duration::from_millis(50);
 /// How long a failed rank tries to tell the others.
 const FAREWELL: Duration = Duration::from_millis(100);
 
@@ -33,39 +33,42 @@ pub(super) enum Command {
 }
 
 /// A collective of this rank that not all ranks have agreed on yet.
-struct Waiting {
+pub(super) struct Waiting {
     number: u64,
     key: u64,
-    call: Call,
+    pub(super) call: Call,
 }
 
 /// A collective that has started on all ranks.
-struct Running {
+pub(super) struct Running {
     number: u64,
-    deadline: Instant,
-    description: String,
+    pub(super) deadline: Instant,
+    /// See [`margin`].
+    pub(super) margin: Duration,
+    pub(super) place: String,
     operation: InFlight,
 }
 
 /// A member that has come to a collective.
-struct Arrival {
-    message: Message,
-    deadline: Instant,
+pub(super) struct Arrival {
+    pub(super) message: Message,
+    pub(super) deadline: Instant,
 }
 
 /// What one group waits for.
-struct GroupState {
-    members: Arc<[usize]>,
+pub(super) struct GroupState {
+    pub(super) members: Arc<[usize]>,
     /// This rank's place among the members.
-    place: usize,
-    tag: i32,
+    pub(super) place: usize,
+    pub(super) tag: i32,
     comm: Comm,
     /// Receives, with the place of the member that sends.
     listens: Vec<(usize, InFlight)>,
-    waiting: VecDeque<Waiting>,
-    running: Vec<Running>,
+    pub(super) waiting: VecDeque<Waiting>,
+    pub(super) running: Vec<Running>,
     /// On the first rank: the members that have come, by key and place.
-    arrivals: HashMap<u64, Vec<VecDeque<Arrival>>>,
+    pub(super) arrivals: HashMap<u64, Vec<VecDeque<Arrival>>>,
+    pub(super) stuck: Stuck,
 }
 
 /// See the module.
@@ -75,8 +78,8 @@ pub(super) struct Progress {
     pub(super) hosts: Vec<String>,
     commands: Receiver<Command>,
     watch: Arc<Watch>,
-    groups: Vec<GroupState>,
-    sends: Vec<InFlight>,
+    pub(super) groups: Vec<GroupState>,
+    pub(super) sends: Vec<InFlight>,
     failed: Option<Diagnostic>,
 }
 
@@ -121,6 +124,7 @@ impl Progress {
             waiting: VecDeque::new(),
             running: Vec::new(),
             arrivals: HashMap::new(),
+            stuck: Stuck::default(),
         })
     }
 
@@ -151,13 +155,17 @@ impl Progress {
             && self.groups.iter().all(|group| group.waiting.is_empty() && group.running.is_empty())
     }
 
-    /// Takes new collectives, and waits for one while there is nothing else to do. Returns whether
-    /// there were any, or nothing if the engine is gone.
+    /// Takes new collectives, and waits a while for one if there is nothing else to do. Returns
+    /// whether there were any, or nothing if the engine is gone.
     fn take_commands(&mut self) -> Option<bool> {
         let mut is_new = false;
         loop {
             let command = if self.is_idle() {
-                self.commands.recv().ok()?
+                match self.commands.recv_timeout(IDLE) {
+                    Ok(command) => command,
+                    Err(RecvTimeoutError::Timeout) => return Some(is_new),
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                }
             } else {
                 match self.commands.try_recv() {
                     Ok(command) => command,
@@ -239,6 +247,7 @@ impl Progress {
                 .ok_or_else(|| Diagnostic::internal(format!("rank {peer} has sent an unknown message")))?;
             match message.kind {
                 Kind::Arrival => group.arrive(peer, message),
+                Kind::Stuck => group.stuck.hear(peer, message, Instant::now()),
                 Kind::Fatal => return Err(Diagnostic::new(ErrorCode::DeadlineExceeded, message.text)),
                 Kind::Go | Kind::Mismatch => self.decide(index, &message)?,
             }
@@ -265,7 +274,7 @@ impl Progress {
         Ok(!ready.is_empty())
     }
 
-    fn tell(&mut self, index: usize, message: &Message) -> Result<(), MpiError> {
+    pub(super) fn tell(&mut self, index: usize, message: &Message) -> Result<(), MpiError> {
         let group = &self.groups[index];
         for &member in &group.members[1..] {
             self.sends.push(self.library.send(message.encode(), member, group.tag)?);
@@ -293,9 +302,10 @@ impl Progress {
             self.watch.finish(number, Ok(()));
             return Ok(());
         }
-        let (deadline, description) = (call.deadline, call.place());
+        let (deadline, place) = (call.deadline, call.place());
+        let margin = margin(deadline.saturating_duration_since(Instant::now()));
         match self.library.start(&group.comm, call, group.place) {
-            Ok(operation) => group.running.push(Running { number, deadline, description, operation }),
+            Ok(operation) => group.running.push(Running { number, deadline, margin, place, operation }),
             Err(error) if error.is_peer_failure => return Err(self.explain(error)),
             Err(error) => self.watch.finish(number, Err(error.into())),
         }
@@ -320,68 +330,8 @@ impl Progress {
         Ok(happened)
     }
 
-    fn check_deadlines(&mut self, index: usize) -> Result<(), Diagnostic> {
-        let now = Instant::now();
-        let group = &self.groups[index];
-        let is_late = |running: &&Running| running.deadline <= now;
-        if let Some(running) = group.running.iter().find(is_late) {
-            let ranks: Vec<_> = group.members.iter().filter(|m| **m != self.world.rank).collect();
-            return Err(Diagnostic::new(
-                ErrorCode::DeadlineExceeded,
-                format!(
-                    "{} has started on all ranks, but did not finish before the deadline: one of the ranks {ranks:?}, or \
-                     the network to it, has failed",
-                    running.description
-                ),
-            ));
-        }
-        if group.place == 0
-            && let Some(text) = self.missing(group, now)
-        {
-            let fatal = Message {
-                kind: Kind::Fatal,
-                key: 0,
-                agreement: 0,
-                remaining: Duration::ZERO,
-                text: text.clone(),
-            };
-            self.tell(index, &fatal)?;
-            return Err(Diagnostic::new(ErrorCode::DeadlineExceeded, text));
-        }
-        let group = &self.groups[index];
-        if let Some(waiting) = group.waiting.iter().find(|waiting| waiting.call.deadline <= now) {
-            let first = self.named(group.members[0]);
-            let text = format!(
-                "{first}, which leads group '{}', did not answer before the deadline",
-                waiting.call.group
-            );
-            return Err(Diagnostic::new(ErrorCode::DeadlineExceeded, text));
-        }
-        Ok(())
-    }
-
-    /// On the first rank: says who has not come to a collective whose deadline is near.
-    fn missing(&self, group: &GroupState, now: Instant) -> Option<String> {
-        let is_late =
-            |arrival: &&Arrival| arrival.deadline <= now + (arrival.message.remaining / 10).min(MAX_MARGIN);
-        let heads =
-            |queues: &Vec<VecDeque<Arrival>>| queues.iter().filter_map(VecDeque::front).any(|a| is_late(&a));
-        let (_, queues) = group.arrivals.iter().find(|(_, queues)| heads(queues))?;
-        let what = &queues.iter().find_map(VecDeque::front)?.message.text;
-        let absent = queues.iter().enumerate().filter(|(_, queue)| queue.is_empty()).map(|(place, _)| {
-            let name = self.named(group.members[place]);
-            let elsewhere = group.arrivals.values().find_map(|queues| queues[place].front());
-            match elsewhere {
-                Some(arrival) => format!("{name} (which waits in {})", arrival.message.text),
-                None => name,
-            }
-        });
-        let absent: Vec<_> = absent.collect();
-        Some(format!("{} did not come to {what} before the deadline", absent.join(", ")))
-    }
-
     /// Returns a rank with its host, for messages.
-    fn named(&self, rank: usize) -> String {
+    pub(super) fn named(&self, rank: usize) -> String {
         format!("rank {rank} on host '{}'", self.hosts.get(rank).map_or("unknown", String::as_str))
     }
 
@@ -414,7 +364,7 @@ impl Progress {
         let own = format!("rank {} of {} on host '{}'", self.world.rank, self.world.size, self.world.host);
         for group in &mut self.groups {
             let waiting = group.waiting.drain(..).map(|waiting| (waiting.number, waiting.call.place()));
-            let running = group.running.drain(..).map(|running| (running.number, running.description));
+            let running = group.running.drain(..).map(|running| (running.number, running.place));
             for (number, what) in waiting.chain(running) {
                 let mut error = error.clone();
                 error.message = format!("{own}: {what}: {}", error.message);

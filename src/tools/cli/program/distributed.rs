@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use tfrt_collectives::{CHECKPOINT_DIR, WorldOptions, context::DEFAULT_DEADLINE};
+use tfrt_collectives::{
+    CHECKPOINT_DIR, WorldOptions,
+    context::{DEFAULT_DEADLINE, MAX_DEADLINE},
+};
 use tfrt_host::{Diagnostic, ResourceContext};
 
 use super::duration;
@@ -29,11 +32,11 @@ impl DistributedArgs {
     /// Returns how the ranks are found, after this process has joined them. With `verbose`, says
     /// which rank this is.
     pub(super) fn options(&self, verbose: bool, console: &mut Console) -> Result<WorldOptions, Diagnostic> {
-        let options =
-            WorldOptions { rank: self.rank, size: self.world_size, timeout: self.collective_timeout };
+        let timeout = self.collective_timeout.map(|timeout| timeout.min(MAX_DEADLINE));
+        let options = WorldOptions { rank: self.rank, size: self.world_size, timeout };
         // A program without collectives does not mind what is wrong with the ranks.
         if let Ok(world) = options.world() {
-            join(&world, self.collective_timeout.unwrap_or(DEFAULT_DEADLINE))?;
+            join(&world, timeout.unwrap_or(DEFAULT_DEADLINE))?;
         }
         if verbose {
             console.complain(options.world()?);
