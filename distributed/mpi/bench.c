@@ -1,4 +1,5 @@
-/* What the engine is compared with: a loop of MPI_Iallreduce and MPI_Wait. Rank 0 prints the medians as JSON. */
+/* What the engine is compared with: a loop of MPI_Iallreduce and MPI_Wait. Rank 0 prints the medians
+ * as JSON. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Each rank adds its number to those of the others and prints the sum. `ci/mpi` starts it by each launcher.
+// Each rank adds its number to those of the others and prints the sum. `ci/mpi` starts it by each
+// launcher.
 func @main() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %ctx = tfrt_dist.get_distributed_context

@@ -1,7 +1,7 @@
 /* The interface of libtfrt_mpi.so, which hides the ABI of the MPI that it was compiled with.
  *
- * Each function returns 0, or an error code that tfrt_mpi_error_text describes. All calls come from one thread. No call
- * blocks but tfrt_mpi_init, tfrt_mpi_group_open and tfrt_mpi_finalize. */
+ * Each function returns 0, or an error code that tfrt_mpi_error_text describes. All calls come from
+ * one thread. No call blocks but tfrt_mpi_init, tfrt_mpi_group_open and tfrt_mpi_finalize. */
 #ifndef TFRT_MPI_H
 #define TFRT_MPI_H
 
@@ -39,7 +39,8 @@ struct tfrt_mpi_call {
     int32_t reduction;
     /* The rank in the group that broadcasts. */
     int32_t root;
-    /* Elements: of the buffer (allreduce, broadcast), that this rank sends (allgather), or of one part. */
+    /* Elements: of the buffer (allreduce, broadcast), that this rank sends (allgather), or of one
+     * part. */
     int32_t count;
     /* Null to reduce in place. */
     const void *send;
@@ -71,7 +72,8 @@ int32_t tfrt_mpi_receive(void *bytes, int32_t size, int32_t from, int32_t tag, s
 int32_t tfrt_mpi_test(struct tfrt_mpi_request *request, int32_t *is_done);
 /* Gives up a receive that nothing was sent to. */
 void tfrt_mpi_cancel(struct tfrt_mpi_request *request);
-/* Whether a code says that another rank has died, and which ones of the world have, at most capacity. */
+/* Whether a code says that another rank has died, and which ones of the world have, at most
+ * capacity. */
 int32_t tfrt_mpi_is_peer_failure(int32_t code);
 int32_t tfrt_mpi_failed_ranks(int32_t *ranks, int32_t capacity);
 

@@ -161,23 +161,28 @@ impl Shared {
         let (client, kept) = (self.client.clone(), values.to_vec());
         let call = async move {
             let mut sent = Vec::new();
-            for argument in arguments? {
-                let id = match argument {
-                    Argument::There(id) => id,
-                    Argument::Sent(id, payload) => {
-                        client.send_data(Destination::Object(id.clone()), &payload).await?;
-                        sent.push((&id).into());
-                        id
-                    }
-                };
-                request.inputs.push((&id).into());
-            }
-            let reply = client.remote_execute_op(request).await;
-            // What was sent for this call alone is of no further use.
+            let calling = async {
+                for argument in arguments? {
+                    let id = match argument {
+                        Argument::There(id) => id,
+                        Argument::Sent(id, payload) => {
+                            sent.push((&id).into());
+                            client.send_data(Destination::Object(id.clone()), &payload).await?;
+                            id
+                        }
+                    };
+                    request.inputs.push((&id).into());
+                }
+                client.remote_execute_op(request).await
+            };
+            let reply = calling.await;
+            // What was sent for this call alone is of no further use, however the call ended.
             if !sent.is_empty() {
-                client
-                    .delete_remote_objects(proto::DeleteRemoteObjectsRequest { header: None, objects: sent })
-                    .await?;
+                let delete = proto::DeleteRemoteObjectsRequest { header: None, objects: sent };
+                let deleted = client.delete_remote_objects(delete).await;
+                if reply.is_ok() {
+                    deleted?;
+                }
             }
             // Remote arguments stay until the call has ended.
             drop(kept);

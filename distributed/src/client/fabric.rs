@@ -22,9 +22,9 @@ pub const CERTIFICATE_NAME: &str = "tfrt-task";
 /// Room for a stream of tensors on its way.
 pub(crate) const STREAM_WINDOW_BYTES: u32 = 8 << 20;
 pub(crate) const CONNECTION_WINDOW_BYTES: u32 = 32 << 20;
-/// A peer that does not answer a ping for so long is gone. On a slow network, a ping waits behind the
-/// bytes of tensors.
+/// The time between two pings. A peer that does not answer one in time is gone.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(10);
+/// On a slow network, a ping waits behind the bytes of tensors.
 pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(30);
 /// Threads that move messages; programs run on the work queue.
 const THREAD_COUNT: usize = 2;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, future::select_all};
 use tfrt_distributed::{
     Destination, PROTOCOL_VERSION, Payload,
     proto::{self, Header, remote_client::RemoteClient as Stub},
@@ -16,8 +16,8 @@ use tfrt_host::ErrorCode;
 use tonic::transport::Channel;
 
 use crate::{
-    requests::{COUNT, TENSOR, create_context, execute, id, register},
-    support::{TestClient, TestServer},
+    requests::{BLOCK, COUNT, TENSOR, create_context, execute, id, register},
+    support::{TestClient, TestServer, eventually},
 };
 
 fn bounded() -> (TestServer, TestClient) {
@@ -105,6 +105,24 @@ fn numbers_of_programs_objects_and_contexts_are_bounded() {
     assert_eq!(error.code, ErrorCode::ResourceExhausted);
     let failed = (0..60).filter(|&number| client.execute("count0", &[number + 1]).is_err()).count();
     assert!(failed >= 10, "{failed}");
+    is_up(&client);
+}
+
+#[test]
+fn requests_in_progress_are_bounded() {
+    let (server, client) = bounded();
+    client.register("block", BLOCK).unwrap();
+    let calls = (1..=5).map(|number| {
+        let calling = client.client.clone();
+        Box::pin(async move { calling.remote_execute(execute("block", &[number])).await })
+    });
+    let (first, _, others) = client.wait(select_all(calls));
+    let error = first.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ResourceExhausted, "{error}");
+    assert!(error.to_string().contains("4 requests of the context are in progress"), "{error}");
+    // The others wait, and are cancelled.
+    drop(others);
+    eventually("the kernels are cancelled", || server.cancelled() == 4);
     is_up(&client);
 }
 

@@ -99,7 +99,8 @@ impl Serve {
         let tls = config.tls.as_ref().map(TlsFiles::read).transpose()?;
         let max_bytes = config.server.max_program_bytes.saturating_add(1 << 20);
         let fabric = Fabric::new(config.calls.clone(), tls.clone(), self.insecure, max_bytes)?;
-        // Before anyone can know the address: a signal that arrives during the start ends the worker in order, too.
+        // Nobody knows the address yet, so that a signal during the start ends the worker in
+        // order, too.
         let mut stop = fabric.block_on(async { StopSignals::new() })?;
         let folders = config.server.folders.clone();
         let devices = DeviceOptions::new(self.device, 1);
@@ -152,7 +153,8 @@ impl StopSignals {
         })
     }
 
-    /// Waits for one of the signals. Returns at once if one has arrived since the handlers were installed.
+    /// Waits for one of the signals. Returns at once if one has arrived since the handlers were
+    /// installed.
     async fn wait(&mut self) {
         std::future::poll_fn(|cx| match self.terminate.poll_recv(cx) {
             Poll::Pending => self.interrupt.poll_recv(cx),

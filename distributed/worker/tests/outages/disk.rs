@@ -10,7 +10,11 @@ use std::{
 use tfrt_distributed::proto;
 use tfrt_host::ErrorCode;
 
-use crate::{Client, TASK, Worker, is_root_test, register};
+use crate::{
+    is_root_test,
+    requests::{TASK, register},
+    support::{Client, Worker},
+};
 
 const GRAPH: &str = r#"func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = "tf.Relu"(%x) : (tensor<2xf32>) -> tensor<2xf32>

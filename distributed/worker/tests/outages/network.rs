@@ -5,7 +5,10 @@ use std::{process::Command, time::Duration};
 
 use tfrt_host::ErrorCode;
 
-use crate::{Client, DEADLINE, Worker, is_root_test};
+use crate::{
+    is_root_test,
+    support::{Client, DEADLINE, Worker},
+};
 
 const NAMESPACE: &str = "tfrt-distributed";
 const OWN_DEVICE: &str = "tfrt-distribut";

@@ -4,7 +4,7 @@ use std::{thread, time::Duration};
 
 use tfrt_host::ErrorCode;
 
-use crate::{Client, DEADLINE, Worker};
+use crate::support::{Client, DEADLINE, Worker};
 
 #[test]
 fn calls_of_a_stopped_worker_end_at_the_deadline() {
