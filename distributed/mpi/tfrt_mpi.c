@@ -277,7 +277,9 @@ int32_t tfrt_mpi_is_peer_failure(int32_t code) {
 int32_t tfrt_mpi_failed_ranks(int32_t *ranks, int32_t capacity) {
 #if HAS_ULFM
     MPI_Group failed, world;
-    int count = 0, zero_to_count[1024], size = 0;
+    int count = 0, zero_to_count[1024], size = 0, unused = 0;
+    /* The news of a death arrive while MPI makes progress. */
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, messages, &unused, MPI_STATUS_IGNORE);
     if (MPIX_Comm_failure_ack(messages) != MPI_SUCCESS || MPIX_Comm_failure_get_acked(messages, &failed) != MPI_SUCCESS)
         return 0;
     MPI_Group_size(failed, &size);

@@ -23,6 +23,8 @@ const SPIN: Duration = Duration::from_millis(2);
 const SLEEP: Duration = Duration::from_micros(100);
 /// How long the thread waits for a collective before it looks for messages.
 const IDLE: Duration = Duration::from_millis(50);
+/// How long a rank waits to learn who has died, after another rank has given up their group.
+const NEWS: Duration = Duration::from_secs(1);
 /// How long a failed rank tries to tell the others.
 const FAREWELL: Duration = Duration::from_millis(100);
 
@@ -340,7 +342,13 @@ impl Progress {
         if !error.is_peer_failure {
             return error.into();
         }
-        let dead: Vec<_> = self.library.failed_ranks().into_iter().map(|rank| self.named(rank)).collect();
+        let end = Instant::now() + NEWS;
+        let mut dead = self.library.failed_ranks();
+        while dead.is_empty() && Instant::now() < end {
+            std::thread::sleep(SLEEP);
+            dead = self.library.failed_ranks();
+        }
+        let dead: Vec<_> = dead.into_iter().map(|rank| self.named(rank)).collect();
         let who = if dead.is_empty() { "another rank".to_owned() } else { dead.join(", ") };
         Diagnostic::new(ErrorCode::Unknown, format!("{who} has died"))
     }
