@@ -1,7 +1,7 @@
 //! Activations and their gradients.
 
 use tfrt_host::Diagnostic;
-use tfrt_math::{Float, Number, ops};
+use tfrt_math::{Float, Number, map_in_place, ops};
 use tfrt_tensor::Accessor;
 
 use super::elementwise::{binary, broadcast_metadata, map};
@@ -53,6 +53,18 @@ impl Activation {
             Self::Tanh => ops::tanh(x),
             Self::Sigmoid => ops::sigmoid(x),
             Self::Gelu { approximate } => T::from_f64(gelu(x.to_f64(), approximate)),
+        }
+    }
+}
+
+impl Activation {
+    /// Applies it to all elements. Each of these functions has a loop of its own, which is computed with vectors.
+    pub(super) fn apply_to<T: Float>(self, elements: &mut [T]) {
+        match self {
+            Self::Relu6 => map_in_place(elements, relu6),
+            Self::Tanh => map_in_place(elements, ops::tanh),
+            Self::Sigmoid => map_in_place(elements, ops::sigmoid),
+            other => map_in_place(elements, |x| other.apply(x)),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{Activation, Conv2d, Conv2dInput, ConvElement, Float, PackedFilter, Program, map_in_place};
+use tfrt_math::{Activation, Conv2d, Conv2dInput, ConvElement, Float, PackedFilter, Program};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
 
 use super::activation::Activation as Elementwise;
@@ -139,7 +139,7 @@ fn fused_narrow<T: Element + ConvElement + Float>(
     let stored = if activation == Some(Elementwise::Relu) { Activation::Relu } else { Activation::None };
     let mut plan = Conv2d::<T>::new(&shape, stored, workers(call.cx)).map_err(shape_error)?;
     if let Some(last) = activation.filter(|_| stored == Activation::None) {
-        plan = plan.finished_by(move |elements| map_in_place(elements, |x| last.apply(x)));
+        plan = plan.finished_by(move |elements| last.apply_to(elements));
     }
     if let Some(program) = steps(call.attrs)? {
         plan = plan.finished_by(move |elements: &mut [T]| {
@@ -183,7 +183,7 @@ fn fused_single(call: &CpuCall<'_>, ([input, filter, bias], residual): Operands<
     };
     let mut plan = Conv2d::<f32>::for_kept_filters(&shape, stored, workers(call.cx)).map_err(shape_error)?;
     if let Some(last) = last {
-        plan = plan.finished_by(move |elements| map_in_place(elements, |x| last.apply(x)));
+        plan = plan.finished_by(move |elements| last.apply_to(elements));
     }
     if let Some(program) = steps(call.attrs)? {
         plan = plan.finished_by(move |elements| {

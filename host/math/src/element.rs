@@ -130,13 +130,13 @@ macro_rules! native_float {
             fn from_integer(value: i128) -> Self { value as $t }
             #[inline]
             fn to_f64(self) -> f64 { f64::from(self) }
-            #[inline]
+            #[inline(always)]
             fn exp(self) -> Self { $exp(self) }
             #[inline]
             fn ln(self) -> Self { self.ln() }
             #[inline]
             fn sqrt(self) -> Self { self.sqrt() }
-            #[inline]
+            #[inline(always)]
             fn tanh(self) -> Self { $tanh(self) }
             #[inline]
             fn power(self, other: Self) -> Self { self.powf(other) }

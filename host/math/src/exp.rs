@@ -5,7 +5,7 @@
 ///
 /// `x = n · ln 2 + r` with `|r| <= ln 2 / 2`, so that `exp(x) = 2ⁿ · exp(r)`; `exp(r)` is its Taylor polynomial of degree 7,
 /// whose error is below 2⁻²⁸.
-#[inline]
+#[inline(always)]
 pub(crate) fn exp_f32(x: f32) -> f32 {
     /// Adding this rounds to an integer, which the low bits of the sum then hold.
     const ROUNDER: f32 = 12_582_912.0;

@@ -23,6 +23,32 @@ pub(crate) fn vectorize<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// A loop that is compiled for several widths of vectors. Its function is `#[inline(always)]`, and so should be what it calls:
+/// what is not inlined is compiled for the baseline.
+pub(crate) trait Loop {
+    /// Runs the loop.
+    fn run(self);
+}
+
+/// Runs a loop, compiled for the widest vectors that this processor has, however large its body is.
+#[inline]
+pub(crate) fn run_wide(body: impl Loop) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor was just found to have AVX2, the one feature that the function asks for.
+            return unsafe { loop_with_avx2(body) };
+        }
+    }
+    body.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn loop_with_avx2(body: impl Loop) {
+    body.run();
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn with_avx2<R>(body: impl FnOnce() -> R) -> R {

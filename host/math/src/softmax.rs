@@ -6,7 +6,7 @@ use crate::error::check_len;
 use crate::parallel::Chunks;
 use crate::reduce::reduce_run;
 use crate::simd::vectorize;
-use crate::{BlockOp, Float, Max, Number, ShapeError, Sum};
+use crate::{BlockOp, Float, Max, Number, ShapeError, Sum, UnaryLoop};
 
 /// The cost of one exponential, in elements of streaming.
 pub(crate) const EXP_COST: usize = 4;
@@ -18,7 +18,7 @@ pub(crate) fn row_max<T: Float>(row: &[T]) -> T {
 
 /// Writes `exp(x - max)` of a row and returns the sum.
 pub(crate) fn exp_row<T: Float>(out: &mut [T], x: &[T], max: T) -> T::Acc {
-    vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = x.minus(max).exp()));
+    UnaryLoop::map(&|x: T| x.minus(max).exp(), out, x);
     reduce_run::<T, Sum>(out)
 }
 

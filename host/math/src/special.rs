@@ -4,7 +4,7 @@
 use crate::exp::exp_f32;
 
 /// The hyperbolic tangent of `x`, within 4 units in the last place.
-#[inline]
+#[inline(always)]
 pub(crate) fn tanh_f32(x: f32) -> f32 {
     let size = x.abs();
     // Near zero the fifth convergent of the continued fraction x / (1 + x² / (3 + x² / (5 + …))), else by the exponential.
@@ -17,7 +17,7 @@ pub(crate) fn tanh_f32(x: f32) -> f32 {
 
 /// The complementary error function of `x >= 0`, with a relative error of about 10⁻⁶ for results that are not tiny: the
 /// Chebyshev approximation of W. H. Press and others, *Numerical Recipes*, of its logarithm.
-#[inline]
+#[inline(always)]
 fn erfc_of_positive(x: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.5 * x);
     let mut p = 0.170_872_77f32;
@@ -38,7 +38,7 @@ fn erfc_of_positive(x: f32) -> f32 {
 }
 
 /// The error function of `x`.
-#[inline]
+#[inline(always)]
 pub(crate) fn erf_f32(x: f32) -> f32 {
     let square = x * x;
     // Near zero the Taylor series up to x¹⁷, whose terms are 2 / √π · (-1)ⁿ x²ⁿ⁺¹ / (n! (2n + 1)).
@@ -54,7 +54,7 @@ pub(crate) fn erf_f32(x: f32) -> f32 {
 }
 
 /// `x · Φ(x)`, where Φ is the standard normal distribution.
-#[inline]
+#[inline(always)]
 pub(crate) fn gelu_f32(x: f32) -> f32 {
     let tail = 0.5 * erfc_of_positive(x.abs() * std::f32::consts::FRAC_1_SQRT_2);
     x * if x < 0.0 { tail } else { 1.0 - tail }

@@ -148,7 +148,7 @@ pub fn square<T: Number>(x: T) -> T {
 }
 
 /// `e` to the power of `x`.
-#[inline]
+#[inline(always)]
 pub fn exp<T: Float>(x: T) -> T {
     x.exp()
 }
@@ -178,13 +178,13 @@ pub fn reciprocal<T: Number>(x: T) -> T {
 }
 
 /// Hyperbolic tangent.
-#[inline]
+#[inline(always)]
 pub fn tanh<T: Float>(x: T) -> T {
     x.tanh()
 }
 
 /// `1 / (1 + e^-x)`, without overflow on either side.
-#[inline]
+#[inline(always)]
 pub fn sigmoid<T: Float>(x: T) -> T {
     // Of numbers of either sign without a branch, so that loops are vectorized.
     let e = neg(abs(x)).exp();

@@ -4,7 +4,7 @@
 use std::{fmt, ops::Range};
 
 use crate::parallel::Chunks;
-use crate::simd::vectorize;
+use crate::simd::{Loop, run_wide};
 use crate::{BlockOp, Element, ShapeError};
 
 /// A function that computes the units of a range into their elements. Every matching closure
@@ -78,7 +78,7 @@ pub trait UnaryLoop<A, O> {
 
 impl<A: Copy, O, F: Fn(A) -> O> UnaryLoop<A, O> for F {
     fn map(&self, out: &mut [O], x: &[A]) {
-        vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = self(x)));
+        run_wide(Map { f: self, out, x });
     }
 }
 
@@ -93,7 +93,60 @@ pub trait BinaryLoop<A, B, O> {
 
 impl<A: Copy, B: Copy, O, F: Fn(A, B) -> O> BinaryLoop<A, B, O> for F {
     fn zip(&self, out: &mut [O], a: &[A], b: &[B]) {
-        vectorize(|| out.iter_mut().zip(a).zip(b).for_each(|((o, &a), &b)| *o = self(a, b)));
+        run_wide(Zip { f: self, out, a, b });
+    }
+}
+
+struct Map<'a, A, O, F> {
+    f: &'a F,
+    out: &'a mut [O],
+    x: &'a [A],
+}
+
+impl<A: Copy, O, F: Fn(A) -> O> Loop for Map<'_, A, O, F> {
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().zip(self.x).for_each(|(o, &x)| *o = (self.f)(x));
+    }
+}
+
+struct Zip<'a, A, B, O, F> {
+    f: &'a F,
+    out: &'a mut [O],
+    a: &'a [A],
+    b: &'a [B],
+}
+
+impl<A: Copy, B: Copy, O, F: Fn(A, B) -> O> Loop for Zip<'_, A, B, O, F> {
+    #[inline(always)]
+    fn run(self) {
+        let elements = self.out.iter_mut().zip(self.a).zip(self.b);
+        elements.for_each(|((o, &a), &b)| *o = (self.f)(a, b));
+    }
+}
+
+struct InPlace<'a, O, F> {
+    f: F,
+    out: &'a mut [O],
+}
+
+impl<O: Copy, F: Fn(O) -> O> Loop for InPlace<'_, O, F> {
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().for_each(|o| *o = (self.f)(*o));
+    }
+}
+
+struct ZipInPlace<'a, A, O, F> {
+    f: F,
+    out: &'a mut [O],
+    x: &'a [A],
+}
+
+impl<A: Copy, O: Copy, F: Fn(O, A) -> O> Loop for ZipInPlace<'_, A, O, F> {
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().zip(self.x).for_each(|(o, &x)| *o = (self.f)(*o, x));
     }
 }
 
@@ -124,12 +177,12 @@ fn repeat<T: Copy, X, O>(one: T, out: &mut [O], x: &[X], f: impl Fn(&mut [O], &[
 
 /// Computes `out[i] = f(out[i])`.
 pub fn map_in_place<O: Copy>(out: &mut [O], f: impl Fn(O) -> O) {
-    vectorize(|| out.iter_mut().for_each(|o| *o = f(*o)));
+    run_wide(InPlace { f, out });
 }
 
 /// Computes `out[i] = f(out[i], x[i])`, up to the end of the shorter slice.
 pub fn zip_in_place<A: Copy, O: Copy>(out: &mut [O], x: &[A], f: impl Fn(O, A) -> O) {
-    vectorize(|| out.iter_mut().zip(x).for_each(|(o, &x)| *o = f(*o, x)));
+    run_wide(ZipInPlace { f, out, x });
 }
 
 #[cfg(test)]
