@@ -123,7 +123,7 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
                 row_stride: g.out_channels,
                 col_stride: 1,
             };
-            let packed = Packed::pack(&source, cols, T::widen)?;
+            let packed = Packed::pack_panels(&source, cols, T::widen)?;
             let rows = at.row..at.row + at.rows;
             // SAFETY: the caller promises valid offsets for all columns, which include those of the group.
             unsafe {

@@ -9,7 +9,8 @@
 //! are read in place. The right operand is [`Packed`] once.
 //!
 //! Every element is a sum of fused products (if the processor supports them) in the order of the
-//! depth, regardless of the cut into rows and columns. The instruction set is chosen at run time:
+//! depth, regardless of the cut into rows and columns. If the right operand is a single column, its
+//! elements are multiplied a vector at a time, and a sum has a part for each lane. The instruction set is chosen at run time:
 //! AVX-512, AVX2 with FMA, NEON, or arrays that the compiler vectorizes for the baseline.
 //!
 //! This module checks no shapes: its callers ensure that pointers are valid.
@@ -30,13 +31,17 @@ use std::thread::LocalKey;
 pub(crate) use packed::{Packed, PackedSource};
 pub(crate) use product::{Epilogue, RowProduct};
 pub(crate) use target::{Target, even_tiles};
-pub(crate) use tile::{DepthTile, RowTile, Segment, Store, TapTile};
+pub(crate) use tile::{DepthTile, DotTile, RowTile, Segment, Store, TapTile};
 
 /// The greatest number of rows of a tile, unless its panel is narrow.
 pub(crate) const ROWS: usize = 6;
 /// The greatest number of rows of a tile of a narrow panel, of which [`ROWS`] rows would leave most
 /// registers without sums.
 const NARROW_ROWS: usize = 12;
+/// The greatest number of rows that are multiplied by one column at a time.
+const DOT_ROWS: usize = 4;
+/// The greatest number of elements of a vector, over all instruction sets.
+const MOST_LANES: usize = 16;
 /// The greatest number of columns of a panel, over all instruction sets.
 pub(crate) const MOST_COLS: usize = 64;
 
@@ -67,6 +72,12 @@ pub(crate) struct Micro<E: 'static> {
     /// The processor has the instruction set, and the tile's pointers are valid as [`TapTile`]
     /// requires.
     pub(crate) tap_tile: unsafe fn(usize, usize, &TapTile<'_, E>),
+    /// Multiplies this many rows (1 to [`DOT_ROWS`]) by one column.
+    ///
+    /// # Safety
+    /// The processor has the instruction set, and the tile's pointers are valid as [`DotTile`]
+    /// requires.
+    pub(crate) dot_tile: unsafe fn(usize, &DotTile<E>),
 }
 
 impl<E> Micro<E> {

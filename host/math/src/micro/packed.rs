@@ -43,11 +43,17 @@ pub(crate) struct PackedSource<'a, T> {
 impl<E: MicroElement> Packed<E> {
     /// Creates a matrix of zeros with this extent, to be filled.
     pub(crate) fn zeros(depth: usize, cols: usize) -> Result<Self, ShapeError> {
+        Self::with_panels(depth, cols, E::micro().cols)
+    }
+
+    fn with_panels(depth: usize, cols: usize, panel_cols: usize) -> Result<Self, ShapeError> {
         let micro = E::micro();
         let bytes = micro.cols * size_of::<E>();
         let most = (PART_BYTES_PER_LANE * (micro.lanes * size_of::<E>() / 4).min(16) / bytes).max(1);
+        // A column is used as a whole.
+        let most = if panel_cols == 1 { depth.max(1) } else { most };
         let part = depth.div_ceil(depth.div_ceil(most).max(1)).max(1);
-        let padded = cols.checked_next_multiple_of(micro.cols).ok_or(ShapeError::TooLarge)?;
+        let padded = cols.checked_next_multiple_of(panel_cols).ok_or(ShapeError::TooLarge)?;
         let len = element_count(&[depth, padded])?;
         let len = len.checked_add(ALIGNMENT / size_of::<E>()).ok_or(ShapeError::TooLarge)?;
         if len > isize::MAX as usize / size_of::<E>() {
@@ -56,7 +62,7 @@ impl<E: MicroElement> Packed<E> {
         let data = vec![E::ZERO; len];
         // Alignment only affects speed, so a failure to determine it is ignored.
         let start = Some(data.as_ptr().align_offset(ALIGNMENT)).filter(|&n| n < ALIGNMENT / size_of::<E>());
-        Ok(Self { depth, cols, part, panel_cols: micro.cols, data, start: start.unwrap_or(0) })
+        Ok(Self { depth, cols, part, panel_cols, data, start: start.unwrap_or(0) })
     }
 
     /// Returns the matrix that `source` describes, with `convert` applied to each element. The
@@ -67,7 +73,28 @@ impl<E: MicroElement> Packed<E> {
         convert: impl Fn(T) -> E,
     ) -> Result<Self, ShapeError> {
         let depth = element_count(&[source.runs.len(), source.run_len])?;
-        let mut packed = Self::zeros(depth, cols)?;
+        let packed = Self::with_panels(depth, cols, if cols == 1 { 1 } else { E::micro().cols })?;
+        packed.filled(source, cols, convert)
+    }
+
+    /// Returns the matrix like [`pack`](Self::pack), in panels of vectors even if it is a single
+    /// column.
+    pub(crate) fn pack_panels<T: Copy>(
+        source: &PackedSource<'_, T>,
+        cols: usize,
+        convert: impl Fn(T) -> E,
+    ) -> Result<Self, ShapeError> {
+        let depth = element_count(&[source.runs.len(), source.run_len])?;
+        Self::zeros(depth, cols)?.filled(source, cols, convert)
+    }
+
+    fn filled<T: Copy>(
+        self,
+        source: &PackedSource<'_, T>,
+        cols: usize,
+        convert: impl Fn(T) -> E,
+    ) -> Result<Self, ShapeError> {
+        let mut packed = self;
         if cols == 0 {
             // Without columns, the number of rows does not matter.
             return Ok(packed);
@@ -78,6 +105,11 @@ impl<E: MicroElement> Packed<E> {
                 let at = packed.cols_of(panel);
                 let width = packed.panel_cols;
                 let out = packed.panel_mut(part, panel);
+                if source.row_stride == 1 && source.runs.len() == 1 {
+                    let first = source.runs[0] + at.start * source.col_stride + rows.start;
+                    turn(&source.data[first..], source.col_stride, at.len(), out, width, &convert);
+                    continue;
+                }
                 for (row, out) in rows.clone().zip(out.chunks_exact_mut(width)) {
                     let first = source.runs[row / source.run_len]
                         + row % source.run_len * source.row_stride
@@ -94,6 +126,11 @@ impl<E: MicroElement> Packed<E> {
             }
         }
         Ok(packed)
+    }
+
+    /// Returns the elements of a matrix that is stored as a single column.
+    pub(crate) fn column(&self) -> Option<&[E]> {
+        (self.panel_cols == 1 && self.cols == 1).then(|| self.panel(0, 0))
     }
 
     /// Returns the number of columns of the matrix.
@@ -153,6 +190,26 @@ impl<E: MicroElement> Packed<E> {
     pub(crate) fn panel_mut(&mut self, part: usize, panel: usize) -> &mut [E] {
         let elements = self.elements(part, panel);
         &mut self.data[elements]
+    }
+}
+
+/// Copies columns whose elements are adjacent, and which begin `stride` elements apart, into the rows of a panel.
+fn turn<T: Copy, E>(
+    from: &[T],
+    stride: usize,
+    cols: usize,
+    out: &mut [E],
+    width: usize,
+    convert: &impl Fn(T) -> E,
+) {
+    // So many rows stay in the first-level cache until all their columns are written.
+    const ROWS: usize = 16;
+    for (block, out) in out.chunks_mut(ROWS * width).enumerate() {
+        let rows = out.len() / width;
+        for col in 0..cols {
+            let column = &from[col * stride + block * ROWS..][..rows];
+            out[col..].iter_mut().step_by(width).zip(column).for_each(|(out, &x)| *out = convert(x));
+        }
     }
 }
 

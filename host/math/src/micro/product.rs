@@ -6,7 +6,7 @@
 
 use std::{ops::Range, ptr};
 
-use super::{MicroElement, Packed, RowTile, Segment, Target, even_tiles};
+use super::{DOT_ROWS, DotTile, MOST_LANES, MicroElement, Packed, RowTile, Segment, Target, even_tiles};
 
 /// The size of a cache line, of which each step of a tile fetches at most one.
 const LINE_BYTES: usize = 64;
@@ -61,12 +61,55 @@ impl<E: MicroElement> RowProduct<'_, E> {
         );
         assert!(self.epilogue.bias.is_none_or(|bias| bias.len() == packed.cols()));
         assert!(self.panels.end <= packed.panels() && packed.depth() > 0);
+        if let Some(column) = packed.column() {
+            // SAFETY: the caller promises valid pointers.
+            return unsafe { self.multiply_column(column) };
+        }
         let mut segments = Vec::new();
         for part in 0..packed.parts() {
             self.segments(packed.rows(part), &mut segments);
             for panel in self.panels.clone() {
                 // SAFETY: the caller promises valid pointers, and the segments are the part's rows.
                 unsafe { self.panel(part, panel, &segments) };
+            }
+        }
+    }
+
+    /// Computes the product by a single column.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn multiply_column(&self, column: &[E]) {
+        let (micro, rows) = (E::micro(), self.offsets.len());
+        let bias = self.epilogue.bias.map(|bias| bias[0]);
+        let mut sums = [E::ZERO; DOT_ROWS * MOST_LANES];
+        for first in (0..rows).step_by(DOT_ROWS) {
+            let offsets = &self.offsets[first..rows.min(first + DOT_ROWS)];
+            let tile = DotTile {
+                pointers: self.pointers[first..].as_ptr(),
+                rows,
+                runs: column.len() / self.run_len,
+                run_len: self.run_len,
+                column: column.as_ptr(),
+                sums: sums.as_mut_ptr(),
+            };
+            // SAFETY: `micro` has kernels that this processor supports. Each run has a pointer for each
+            // row, and the column an element for each of the run's. The sums have room for the vectors.
+            unsafe { (micro.dot_tile)(offsets.len(), &tile) };
+            for (&offset, lanes) in offsets.iter().zip(sums.chunks_exact(micro.lanes)) {
+                let mut sum = total(lanes);
+                if let Some(bias) = bias {
+                    sum = sum.plus(bias);
+                }
+                // SAFETY: the caller promises that the output, and the residual if there is one, have
+                // an element at each offset.
+                unsafe {
+                    if !self.residual.is_null() {
+                        sum = sum.plus(*self.residual.add(offset));
+                    }
+                    let sum = if self.epilogue.relu { crate::ops::relu(sum) } else { sum };
+                    *self.out.add(offset) = sum;
+                }
             }
         }
     }
@@ -140,6 +183,67 @@ impl<E: MicroElement> RowProduct<'_, E> {
                         RowTile { segments, first: rows.start, panel: right, ahead, ahead_step, store };
                     (micro.row_tile)(rows.len(), vectors, &tile);
                 });
+            }
+        }
+    }
+}
+
+/// Returns the sum of the lanes of a vector, whose number is a power of two.
+fn total<E: MicroElement>(lanes: &[E]) -> E {
+    let mut sums = [E::ZERO; MOST_LANES];
+    sums[..lanes.len()].copy_from_slice(lanes);
+    let mut half = MOST_LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            sums[lane] = sums[lane].plus(sums[lane + half]);
+        }
+        half /= 2;
+    }
+    sums[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::micro::PackedSource;
+
+    #[test]
+    fn a_single_column_is_multiplied_as_by_the_definition() {
+        for (rows, runs, run_len) in [(1, 1, 1), (3, 2, 5), (4, 3, 16), (9, 5, 40), (6, 1, 33)] {
+            let number = |i: usize| ((i * 37) % 11) as f32 - 5.0;
+            let (depth, stride) = (runs * run_len, 3);
+            let left: Vec<f32> = (0..rows * depth).map(number).collect();
+            let column: Vec<f32> = (0..depth).map(|i| number(i + 3)).collect();
+            let source =
+                PackedSource { data: &column, runs: &[0], run_len: depth, row_stride: 1, col_stride: 1 };
+            let residual: Vec<f32> = (0..rows * stride).map(number).collect();
+            let pointers: Vec<_> =
+                (0..runs * rows).map(|at| left[at % rows * depth + at / rows * run_len..].as_ptr()).collect();
+            let offsets: Vec<_> = (0..rows).map(|row| row * stride).collect();
+            let packed = Packed::pack(&source, 1, |x| x).unwrap();
+            for relu in [false, true] {
+                let mut out = vec![f32::NAN; rows * stride];
+                let product = RowProduct {
+                    pointers: &pointers,
+                    run_len,
+                    packed: &packed,
+                    panels: 0..1,
+                    out: out.as_mut_ptr(),
+                    offsets: &offsets,
+                    residual: residual.as_ptr(),
+                    next: None,
+                    epilogue: Epilogue { bias: Some(&[0.5]), relu },
+                };
+                // SAFETY: the pointers refer to runs of the left operand, and output and residual have an
+                // element at each offset.
+                unsafe { product.run() };
+                for row in 0..rows {
+                    let products = (0..depth).map(|k| left[row * depth + k] * column[k]);
+                    let sum = products.sum::<f32>() + 0.5 + residual[row * stride];
+                    let expected = if relu { sum.max(0.0) } else { sum };
+                    assert_eq!(out[row * stride], expected, "{rows} {runs} {run_len}: {row}");
+                }
+                assert!(out.iter().skip(1).step_by(stride).all(|x| x.is_nan()));
             }
         }
     }

@@ -116,6 +116,20 @@ pub(crate) struct DepthTile<'a, E> {
     pub(crate) store: Store<E>,
 }
 
+/// Computes, for a few rows, the sums of the products of a row and a column, in as many parts as a vector has lanes.
+///
+/// Its pointers must be valid for the rows that are passed to the kernel: `pointers[run * rows + r]` for reads of `run_len`
+/// elements in each run, `column` for as many as all runs have, and `sums` for writes of a vector for each row.
+pub(crate) struct DotTile<E> {
+    pub(crate) pointers: *const *const E,
+    /// The number of pointers of a run.
+    pub(crate) rows: usize,
+    pub(crate) runs: usize,
+    pub(crate) run_len: usize,
+    pub(crate) column: *const E,
+    pub(crate) sums: *mut E,
+}
+
 /// Computes `out[r, c] = sum of x_t[skip + r * step + c] · w_t[c] over the taps t`, for the columns
 /// from `first` on. Each tap has the elements `x_t` of the first row and the weights `w_t`.
 ///
@@ -268,6 +282,47 @@ pub(super) unsafe fn tap_tile<V: Vector, const M: usize, const N: usize>(tile: &
     }
 }
 
+/// The kernel for [`DotTile`].
+///
+/// # Safety
+/// The tile's pointers are valid as [`DotTile`] requires, and the processor has the instruction set
+/// of `V`.
+#[inline(always)]
+pub(super) unsafe fn dot_tile<V: Vector, const M: usize>(tile: &DotTile<V::Element>) {
+    // SAFETY: the loops access `run_len` elements of each of the `M` rows in each run, the column's
+    // elements once each, and one vector of sums for each row.
+    unsafe {
+        let mut sums = [V::zero(); M];
+        let mut column = tile.column;
+        for run in 0..tile.runs {
+            let rows = tile.pointers.add(run * tile.rows);
+            let mut left = [column; M];
+            each!(R < M {
+                left[R] = *rows.add(R);
+            });
+            let mut at = 0;
+            while at + V::LANES <= tile.run_len {
+                let factors = V::load(column.add(at));
+                each!(R < M {
+                    sums[R] = sums[R].plus_product(V::load(left[R].add(at)), factors);
+                });
+                at += V::LANES;
+            }
+            let rest = tile.run_len - at;
+            if rest > 0 {
+                let factors = V::load_part(column.add(at), rest);
+                each!(R < M {
+                    sums[R] = sums[R].plus_product(V::load_part(left[R].add(at), rest), factors);
+                });
+            }
+            column = column.add(tile.run_len);
+        }
+        each!(R < M {
+            sums[R].store(tile.sums.add(R * V::LANES));
+        });
+    }
+}
+
 /// Loads the first `part` lanes of a vector, or all of them if `part` is zero.
 ///
 /// # Safety
@@ -324,7 +379,7 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to
 /// and the table of them.
 macro_rules! micro {
     (
-        $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident, $taps:ident,
+        $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident, $taps:ident, $dots:ident,
         $vector:ty, $element:ty, $panel:literal: $($n:literal),+; narrow: $most_narrow:literal: $($narrow:literal),+
     ) => {
         $(#[$feature])*
@@ -387,6 +442,22 @@ macro_rules! micro {
             }
         }
 
+        $(#[$feature])*
+        unsafe fn $dots(rows: usize, tile: &$crate::micro::DotTile<$element>) {
+            use $crate::micro::tile::dot_tile;
+            // SAFETY: the caller promises the instruction set and valid pointers, as the kernel
+            // requires.
+            unsafe {
+                match rows {
+                    1 => dot_tile::<$vector, 1>(tile),
+                    2 => dot_tile::<$vector, 2>(tile),
+                    3 => dot_tile::<$vector, 3>(tile),
+                    4 => dot_tile::<$vector, 4>(tile),
+                    _ => unreachable!("tiles of a column have 1 to 4 rows"),
+                }
+            }
+        }
+
         pub(super) static $table: $crate::micro::Micro<$element> = $crate::micro::Micro {
             lanes: <$vector as $crate::micro::tile::Vector>::LANES,
             cols: $panel * <$vector as $crate::micro::tile::Vector>::LANES,
@@ -394,6 +465,7 @@ macro_rules! micro {
             row_tile: $rows,
             depth_tile: $depth,
             tap_tile: $taps,
+            dot_tile: $dots,
         };
     };
 }

@@ -196,17 +196,17 @@ vector!(
 
 micro!(
     #[target_feature(enable = "avx2,fma")]
-    AVX2_F32, row_tile_avx2_f32, depth_tile_avx2_f32, tap_tile_avx2_f32, __m256, f32, 2: 1, 2; narrow: 1: 1
+    AVX2_F32, row_tile_avx2_f32, depth_tile_avx2_f32, tap_tile_avx2_f32, dot_tile_avx2_f32, __m256, f32, 2: 1, 2; narrow: 1: 1
 );
 micro!(
     #[target_feature(enable = "avx2,fma")]
-    AVX2_F64, row_tile_avx2_f64, depth_tile_avx2_f64, tap_tile_avx2_f64, __m256d, f64, 2: 1, 2; narrow: 1: 1
+    AVX2_F64, row_tile_avx2_f64, depth_tile_avx2_f64, tap_tile_avx2_f64, dot_tile_avx2_f64, __m256d, f64, 2: 1, 2; narrow: 1: 1
 );
 micro!(
     #[target_feature(enable = "avx512f")]
-    AVX512_F32, row_tile_avx512_f32, depth_tile_avx512_f32, tap_tile_avx512_f32, __m512, f32, 4: 1, 2, 3, 4; narrow: 2: 1, 2
+    AVX512_F32, row_tile_avx512_f32, depth_tile_avx512_f32, tap_tile_avx512_f32, dot_tile_avx512_f32, __m512, f32, 4: 1, 2, 3, 4; narrow: 2: 1, 2
 );
 micro!(
     #[target_feature(enable = "avx512f")]
-    AVX512_F64, row_tile_avx512_f64, depth_tile_avx512_f64, tap_tile_avx512_f64, __m512d, f64, 4: 1, 2, 3, 4; narrow: 2: 1, 2
+    AVX512_F64, row_tile_avx512_f64, depth_tile_avx512_f64, tap_tile_avx512_f64, dot_tile_avx512_f64, __m512d, f64, 4: 1, 2, 3, 4; narrow: 2: 1, 2
 );
