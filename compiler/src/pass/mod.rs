@@ -6,6 +6,7 @@ mod dead_code;
 pub(crate) mod effects;
 mod expand_cases;
 pub mod functionalize;
+mod fuse_attention;
 mod fuse_convolution;
 mod fuse_elementwise;
 mod fuse_product;
@@ -56,6 +57,8 @@ const FUNCTIONALIZE: &str = "functionalize";
 /// The names of the passes that narrow a model.
 const NARROW_TO_F16: &str = "narrow-to-f16";
 const NARROW_TO_BF16: &str = "narrow-to-bf16";
+/// The name of the pass whose op has no kernel of device programs.
+const FUSE_ATTENTION: &str = "fuse-attention";
 /// The name of the pass for device libraries.
 const LAY_OUT_FILTERS: &str = "lay-out-filters";
 
@@ -111,6 +114,11 @@ pub const PASSES: &[Pass] = &[
         run: narrow::to_bf16,
     },
     Pass {
+        name: FUSE_ATTENTION,
+        summary: "Make one op of the products, the scale, the mask and the softmax of attention",
+        run: fuse_attention::run,
+    },
+    Pass {
         name: "fuse-convolutions",
         summary: "Fuse convolutions with their bias, a residual and an activation",
         run: fuse_convolution::run,
@@ -159,6 +167,7 @@ impl PassOptions {
             NARROW_TO_F16 => self.narrow == Some(DType::F16),
             NARROW_TO_BF16 => self.narrow == Some(DType::BF16),
             LAY_OUT_FILTERS => self.for_devices,
+            FUSE_ATTENTION => !self.for_devices,
             _ => true,
         }
     }

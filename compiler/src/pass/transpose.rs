@@ -31,6 +31,7 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
             sink_reshape,
             sink_slice,
             sink_resize,
+            sink_gather,
             absorb_into_product,
         ],
     );
@@ -89,7 +90,7 @@ const BROADCAST: &[&str] = &[
 ];
 
 /// The argument of a transpose and the order in which it takes the dimensions.
-fn transposed(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(ValueId, Vec<usize>)> {
+pub(super) fn transposed(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(ValueId, Vec<usize>)> {
     let op = rewriter.defined_by(value, "tf.Transpose")?;
     let operands = &rewriter.op(op).operands;
     Some((operands[0], order(rewriter, operands[1])?))
@@ -392,6 +393,31 @@ fn sink_resize(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     operands[0] = source;
     let resized = rewriter.create("onnx.Resize", &operands, attributes.entries().to_vec())?;
     let result = transpose(rewriter, resized, &order)?;
+    rewriter.replace(op, &[result])
+}
+
+/// One slice of a transposed tensor is a transposed slice of the tensor.
+fn sink_gather(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operation = rewriter.op(op);
+    let batch = operation.attr("batch_dims").map_or(Some(0), Attribute::as_int)?;
+    if operation.name != "tf.GatherV2" || batch != 0 {
+        return None;
+    }
+    let (operand, index, axis) = (operation.operands[0], operation.operands[1], operation.operands[2]);
+    let (source, order) = transposed(rewriter, operand)?;
+    let &[axis] = &rewriter.integers(axis)?[..] else { return None };
+    if rewriter.ty(index)?.rank()? != 0 {
+        return None;
+    }
+    let along = source_axis(axis, &order)?;
+    let axis = rewriter.create_integers(&[along])?;
+    let scalar = rewriter.create_integers(&[])?;
+    let axis = rewriter.create("tf.Reshape", &[axis, scalar], none())?;
+    let gathered = rewriter.create_like(op, &[source, index, axis])?[0];
+    // What is left of the order, among the dimensions that are left.
+    let left = order.iter().filter(|&&axis| axis as i64 != along);
+    let order: Vec<_> = left.map(|&axis| axis - usize::from(axis as i64 > along)).collect();
+    let result = transpose(rewriter, gathered, &order)?;
     rewriter.replace(op, &[result])
 }
 

@@ -6,6 +6,7 @@ use tfrt_math::{BlockOp, Pad, Transpose};
 use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
+use super::shape::reshaped;
 use super::strings::{copied, string};
 use super::support::{Computed, allocate, integers, invalid, room_for, shape_of, take, value, vector};
 use super::types;
@@ -198,9 +199,18 @@ pub(super) fn axis_order(permutation: &HostTensor, rank: usize) -> Result<Vec<us
     Ok(axes)
 }
 
+/// Whether a transpose moves only dimensions of one, so that it is a reshape.
+fn keeps_elements_in_order(dims: &[usize], axes: &[usize]) -> bool {
+    axes.iter().filter(|&&axis| dims[axis] != 1).is_sorted()
+}
+
 fn transpose(call: CpuCall<'_>) -> Computed {
     let [tensor, permutation] = take(&call)?;
     let axes = axis_order(permutation, tensor.shape().rank())?;
+    if keeps_elements_in_order(tensor.shape().dims(), &axes) {
+        let dims: Vec<_> = axes.iter().map(|&axis| tensor.shape().dims()[axis]).collect();
+        return reshaped(tensor, TensorShape::new(&dims)?);
+    }
     if let HostTensor::String(strings) = tensor {
         return transpose_strings(&call, strings.shape(), tensor, &axes);
     }

@@ -2,6 +2,7 @@
 
 mod activation;
 mod arithmetic;
+mod attention;
 mod band;
 mod batch_norm;
 mod bits;
@@ -72,6 +73,7 @@ use crate::OpRegistry;
 pub fn register(ops: &mut OpRegistry) {
     activation::register(ops);
     arithmetic::register(ops);
+    attention::register(ops);
     band::register(ops);
     batch_norm::register(ops);
     blocks::register(ops);

@@ -22,6 +22,7 @@
 //! never prints.
 
 mod argmax;
+mod attention;
 mod cast;
 mod conv;
 mod cross_entropy;
@@ -46,6 +47,7 @@ mod transpose;
 mod window;
 
 pub use argmax::{ArgExtreme, IndexElement};
+pub use attention::{Attention, AttentionInput, AttentionShape, Reordered};
 pub use cast::{CastTo, cast};
 pub use conv::{
     Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement, PackedFilter,
@@ -62,6 +64,7 @@ pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput, Prepare
 pub use normalize::{
     BatchNormBackward, BatchNormBackwardInput, BatchNormGradients, BatchNormOutput, BatchNormTraining,
     Coefficients, ColumnStatistics, InputGradient, ScaleShift, ScaleShiftInput, fold_batch_norm,
+    normalize_row,
 };
 pub use pad::Pad;
 pub use parallel::{BlockOp, ParallelFor, Pieces, Serial};

@@ -3,6 +3,7 @@
 //! With the mean `μ` and the biased variance `σ²` of a column: `y = (x - μ) / sqrt(σ² + ε) · scale + offset`.
 
 mod backward;
+mod rows;
 mod statistics;
 
 use std::marker::PhantomData;
@@ -16,6 +17,7 @@ use crate::{BlockOp, Float, Number, ParallelFor, ShapeError, ops};
 pub use backward::{
     BatchNormBackward, BatchNormBackwardInput, BatchNormGradients, Coefficients, InputGradient,
 };
+pub use rows::normalize_row;
 pub use statistics::ColumnStatistics;
 
 /// `out[r, c] = activation(x[r, c] · multiplier[c] + addend[c] + residual[r, c])`: batch normalization with known

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use crate::ShapeError;
 use crate::error::check_len;
+use crate::shape::{StridedWalk, element_count, row_major_strides};
 
 /// A window of `rows` × `cols` elements, with rows `row_stride` elements apart.
 #[derive(Debug)]
@@ -177,6 +178,50 @@ impl<'a, T> TileMut<'a, T> {
         }))
     }
 
+    /// Cuts a dense tensor of this shape into windows of at most `tile_rows` rows. The tensor is seen with its axes in
+    /// another order, in which axis `i` of the tensor is axis `order[i]`: a batch of matrices, whose last axis is also
+    /// the tensor's. Windows come in the order of the batch, and then of the rows.
+    pub(crate) fn views(
+        slice: &'a mut [T],
+        shape: &[usize],
+        order: &[usize],
+        tile_rows: usize,
+    ) -> Result<Vec<Self>, ShapeError> {
+        check_len("output", element_count(shape)?, slice.len())?;
+        let (strides, rank) = (row_major_strides(shape), shape.len());
+        let mut axes: Vec<Option<(usize, usize)>> = vec![None; rank];
+        for ((&place, &extent), &stride) in order.iter().zip(shape).zip(&strides) {
+            match axes.get_mut(place) {
+                Some(axis) if axis.is_none() => *axis = Some((extent, stride)),
+                _ => return Err(ShapeError::Axis { axis: place, rank }),
+            }
+        }
+        let axes: Vec<_> = axes.into_iter().flatten().collect();
+        let ([batch @ .., (rows, row_stride), (cols, 1)], true) = (&axes[..], tile_rows > 0) else {
+            return Err(ShapeError::Parameter("the columns of an output matrix must be adjacent"));
+        };
+        if slice.is_empty() {
+            return Ok(Vec::new());
+        }
+        let batch: Vec<_> = batch.iter().map(|&(extent, stride)| (extent, [stride])).collect();
+        let matrices = batch.iter().map(|(extent, _)| extent).product();
+        let start = slice.as_mut_ptr();
+        let mut walk = StridedWalk::new(&batch, 0);
+        let mut windows = Vec::with_capacity(rows.div_ceil(tile_rows).saturating_mul(matrices));
+        for _ in 0..matrices {
+            let [matrix] = walk.offsets();
+            for first in (0..*rows).step_by(tile_rows) {
+                // SAFETY: no axis has an extent of zero, so this element of the tensor exists. `order` is a permutation of
+                // the axes, so windows, which differ in the batch or in their rows, have no element in common.
+                let start = unsafe { start.add(matrix + first * row_stride) };
+                let rows = tile_rows.min(rows - first);
+                windows.push(Self { start, rows, cols: *cols, row_stride: *row_stride, owner: PhantomData });
+            }
+            walk.advance();
+        }
+        Ok(windows)
+    }
+
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -298,6 +343,28 @@ mod tests {
             }
         }
         assert_eq!(data, [1; 24]);
+    }
+
+    #[test]
+    fn views_cover_a_reordered_tensor_once() {
+        // Rows, heads, columns: seen as heads of rows.
+        let (shape, order) = ([5, 3, 2], [1, 0, 2]);
+        let mut data = vec![0; 30];
+        for (number, mut tile) in
+            TileMut::views(&mut data, &shape, &order, 2).unwrap().into_iter().enumerate()
+        {
+            assert_eq!((tile.rows(), tile.cols()), ([2, 2, 1][number % 3], 2));
+            for row in 0..tile.rows() {
+                tile.row_mut(row).iter_mut().for_each(|x| *x += 1 + 10 * (number / 3) + number % 3 * 2 + row);
+            }
+        }
+        let expected = (0..30).map(|place| 1 + place / 2 % 3 * 10 + place / 6);
+        assert_eq!(data, expected.collect::<Vec<_>>());
+        assert!(TileMut::views(&mut data, &[0, 3], &[0, 1], 2).is_err());
+        assert!(TileMut::views(&mut data[..0], &[0, 3], &[0, 1], 2).unwrap().is_empty());
+        for (order, tile_rows) in [([1, 2, 0], 2), ([1, 1, 2], 2), ([1, 0, 3], 2), ([1, 0, 2], 0)] {
+            assert!(TileMut::views(&mut data, &shape, &order, tile_rows).is_err(), "{order:?}");
+        }
     }
 
     #[test]

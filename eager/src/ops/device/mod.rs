@@ -5,6 +5,7 @@
 //! kernels. Types that a device has none for are errors of the call.
 
 mod arrays;
+mod attention;
 mod diagonal;
 mod einsum;
 mod elementwise;
@@ -104,6 +105,7 @@ fn identity(call: &DeviceCall<'_>) -> Queued {
 /// Adds the implementations to ops that are already defined.
 pub(super) fn register(ops: &mut OpRegistry) {
     arrays::register(ops);
+    attention::register(ops);
     diagonal::register(ops);
     einsum::register(ops);
     elementwise::register(ops);

@@ -1,7 +1,7 @@
 //! Normalization of rows, planes, groups of planes and channels, and of channels by adjacent ones.
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::Float;
+use tfrt_math::{Float, normalize_row};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, TensorMetadata, TensorShape};
 
 use super::arguments::{
@@ -113,6 +113,25 @@ fn layer_metadata(call: MetadataCall<'_>) -> Described {
     Ok(pick([x.clone(), statistics.clone(), statistics], wanted(call.attrs, [true, false, false])?))
 }
 
+/// Layer normalization in single precision, with a scale, and perhaps a bias, for each column.
+fn layer_of_singles(
+    call: &CpuCall<'_>,
+    ([x, scale], bias): ([&DenseHostTensor; 2], Option<&DenseHostTensor>),
+    (rows, columns): (usize, usize),
+    epsilon: f64,
+) -> Computed {
+    let out = allocate(call, DType::F32, x.shape().dims())?;
+    let (x, scale) = (x.read_owned::<f32>(&ME)?, scale.read_owned::<f32>(&ME)?);
+    let bias = bias.map(|bias| bias.read_owned::<f32>(&ME)).transpose()?;
+    compute(call, &ME, out, (rows, columns, columns.saturating_mul(2)), move |range, out: &mut [f32]| {
+        for (row, out) in range.zip(out.chunks_exact_mut(columns)) {
+            let x = &x[row * columns..][..columns];
+            normalize_row(out, x, &scale, bias.as_deref(), epsilon as f32)?;
+        }
+        Ok(())
+    })
+}
+
 fn layer<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [x, scale, bias] = formal(call.arguments, call.attrs)?;
     let (x, scale, bias) = (dense(x, "X")?, dense(scale, "Scale")?, optional_dense(bias)?);
@@ -121,8 +140,15 @@ fn layer<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let (rows, columns) = (product(&dims[..axis]), product(&dims[axis..]));
     let scale_places = Places::new(scale.shape().dims(), dims, axis)?;
     let bias_places = bias.map(|bias| Places::new(bias.shape().dims(), dims, axis)).transpose()?;
-    let out = allocate(call, T::DTYPE, dims)?;
     let wanted = wanted(call.attrs, [true, false, false])?;
+    let is_plain = [Some(&scale_places), bias_places.as_ref()]
+        .into_iter()
+        .flatten()
+        .all(|places| matches!(places, Places::Column));
+    if T::DTYPE == DType::F32 && wanted == [true, false, false] && is_plain {
+        return layer_of_singles(call, ([x, scale], bias), (rows, columns), epsilon);
+    }
+    let out = allocate(call, T::DTYPE, dims)?;
     let (x, scale) = (x.read_owned::<T>(&ME)?, scale.read_owned::<T>(&ME)?);
     let bias = bias.map(|bias| bias.read_owned::<T>(&ME)).transpose()?.zip(bias_places);
     let normalize = move |row: usize, x: &[T], out: &mut [T]| {

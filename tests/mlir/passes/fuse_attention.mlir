@@ -1,0 +1,56 @@
+// RUN: tfrt_opt --fuse-attention --dead-code %s | FileCheck %s
+
+// The products, the scale, the mask and the softmax of attention are one operation. Transposes around them become orders.
+
+// CHECK-LABEL: func @main
+// CHECK: "tfrt.FusedAttention"(%arg0, %arg1, %arg2, %arg3) {key_order = [0, 2, 1, 3], output_order = [0, 2, 1, 3], query_order = [1, 2, 0, 3], scale = 5.000000e-01 : f32, value_order = [0, 1, 3, 2]} : (tensor<5x2x3x4xf32>, tensor<2x6x3x4xf32>, tensor<2x3x7x6xf32>, tensor<2x1x1x6xf32>) -> tensor<2x5x3x7xf32>
+// CHECK-NEXT: tfrt.return
+func @main(%q: tensor<5x2x3x4xf32>, %k: tensor<2x6x3x4xf32>, %v: tensor<2x3x7x6xf32>, %mask: tensor<2x1x1x6xf32>) -> tensor<2x5x3x7xf32> {
+  %two = "tf.Const"() {value = dense<2.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %four = "tf.Const"() {value = dense<4.0> : tensor<f32>} : () -> tensor<f32>
+  %rows_last = "tf.Const"() {value = dense<[1, 2, 0, 3]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %columns_last = "tf.Const"() {value = dense<[0, 2, 3, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %swap = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %scaled = "tf.Mul"(%q, %two) : (tensor<5x2x3x4xf32>, tensor<1xf32>) -> tensor<5x2x3x4xf32>
+  %queries = "tf.Transpose"(%scaled, %rows_last) : (tensor<5x2x3x4xf32>, tensor<4xi64>) -> tensor<2x3x5x4xf32>
+  %keys = "tf.Transpose"(%k, %columns_last) : (tensor<2x6x3x4xf32>, tensor<4xi64>) -> tensor<2x3x4x6xf32>
+  %products = "tf.BatchMatMulV2"(%queries, %keys) : (tensor<2x3x5x4xf32>, tensor<2x3x4x6xf32>) -> tensor<2x3x5x6xf32>
+  %less = "tf.RealDiv"(%products, %four) : (tensor<2x3x5x6xf32>, tensor<f32>) -> tensor<2x3x5x6xf32>
+  %masked = "tf.AddV2"(%less, %mask) : (tensor<2x3x5x6xf32>, tensor<2x1x1x6xf32>) -> tensor<2x3x5x6xf32>
+  %weights = "tf.Softmax"(%masked) : (tensor<2x3x5x6xf32>) -> tensor<2x3x5x6xf32>
+  %sums = "tf.BatchMatMulV2"(%weights, %v) {adj_y = true} : (tensor<2x3x5x6xf32>, tensor<2x3x7x6xf32>) -> tensor<2x3x5x7xf32>
+  %y = "tf.Transpose"(%sums, %swap) : (tensor<2x3x5x7xf32>, tensor<4xi64>) -> tensor<2x5x3x7xf32>
+  tfrt.return %y : tensor<2x5x3x7xf32>
+}
+
+// Queries whose own elements are not adjacent are transposed first, and so are results.
+// CHECK-LABEL: func @kept
+// CHECK: %[[queries:[0-9]+]] = "tf.Transpose"(%arg0
+// CHECK-NEXT: %[[sums:[0-9]+]] = "tfrt.FusedAttention"(%[[queries]], %arg1, %arg1) {key_order = [0, 1, 2], output_order = [0, 1, 2], query_order = [0, 1, 2], scale = 1.000000e+00 : f32, value_order = [0, 1, 2]}
+// CHECK: "tf.Transpose"(%[[sums]]
+func @kept(%q: tensor<2x4x5xf32>, %k: tensor<2x6x4xf32>) -> tensor<2x4x5xf32> {
+  %swap = "tf.Const"() {value = dense<[0, 2, 1]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %queries = "tf.Transpose"(%q, %swap) : (tensor<2x4x5xf32>, tensor<3xi64>) -> tensor<2x5x4xf32>
+  %products = "tf.BatchMatMulV2"(%queries, %k) {adj_y = true} : (tensor<2x5x4xf32>, tensor<2x6x4xf32>) -> tensor<2x5x6xf32>
+  %weights = "tf.Softmax"(%products) : (tensor<2x5x6xf32>) -> tensor<2x5x6xf32>
+  %sums = "tf.BatchMatMulV2"(%weights, %k) : (tensor<2x5x6xf32>, tensor<2x6x4xf32>) -> tensor<2x5x4xf32>
+  %y = "tf.Transpose"(%sums, %swap) : (tensor<2x5x4xf32>, tensor<3xi64>) -> tensor<2x4x5xf32>
+  tfrt.return %y : tensor<2x4x5xf32>
+}
+
+// What else uses the weights or a scale behind a mask stays as it is.
+// CHECK-LABEL: func @used
+// CHECK-NOT: tfrt.FusedAttention
+// CHECK: tfrt.return
+func @used(%q: tensor<2x5x4xf32>, %k: tensor<2x6x4xf32>, %mask: tensor<6xf32>) -> (tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<2x5x4xf32>) {
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %products = "tf.BatchMatMulV2"(%q, %k) {adj_y = true} : (tensor<2x5x4xf32>, tensor<2x6x4xf32>) -> tensor<2x5x6xf32>
+  %weights = "tf.Softmax"(%products) : (tensor<2x5x6xf32>) -> tensor<2x5x6xf32>
+  %sums = "tf.BatchMatMulV2"(%weights, %k) : (tensor<2x5x6xf32>, tensor<2x6x4xf32>) -> tensor<2x5x4xf32>
+  %others = "tf.BatchMatMulV2"(%q, %k) {adj_y = true} : (tensor<2x5x4xf32>, tensor<2x6x4xf32>) -> tensor<2x5x6xf32>
+  %masked = "tf.AddV2"(%others, %mask) : (tensor<2x5x6xf32>, tensor<6xf32>) -> tensor<2x5x6xf32>
+  %more = "tf.Mul"(%masked, %two) : (tensor<2x5x6xf32>, tensor<f32>) -> tensor<2x5x6xf32>
+  %likely = "tf.Softmax"(%more) : (tensor<2x5x6xf32>) -> tensor<2x5x6xf32>
+  %last = "tf.BatchMatMulV2"(%likely, %k) : (tensor<2x5x6xf32>, tensor<2x6x4xf32>) -> tensor<2x5x4xf32>
+  tfrt.return %sums, %weights, %last : tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<2x5x4xf32>
+}
