@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "calls functions of a shared library and lends it memory")]
 
 use std::ffi::{CStr, c_char, c_void};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -82,6 +83,12 @@ pub(super) struct World {
     pub(super) has_ulfm: bool,
     pub(super) version: String,
     pub(super) host: String,
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {} on host '{}'", self.rank, self.size, self.host)
+    }
 }
 
 /// An error of MPI.

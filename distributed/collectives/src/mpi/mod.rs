@@ -51,6 +51,8 @@ fn open(
 ) -> Result<(Progress, Opened), Diagnostic> {
     let library = Library::load()?;
     let world = library.init()?;
+    // Nothing has set it before.
+    let _ = watch.own.set(world.to_string());
     let hosts = library.hosts(&world)?;
     let ulfm = if world.has_ulfm { ", with ULFM" } else { "" };
     let opened = Opened {

@@ -369,7 +369,7 @@ impl Progress {
                 std::thread::yield_now();
             }
         }
-        let own = format!("rank {} of {} on host '{}'", self.world.rank, self.world.size, self.world.host);
+        let own = self.world.to_string();
         for group in &mut self.groups {
             let waiting = group.waiting.drain(..).map(|waiting| (waiting.number, waiting.call.place()));
             let running = group.running.drain(..).map(|running| (running.number, running.place));

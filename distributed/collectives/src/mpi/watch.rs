@@ -1,7 +1,7 @@
 //! The collectives in flight, so that each is reported once, even if MPI never returns from a call.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -10,8 +10,8 @@ use tfrt_host::{Diagnostic, ErrorCode};
 use crate::engine::Done;
 
 /// How long after its deadline a collective is reported although the thread that calls MPI has not
-/// done so.
-const GRACE: Duration = Duration::from_secs(1);
+/// done so. That thread knows more about the reason, and may only wait for a processor.
+const GRACE: Duration = Duration::from_secs(2);
 /// How often deadlines are compared with the clock.
 const PERIOD: Duration = Duration::from_millis(500);
 
@@ -31,6 +31,8 @@ struct State {
 /// See the module.
 #[derive(Default)]
 pub(super) struct Watch {
+    /// Which rank this is, in words.
+    pub(super) own: OnceLock<String>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -63,7 +65,12 @@ impl Watch {
             let late: Vec<u64> = late.map(|(number, _)| *number).collect();
             for number in late {
                 let Some(entry) = state.entries.remove(&number) else { continue };
-                let text = format!("{}: MPI did not return from a call before the deadline", entry.place);
+                let own = self.own.get().map_or("this rank", String::as_str);
+                let text = format!(
+                    "{own}: {}: MPI did not return from a call before the deadline: another rank, or the network \
+                     to it, has failed",
+                    entry.place
+                );
                 parking_lot::MutexGuard::unlocked(&mut state, || {
                     (entry.done)(Err(Diagnostic::new(ErrorCode::DeadlineExceeded, text)));
                 });
@@ -86,6 +93,7 @@ mod tests {
     #[test]
     fn late_collectives_are_reported_once() {
         let watch = Arc::new(Watch::default());
+        watch.own.set("rank 0 of 2 on host 'a'".to_owned()).unwrap();
         let running = watch.clone();
         let thread = std::thread::spawn(move || running.run());
         let (sender, receiver) = mpsc::channel();
@@ -93,7 +101,9 @@ mod tests {
         let number =
             watch.add(past, "barrier 'b'".into(), Box::new(move |result| sender.send(result).unwrap()));
         let error = receiver.recv_timeout(Duration::from_secs(20)).unwrap().unwrap_err();
-        assert_eq!(error.message, "barrier 'b': MPI did not return from a call before the deadline");
+        let expected =
+            "rank 0 of 2 on host 'a': barrier 'b': MPI did not return from a call before the deadline";
+        assert!(error.message.starts_with(expected), "{error}");
         watch.finish(number, Ok(()));
         assert!(receiver.recv().is_err());
         watch.stop();
