@@ -82,11 +82,13 @@ fn exchange_factor(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &result)
 }
 
-/// What is added to the channels of a convolution or the columns of a product is its bias.
+/// What is added to the channels of a convolution or the columns of a product is its bias, unless the result without it is
+/// needed, too: then the summand belongs to what follows.
 fn make_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (x, summand) = with_constant(rewriter, op, "tf.AddV2")?;
     let inner = rewriter.graph.module.defining_op(x)?;
-    if !matches!(rewriter.op(inner).name.as_str(), "tf.Conv2D" | "tf.MatMul" | "tf.BiasAdd") {
+    let has_bias = matches!(rewriter.op(inner).name.as_str(), "tf.Conv2D" | "tf.MatMul" | "tf.BiasAdd");
+    if !has_bias || !rewriter.has_one_use(x) {
         return None;
     }
     let bias = channel_vector(rewriter, x, summand)?;
@@ -100,7 +102,7 @@ fn merge_biases(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         return None;
     }
     let outer = rewriter.op(op).operands.clone();
-    let inner = rewriter.defined_by(outer[0], "tf.BiasAdd")?;
+    let inner = rewriter.defined_by(outer[0], "tf.BiasAdd").filter(|_| rewriter.has_one_use(outer[0]))?;
     let operands = rewriter.op(inner).operands.clone();
     rewriter.constant(outer[1])?;
     rewriter.constant(operands[1])?;
