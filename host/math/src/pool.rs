@@ -7,6 +7,8 @@
 mod average;
 mod max;
 
+use std::ops::Range;
+
 use crate::parallel::Chunks;
 use crate::shape::element_count;
 use crate::window::{Extent2, Padding, Window};
@@ -90,9 +92,35 @@ impl Frame {
         })
     }
 
+    /// Elements of a line of the images.
+    fn line_len(&self) -> usize {
+        self.window.x.input * self.channels
+    }
+
+    /// For each pixel of a row of the output, the columns of the images under its window.
+    fn pixels(&self) -> Vec<Range<usize>> {
+        let x = self.window.x;
+        let columns = |out_x| {
+            let taps = x.taps(out_x);
+            let first = x.position(out_x, taps.start).unwrap_or(0);
+            first..first + taps.len()
+        };
+        (0..x.output).map(columns).collect()
+    }
+
+    /// The first elements of the images' lines under the windows of a row of the output.
+    fn lines(&self, row: usize) -> impl ExactSizeIterator<Item = usize> {
+        let (y, len) = (self.window.y, self.line_len());
+        let (image, out_y) = (row / y.output, row % y.output);
+        let taps = y.taps(out_y);
+        let first = y.position(out_y, taps.start).unwrap_or(0);
+        let start = image * self.image_len + first * len;
+        (0..taps.len()).map(move |line| start + line * len)
+    }
+
     /// Calls `f` for each output pixel of the rows `rows`, with where it begins among those rows,
     /// the first element of its image, and its window's corner and extent inside the image.
-    fn each_window(&self, rows: std::ops::Range<usize>, mut f: impl FnMut(usize, Taps)) {
+    fn each_window(&self, rows: Range<usize>, mut f: impl FnMut(usize, Taps)) {
         let Window { y, x } = self.window;
         for (number, row) in rows.enumerate() {
             let (image, out_y) = (row / y.output, row % y.output);

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Frame, PoolShape, Taps};
+use super::{Frame, PoolShape};
 use crate::error::check_len;
 use crate::simd::vectorize;
 use crate::{BlockOp, Number, ShapeError};
@@ -28,8 +28,9 @@ impl<T: Number> AvgPool<T> {
         Ok(Self { frame: Frame::new(shape)?, divisor, element: PhantomData })
     }
 
-    fn divisor(&self, taps: Taps) -> T::Acc {
-        T::Acc::from_count(self.divisor.unwrap_or_else(|| taps.count()).max(1))
+    /// The divisor of a window with this many elements inside its image.
+    fn divisor(&self, inside: usize) -> T::Acc {
+        T::Acc::from_count(self.divisor.unwrap_or(inside).max(1))
     }
 }
 
@@ -57,17 +58,29 @@ impl<T: Number> BlockOp for AvgPool<T> {
         let frame = &self.frame;
         let rows = frame.output_rows.units_of(block, piece.len())?;
         check_len("images", frame.input_len, x.len())?;
-        let mut sums = vec![T::Acc::ZERO; frame.channels];
-        frame.each_window(rows, |start, taps| {
-            sums.fill(T::Acc::ZERO);
-            for position in taps.positions(frame.channels) {
-                let x = &x[taps.image + position..];
-                vectorize(|| sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum = sum.plus(x.to_acc())));
+        let (channels, pixels) = (frame.channels, frame.pixels());
+        let (mut line, mut sums) = (vec![T::Acc::ZERO; frame.line_len()], vec![T::Acc::ZERO; channels]);
+        // First the lines of a row's windows are added, whole lines at a time, and then their pixels.
+        for (row, out) in rows.zip(piece.chunks_exact_mut((pixels.len() * channels).max(1))) {
+            let lines = frame.lines(row);
+            let height = lines.len();
+            line.fill(T::Acc::ZERO);
+            for first in lines {
+                let line = line.iter_mut().zip(&x[first..]);
+                vectorize(|| line.for_each(|(sum, &x)| *sum = sum.plus(x.to_acc())));
             }
-            let divisor = self.divisor(taps);
-            let out = &mut piece[start..start + frame.channels];
-            out.iter_mut().zip(&sums).for_each(|(o, &sum)| *o = T::from_acc(sum.over(divisor)));
-        });
+            for (cols, out) in pixels.iter().zip(out.chunks_exact_mut(channels.max(1))) {
+                let divisor = self.divisor(height * cols.len());
+                vectorize(|| {
+                    sums.fill(T::Acc::ZERO);
+                    for col in cols.clone() {
+                        let pixel = &line[col * channels..][..channels];
+                        sums.iter_mut().zip(pixel).for_each(|(sum, &x)| *sum = sum.plus(x));
+                    }
+                    out.iter_mut().zip(&sums).for_each(|(o, &sum)| *o = T::from_acc(sum.over(divisor)));
+                });
+            }
+        }
         Ok(())
     }
 }
@@ -95,7 +108,7 @@ impl<T: Number> BlockOp for AvgPoolBackward<T> {
         for (image, dx) in images.zip(piece.chunks_exact_mut(frame.image_len)) {
             frame.each_window(image * height..(image + 1) * height, |start, taps| {
                 let dy = &dy[image * frame.pooled_len + start..][..frame.channels];
-                let divisor = self.0.divisor(taps);
+                let divisor = self.0.divisor(taps.count());
                 for position in taps.positions(frame.channels) {
                     for (dx, &dy) in dx[position..].iter_mut().zip(dy) {
                         *dx = dx.plus(T::from_acc(dy.to_acc().over(divisor)));

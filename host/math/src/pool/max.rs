@@ -1,6 +1,6 @@
 //! Maximum pooling.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, ops::Range};
 
 use super::{Frame, PoolShape};
 use crate::error::check_len;
@@ -74,19 +74,42 @@ impl<T: Number> BlockOp for MaxPool<T> {
         let frame = &self.frame;
         let rows = frame.output_rows.units_of(block, piece.len())?;
         check_len("images", frame.input_len, x.len())?;
-        frame.each_window(rows, |start, taps| {
-            let out = &mut piece[start..start + frame.channels];
-            out.fill(if self.of_numbers { T::LEAST_FINITE } else { T::LOWEST });
-            for position in taps.positions(frame.channels) {
-                let elements = out.iter_mut().zip(&x[taps.image + position..][..frame.channels]);
-                if self.of_numbers {
-                    vectorize(|| elements.for_each(|(o, &x)| *o = if x > *o { x } else { *o }));
-                } else {
-                    vectorize(|| elements.for_each(|(o, &x)| *o = ops::maximum(x, *o)));
+        if self.of_numbers {
+            fold_rows(frame, rows, (x, T::LEAST_FINITE), piece, |max, x| if x > max { x } else { max });
+        } else {
+            fold_rows(frame, rows, (x, T::LOWEST), piece, |max, x| ops::maximum(x, max));
+        }
+        Ok(())
+    }
+}
+
+/// Combines the elements under each window of some rows of the output, starting from `start`: first the
+/// lines of a row's windows, whole lines at a time, and then the pixels of the result.
+fn fold_rows<T: Number>(
+    frame: &Frame,
+    rows: Range<usize>,
+    (x, start): (&[T], T),
+    out: &mut [T],
+    f: impl Fn(T, T) -> T,
+) {
+    let channels = frame.channels;
+    let pixels = frame.pixels();
+    let mut line = vec![start; frame.line_len()];
+    for (row, out) in rows.zip(out.chunks_exact_mut((pixels.len() * channels).max(1))) {
+        line.fill(start);
+        for first in frame.lines(row) {
+            let line = line.iter_mut().zip(&x[first..]);
+            vectorize(|| line.for_each(|(max, &x)| *max = f(*max, x)));
+        }
+        vectorize(|| {
+            for (cols, out) in pixels.iter().zip(out.chunks_exact_mut(channels.max(1))) {
+                out.fill(start);
+                for col in cols.clone() {
+                    let pixel = &line[col * channels..][..channels];
+                    out.iter_mut().zip(pixel).for_each(|(max, &x)| *max = f(*max, x));
                 }
             }
         });
-        Ok(())
     }
 }
 
