@@ -100,24 +100,37 @@ impl<T: ConvElement> Left<T> {
         self.copies.resize(rows * y.window * line, T::ZERO.widen());
         self.pointers.clear();
         self.pointers.resize(rows * y.window, self.zeros.as_ptr());
+        // Windows that cross no side are adjacent in each line.
+        let first = x.before.div_ceil(x.stride);
+        let last = (x.input + x.before).checked_sub(x.window).map_or(0, |room| room / x.stride + 1);
         let mut at = Pixel::new(window, pixels.start);
-        for row in 0..rows {
-            let taps = x.taps(at.x);
-            let image_x = x.position(at.x, taps.start).unwrap_or(0);
-            for (tap_y, place) in (row..rows * y.window).step_by(rows).enumerate() {
-                let Some(image_y) = y.position(at.y, tap_y).filter(|_| !taps.is_empty()) else { continue };
-                let start = ((at.image * y.input + image_y) * x.input + image_x) * channels;
-                let run = &images[start..start + taps.len() * channels];
-                if taps.len() == x.window {
-                    self.pointers[place] = run.as_ptr();
-                    continue;
+        let mut row = 0;
+        while row < rows {
+            let in_line = at.x..x.output.min(at.x + rows - row);
+            for tap_y in 0..y.window {
+                let Some(image_y) = y.position(at.y, tap_y) else { continue };
+                let start = (at.image * y.input + image_y) * x.input * channels;
+                let image_line = &images[start..start + x.input * channels];
+                let places = tap_y * rows + row..;
+                for (place, out_x) in places.zip(in_line.clone()) {
+                    if (first..last).contains(&out_x) {
+                        let skip = (out_x * x.stride - x.before) * channels;
+                        self.pointers[place] = image_line[skip..skip + line].as_ptr();
+                        continue;
+                    }
+                    let taps = x.taps(out_x);
+                    let Some(image_x) = x.position(out_x, taps.start).filter(|_| !taps.is_empty()) else {
+                        continue;
+                    };
+                    let copy = &mut self.copies[place * line..(place + 1) * line];
+                    let run = &image_line[image_x * channels..][..taps.len() * channels];
+                    copy.fill(T::ZERO.widen());
+                    copy[taps.start * channels..][..run.len()].copy_from_slice(run);
+                    self.pointers[place] = ptr::null();
                 }
-                let copy = &mut self.copies[place * line..(place + 1) * line];
-                copy.fill(T::ZERO.widen());
-                copy[taps.start * channels..][..run.len()].copy_from_slice(run);
-                self.pointers[place] = ptr::null();
             }
-            at = at.next(window);
+            row += in_line.len();
+            at = Pixel::new(window, pixels.start + row);
         }
         // All copies are finished: nothing is written to them while these pointers are in use.
         for (pointer, copy) in self.pointers.iter_mut().zip(self.copies.chunks_exact(line)) {
