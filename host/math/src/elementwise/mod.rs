@@ -9,6 +9,7 @@ mod broadcast;
 pub mod ops;
 mod program;
 mod runs;
+mod stage;
 mod unary;
 
 pub use bias::BiasAdd;

@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::stage::{Loop, Sigmoid, Stage, stages};
 use super::{BinaryLoop, UnaryLoop, ops};
 use crate::shape::{element_count, row_major_strides};
 use crate::special::{erf_f32, gelu_f32};
@@ -100,6 +101,7 @@ pub struct Step {
 pub struct Program {
     arguments: usize,
     steps: Vec<Step>,
+    stages: Vec<Stage>,
 }
 
 impl Program {
@@ -121,7 +123,8 @@ impl Program {
                 return Err(ShapeError::Parameter("a step must take what its function needs and is known"));
             }
         }
-        Ok(Self { arguments, steps })
+        let stages = stages(&steps);
+        Ok(Self { arguments, steps, stages })
     }
 
     /// Returns the steps.
@@ -156,7 +159,8 @@ impl Program {
     /// Computes one piece. `scratch` has room for the results of all steps but the last.
     fn piece(&self, arguments: &[Lane<'_>], out: &mut [f32], scratch: &mut [f32]) {
         let (last, len) = (self.steps.len() - 1, out.len());
-        for (number, step) in self.steps.iter().enumerate() {
+        for stage in &self.stages {
+            let number = stage.to;
             let (before, after) = scratch.split_at_mut((number * PIECE).min(last * PIECE));
             let to = if number == last { &mut *out } else { &mut after[..len] };
             let lane = |term: &Term| match *term {
@@ -164,10 +168,15 @@ impl Program {
                 Term::Step(earlier) => Lane::Each(&before[earlier * PIECE..][..len]),
                 Term::Number(number) => Lane::One(number),
             };
-            match step.terms[..] {
-                [x] => map(step.function, lane(&x), to),
-                [a, b] => zip(step.function, lane(&a), lane(&b), to),
-                _ => {}
+            match &stage.loops {
+                Loop::Sigmoid(x) => map_with(&Sigmoid { is_gate: false }, lane(x), to),
+                Loop::Swish(x) => map_with(&Sigmoid { is_gate: true }, lane(x), to),
+                Loop::Ramp(x, ramp) => ramp.with(&mut |f| map_with(f, lane(x), to)),
+                Loop::Step => match self.steps[number].terms[..] {
+                    [x] => map(self.steps[number].function, lane(&x), to),
+                    [a, b] => zip(self.steps[number].function, lane(&a), lane(&b), to),
+                    _ => {}
+                },
             }
         }
     }
@@ -185,6 +194,17 @@ enum Lane<'a> {
     Each(&'a [f32]),
     /// One number for all elements.
     One(f32),
+}
+
+fn map_with(f: &dyn UnaryLoop<f32, f32>, x: Lane<'_>, out: &mut [f32]) {
+    match x {
+        Lane::Each(x) => f.map(out, x),
+        Lane::One(x) => {
+            let mut result = [0.0];
+            f.map(&mut result, &[x]);
+            out.fill(result[0]);
+        }
+    }
 }
 
 fn map(function: Function, x: Lane<'_>, out: &mut [f32]) {
@@ -420,92 +440,4 @@ impl<A: AsRef<[f32]>> Prepared<A> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn step(function: Function, terms: &[Term]) -> Step {
-        Step { function, terms: terms.to_vec() }
-    }
-
-    /// `max(a * b + c, 0.5)`.
-    fn program() -> Program {
-        let steps = vec![
-            step(Function::Mul, &[Term::Argument(0), Term::Argument(1)]),
-            step(Function::Add, &[Term::Step(0), Term::Argument(2)]),
-            step(Function::Maximum, &[Term::Step(1), Term::Number(0.5)]),
-        ];
-        Program::new(3, steps).unwrap()
-    }
-
-    #[test]
-    fn arguments_are_broadcast() {
-        let cases: &[[&[usize]; 3]] = &[
-            [&[2, 3, 700], &[2, 3, 700], &[2, 3, 700]],
-            [&[2, 3, 700], &[700], &[]],
-            [&[2, 30, 7], &[2, 1, 7], &[1, 30, 1]],
-            [&[2, 30, 7], &[30, 7], &[1, 1, 1]],
-            [&[5, 1], &[1, 4], &[4]],
-            [&[600, 3], &[3], &[600, 1]],
-            [&[2, 0, 4], &[2, 1, 4], &[2, 1, 1]],
-        ];
-        for shapes in cases {
-            let fused = Fused::new(program(), shapes).unwrap();
-            let arguments: Vec<Vec<f32>> = shapes
-                .iter()
-                .enumerate()
-                .map(|(number, shape)| {
-                    let len = shape.iter().product::<usize>();
-                    (0..len).map(|i| (i * (number + 3) % 17) as f32 * 0.25 - 1.0).collect()
-                })
-                .collect();
-            let at = |number: usize, index: usize| {
-                let own = shapes[number];
-                let strides = row_major_strides(own);
-                let (mut rest, mut place) = (index, 0);
-                for (axis, dim) in fused.shape().iter().enumerate().rev() {
-                    let (along, missing) = (rest % dim, fused.shape().len() - own.len());
-                    rest /= dim;
-                    if axis >= missing && own[axis - missing] != 1 {
-                        place += along * strides[axis - missing];
-                    }
-                }
-                arguments[number][place]
-            };
-            let len = fused.shape().iter().product();
-            let expected: Vec<f32> = (0..len).map(|i| (at(0, i) * at(1, i) + at(2, i)).max(0.5)).collect();
-            let prepared = fused.prepare(arguments.clone()).unwrap();
-            let mut out = vec![0.0; len];
-            let (first, second) = out.split_at_mut(len / 3);
-            prepared.compute(0..len / 3, first).unwrap();
-            prepared.compute(len / 3..len, second).unwrap();
-            assert_eq!(out, expected, "{shapes:?}");
-        }
-    }
-
-    #[test]
-    fn a_program_is_applied_in_place() {
-        let steps = vec![
-            step(Function::Sigmoid, &[Term::Argument(0)]),
-            step(Function::Mul, &[Term::Argument(0), Term::Step(0)]),
-        ];
-        let program = Program::new(1, steps).unwrap();
-        let mut elements: Vec<f32> = (0..1500).map(|i| i as f32 * 0.01 - 7.0).collect();
-        let expected: Vec<f32> = elements.iter().map(|&x| x * ops::sigmoid(x)).collect();
-        program.apply(&mut elements).unwrap();
-        assert_eq!(elements, expected);
-    }
-
-    #[test]
-    fn programs_that_do_not_fit_are_errors() {
-        assert!(Program::new(0, vec![]).is_err());
-        assert!(Program::new(1, vec![step(Function::Add, &[Term::Argument(0)])]).is_err());
-        assert!(Program::new(1, vec![step(Function::Neg, &[Term::Step(0)])]).is_err());
-        assert!(Program::new(1, vec![step(Function::Neg, &[Term::Argument(1)])]).is_err());
-        assert!(Fused::new(program(), &[&[2], &[3], &[]]).is_err());
-        let fused = Fused::new(program(), &[&[2], &[2], &[]]).unwrap();
-        assert!(fused.prepare(vec![vec![1.0; 2], vec![1.0], vec![1.0]]).is_err());
-        let prepared = fused.prepare(vec![vec![1.0; 2], vec![1.0; 2], vec![1.0]]).unwrap();
-        assert!(prepared.compute(1..3, &mut [0.0; 2]).is_err());
-        assert!(program().apply(&mut [1.0]).is_err());
-    }
-}
+mod tests;
