@@ -39,6 +39,8 @@ mod files;
 mod kernels;
 #[cfg(feature = "full")]
 mod model;
+#[cfg(feature = "full")]
+pub mod programs;
 #[cfg(feature = "distributed")]
 mod remote;
 mod runtime;

@@ -12,10 +12,9 @@
 //! |---|---|
 //! | `call SECONDS` | calls from host memory to host memory, one at a time |
 //! | `calls SECONDS` | the same, several in flight |
-//! | `resident SECONDS` | calls whose images and scores stay on the device, one at a time |
+//! | `resident SECONDS` | launches of a device program whose images stay on the device, one at a time |
 //! | `residents SECONDS` | the same, queued one behind the other |
-//! | `graph SECONDS`, `graphs SECONDS` | the same by launches of a graph |
-//! | `scores FILE`, `graph-scores FILE` | writes the scores as raw f32 |
+//! | `scores FILE`, `resident-scores FILE` | writes the scores as raw f32 |
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -83,8 +82,8 @@ fn answer(value: &serde_json::Value) -> Outcome {
 
 fn command(network: &mut Network, line: &str) -> Outcome<serde_json::Value> {
     let (mode, argument) = line.split_once(' ').ok_or_else(|| format!("'{line}' has no argument"))?;
-    if let "scores" | "graph-scores" = mode {
-        let scores = if mode == "scores" { network.call()? } else { network.graph_scores()? };
+    if let "scores" | "resident-scores" = mode {
+        let scores = if mode == "scores" { network.call()? } else { network.resident_scores()? };
         let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_le_bytes()).collect();
         std::fs::write(argument, bytes).map_err(|error| format!("{argument}: {error}"))?;
         return Ok(json!({ "scores": scores.len() }));
@@ -94,10 +93,8 @@ fn command(network: &mut Network, line: &str) -> Outcome<serde_json::Value> {
     let figures = match mode {
         "call" => measure(seconds, 1, || network.call().map(drop)),
         "calls" => measure(seconds, queued, || network.calls(queued, IN_FLIGHT)),
-        "resident" => measure(seconds, 1, || network.compute(1)),
-        "residents" => measure(seconds, queued, || network.compute(queued)),
-        "graph" => measure(seconds, 1, || network.replay(1)),
-        "graphs" => measure(seconds, queued, || network.replay(queued)),
+        "resident" => measure(seconds, 1, || network.launch(1)),
+        "residents" => measure(seconds, queued, || network.launch(queued)),
         _ => Err(format!("there is no command '{mode}'")),
     }?;
     Ok(figures)

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tfrt::host::{AsyncValue, Chain, RequestContext, ResourceContext};
-use tfrt::{Choice, DeviceOptions, Program, Runtime};
+use tfrt::{Choice, DeviceOptions, Program, Runtime, programs};
 use tfrt_compiler::lower::cuda::CudaOptions;
 use tfrt_compiler::{CompileOptions, Target};
 use tfrt_device::Devices;
 use tfrt_models::kernels::{MODEL_WEIGHTS, ModelWeights, WEIGHTS};
-use tfrt_models::resnet50::{self, Form, Precision, ProgramOptions, Variant};
+use tfrt_models::resnet50::{Form, Precision, ProgramOptions, Variant};
 use tfrt_tensor::files::safetensors::SafeTensorsFile;
 use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorShape};
 
@@ -76,7 +76,7 @@ impl Source {
     fn compilation(&self) -> CompileOptions {
         let mut options = CompileOptions::default();
         if self.is_planned {
-            options.target = Target::Cuda(CudaOptions::default());
+            options.target = Target::Cuda(CudaOptions { separates_copies: true, ..CudaOptions::default() });
         }
         options
     }
@@ -137,10 +137,8 @@ pub(super) struct Network {
     function: &'static str,
     prepared: Vec<AsyncValue>,
     images: AsyncValue,
-    /// The images on the device.
-    resident: Option<AsyncValue>,
-    /// The graph, and the scores that it writes.
-    graph: Option<[AsyncValue; 2]>,
+    /// Whether the images are on the device.
+    is_resident: bool,
 }
 
 impl Network {
@@ -157,7 +155,9 @@ impl Network {
             resources.insert(WEIGHTS, SafeTensorsFile::open(file).map_err(text)?);
         }
         let (name, bytes, function) = match (&source.network, &source.model) {
-            (Some(options), None) => ("resnet50.mlir", resnet50::program(options)?.into_bytes(), "infer"),
+            (Some(options), None) => {
+                ("resnet50.mlir", programs::resnet50(options, &runtime).map_err(text)?.into_bytes(), "infer")
+            }
             (None, Some(file)) => {
                 let compiled = runtime.compile_model(Path::new(file), &source.compilation()).map_err(text)?;
                 let weights = ModelWeights::Tensors(compiled.weights.into_iter().collect());
@@ -181,8 +181,7 @@ impl Network {
             function,
             prepared,
             images: source.images()?,
-            resident: None,
-            graph: None,
+            is_resident: false,
         })
     }
 
@@ -221,56 +220,32 @@ impl Network {
         Ok(())
     }
 
-    /// The images on the device.
-    fn resident(&mut self) -> Outcome<AsyncValue> {
-        if let Some(images) = &self.resident {
-            return Ok(images.clone());
+    /// Copies the images to the device, where they stay.
+    fn upload(&mut self) -> Outcome {
+        if !self.is_resident {
+            self.function("upload", [self.images.clone(), AsyncValue::new(Chain)])?;
+            self.is_resident = true;
         }
-        let mut results = self.function("upload", [self.images.clone()])?;
-        let images = results.swap_remove(0);
-        self.wait()?;
-        Ok(self.resident.insert(images).clone())
+        Ok(())
     }
 
-    fn wait(&self) -> Outcome {
-        self.function("wait", [AsyncValue::new(Chain)]).map(drop)
-    }
-
-    /// Calls whose images and scores stay on the device, queued one behind the other.
-    pub(super) fn compute(&mut self, count: usize) -> Outcome {
-        let images = self.resident()?;
+    /// Launches whose images and scores stay on the device, queued one behind the other.
+    pub(super) fn launch(&mut self, count: usize) -> Outcome {
+        self.upload()?;
         for _ in 0..count {
-            self.function("compute", [images.clone(), AsyncValue::new(Chain)])?;
+            self.function("launch", [AsyncValue::new(Chain)])?;
         }
-        self.wait()
+        self.download().map(drop)
     }
 
-    fn graph(&mut self) -> Outcome<[AsyncValue; 2]> {
-        if let Some(graph) = &self.graph {
-            return Ok(graph.clone());
-        }
-        // Plans are made and modules loaded before the capture.
-        self.compute(1)?;
-        let images = self.resident()?;
-        let results = self.function("record", [images, AsyncValue::new(Chain)])?;
-        let [graph, scores, ..] = &results[..] else { return Err("no graph was recorded".into()) };
-        Ok(self.graph.insert([graph.clone(), scores.clone()]).clone())
+    fn download(&self) -> Outcome<Vec<AsyncValue>> {
+        self.function("download", [AsyncValue::new(Chain)])
     }
 
-    /// Launches of a graph, queued one behind the other.
-    pub(super) fn replay(&mut self, count: usize) -> Outcome {
-        let [graph, _] = self.graph()?;
-        for _ in 0..count {
-            self.function("replay", [graph.clone(), AsyncValue::new(Chain)])?;
-        }
-        self.wait()
-    }
-
-    /// The scores that a graph computes.
-    pub(super) fn graph_scores(&mut self) -> Outcome<Vec<f32>> {
-        self.replay(1)?;
-        let [_, buffer] = self.graph()?;
-        scores(&self.function("download", [buffer, AsyncValue::new(Chain)])?)
+    /// The scores of images that stay on the device.
+    pub(super) fn resident_scores(&mut self) -> Outcome<Vec<f32>> {
+        self.launch(1)?;
+        scores(&self.download()?)
     }
 }
 

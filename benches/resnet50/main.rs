@@ -7,7 +7,7 @@
 
 use std::{env, error::Error, fs, io, time::Instant};
 
-use tfrt::{Program, Runtime, host::AsyncValue, host::work_queue};
+use tfrt::{Program, Runtime, host::AsyncValue, host::work_queue, programs};
 use tfrt_models::resnet50::{self, Form, ProgramOptions};
 use tfrt_tensor::{Accessor, DType, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
@@ -44,7 +44,7 @@ struct Network {
 impl Network {
     fn new(runtime: &Runtime, form: Form, batch: usize) -> Outcome<Self> {
         let options = ProgramOptions::new(form).with_extent(EXTENT).with_batch(batch);
-        let text = resnet50::program(&options)?;
+        let text = programs::resnet50(&options, runtime).map_err(|errors| errors.to_string())?;
         let program =
             runtime.load("resnet50.mlir", text.into_bytes()).map_err(|errors| errors.to_string())?;
         let prepared = call(&program, "setup", Vec::new())?;

@@ -27,7 +27,8 @@ CONFIGURATIONS = [
     ("f16", 128), ("bf16", 256), ("bf16", 1), ("f32", 32), ("tf32", 8), ("tf32", 128), ("f32", 8), ("f32", 128),
 ]
 TORCH = ["eager", "channels_last", "benchmark", "graph"]
-OURS = {"device": ["call", "calls", "resident", "residents", "graph", "graphs"], "eager": ["call", "calls"], "onnx": ["call", "calls"], "planned": ["call", "calls"]}
+ALL = ["call", "calls", "resident", "residents"]
+OURS = {"device": ALL, "eager": ["call", "calls"], "onnx": ["call", "calls"], "planned": ALL}
 # The batches for which the network's ONNX file is compiled: into ops, and into a planned device program.
 MODELS = {"onnx": (1, 32), "planned": (1, 32, 256)}
 # What scores may be off, relative to the largest.
@@ -183,8 +184,7 @@ class Comparison:
                     if not self.start_torch():
                         break
                 continue
-            modes = ["call", "calls", "resident", "residents"]
-            opened.append({"name": name, "modes": modes, "ask": torch_ask(self.torch, variant), "facts": facts})
+            opened.append({"name": name, "modes": ALL, "ask": torch_ask(self.torch, variant), "facts": facts})
         return opened
 
     def configuration(self, precision, batch):
@@ -225,9 +225,9 @@ class Comparison:
                 return
 
     def scores(self, system, precision, batch):
-        """How far scores are off, for calls and for graphs."""
+        """How far scores are off, for calls and for images that stay on the device."""
         found = {}
-        kinds = ["scores", "graph-scores"] if "graph" in system["modes"] else ["scores"]
+        kinds = ["scores", "resident-scores"] if "side" in system and "resident" in system["modes"] else ["scores"]
         for kind in kinds:
             file = self.path("scores.f32")
             try:
@@ -237,7 +237,7 @@ class Comparison:
                 continue
             value = self.scores_off(file, min(batch, COMPARED))
             if value is not None:
-                found["off" if kind == "scores" else "graph_off"] = value
+                found["off" if kind == "scores" else "resident_off"] = value
                 # NaN, too.
                 if not value <= TOLERANCES[precision]:
                     found["error"] = f"{kind} are off by {value:.2e} of the largest score"

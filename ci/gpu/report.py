@@ -187,7 +187,7 @@ def extent_of(report):
     return report["parts"].get("inputs", {}).get("extent", 224)
 
 
-RESIDENT, END_TO_END = ("resident", "residents", "graph", "graphs"), ("call", "calls")
+RESIDENT, END_TO_END = ("resident", "residents"), ("call", "calls")
 
 
 def best(configuration, side, modes):
@@ -213,9 +213,9 @@ def one_configuration(page, c, model, limits, report):
             rate = f["images_per_s"]
             tflops = total["flops"] / c["batch"] * rate / 1e12
             gbs = total["bytes"] / c["batch"] * rate / 1e9
-            off = system.get("graph_off" if mode.startswith("graph") else "off")
+            off = system.get("resident_off" if mode in RESIDENT and "resident_off" in system else "off")
             rows.append((f"{system['name']}, {mode}", rate, f"{f['spread'][0]:,.0f}–{f['spread'][1]:,.0f}", f["p50_us"], f["p90_us"], f["p99_us"], tflops, gbs, off))
-            if mode in ("residents", "graphs", "calls"):
+            if mode in ("residents", "calls"):
                 bars.append((f"{system['name']}, {mode}", rate, *f["spread"]))
     page.table(["", "images/s", "spread", "p50, µs", "p90, µs", "p99, µs", "TFLOP/s", "GB/s", "scores off by"], rows)
     if not report["short"]:
@@ -230,14 +230,13 @@ def one_configuration(page, c, model, limits, report):
 
 
 def bound(c, total, report):
-    """What bounds our device program: the shares of transfers, of launches and of kernels in a call."""
+    """What bounds our device program: the shares of transfers and of kernels in a call."""
     ours = next((s for s in c["systems"] if s["name"] == "ours, device"), {}).get("modes", {})
     if not all(mode in ours for mode in ("call", "residents")):
         return None
-    call, resident = ours["call"]["p50_us"], ours["residents"]["p50_us"]
-    graph = ours.get("graphs", {}).get("p50_us", resident)
-    text = f"Of a call of {call:,.0f} µs, {max(call - resident, 0) / call:.0%} are transfers and waiting for one call at a time, "
-    text += f"{max(resident - graph, 0) / call:.0%} launches that a graph saves, and {min(graph, resident, call) / call:.0%} kernels."
+    call, graph = ours["call"]["p50_us"], ours["residents"]["p50_us"]
+    text = f"Of a call of {call:,.0f} µs, {max(call - graph, 0) / call:.0%} are transfers and waiting for one call at a time, "
+    text += f"and {min(graph, call) / call:.0%} the launch of a graph and its kernels."
     for measured in report["parts"].get("profile", {}).get("ours", []):
         if (measured["precision"], measured["batch"]) == (c["precision"], c["batch"]):
             us = sum(row[1] for row in measured["launches"])

@@ -30,7 +30,7 @@ pub use evaluate::Evaluator;
 pub use graph::{ConstantId, Constants, Graph, MAIN, Port};
 pub use model::{
     CompileOptions, CompiledModel, IMPORT, LOWER, Observer, PASSES, Stage, Target, Timing, compile,
-    compile_observed, import_model,
+    compile_graph, compile_observed, import_model,
 };
 pub use tensor_type::{Dims, TensorType};
 pub use text::is_op_graph;

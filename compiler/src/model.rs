@@ -15,7 +15,10 @@ use tfrt_tensor::HostTensor;
 use crate::{
     Evaluator, Graph, Port,
     import::{ImportOptions, onnx, tensorflow},
-    lower::{self, corert::Place},
+    lower::{
+        self,
+        corert::{Lowered, Place},
+    },
     pass::{self, PassOptions},
     text,
 };
@@ -136,39 +139,74 @@ pub fn compile_observed(
             start = Instant::now();
             lower::cuda::lower_batches(&graph, graphs, input, &evaluator, cuda)?
         }
-        target => {
+        _ => {
             let Some(graph) = improve(graph)? else { return Ok(None) };
             start = Instant::now();
-            match target {
-                Target::CoreRuntime => lower::corert::lower(&graph, &evaluator, Place::Default)?,
-                Target::Host => lower::corert::lower(&graph, &evaluator, Place::Host)?,
-                Target::Cuda(options) => lower::cuda::lower(&graph, &evaluator, options)?,
-            }
+            lower_graph(&graph, options, &evaluator)?
         }
     };
     timing.end(LOWER, &mut start);
-    let kernels = kernel_ops()?;
-    if options.passes.verify_each || cfg!(debug_assertions) {
-        pass::verify_kernel_graph(&lowered.module, &kernels)?;
-    }
+    verify(&lowered, options)?;
     if observer(LOWER, Stage::Kernels(&lowered.module)).is_break() {
         return Ok(None);
     }
-    start = Instant::now();
-    let bef = mlir_to_bef(&lowered.module, &kernels, ConvertOptions::default())?;
+    encode(lowered, [inputs, outputs], (warnings, timing)).map(Some)
+}
+
+/// Compiles an op graph that did not come from a file. There is one plan of a device program, whatever batch sizes are asked
+/// for.
+///
+/// # Errors
+/// Every operation that cannot be lowered.
+pub fn compile_graph(
+    graph: Graph,
+    options: &CompileOptions,
+    evaluator: &Evaluator,
+) -> Result<CompiledModel, Diagnostics> {
+    let mut timing = Timing::default();
+    let mut proceed = |_: &str, _: Stage<'_>| ControlFlow::Continue(());
+    let ports = [graph.inputs.clone(), graph.outputs.clone()];
+    let graph = improved(graph, options, evaluator, (&mut timing, &mut proceed))?;
+    let graph = graph.ok_or_else(|| one_error("the compilation was stopped".to_owned()))?;
+    let mut start = Instant::now();
+    let lowered = lower_graph(&graph, options, evaluator)?;
+    timing.end(LOWER, &mut start);
+    verify(&lowered, options)?;
+    encode(lowered, ports, (Diagnostics::new(), timing))
+}
+
+fn lower_graph(
+    graph: &Graph,
+    options: &CompileOptions,
+    evaluator: &Evaluator,
+) -> Result<Lowered, Diagnostics> {
+    match &options.target {
+        Target::CoreRuntime => lower::corert::lower(graph, evaluator, Place::Default),
+        Target::Host => lower::corert::lower(graph, evaluator, Place::Host),
+        Target::Cuda(options) => lower::cuda::lower(graph, evaluator, options),
+    }
+}
+
+fn verify(lowered: &Lowered, options: &CompileOptions) -> Result<(), Diagnostics> {
+    if options.passes.verify_each || cfg!(debug_assertions) {
+        pass::verify_kernel_graph(&lowered.module, &kernel_ops()?)?;
+    }
+    Ok(())
+}
+
+/// Writes a kernel graph as a BEF file.
+fn encode(
+    lowered: Lowered,
+    [inputs, outputs]: [Vec<Port>; 2],
+    (warnings, mut timing): (Diagnostics, Timing),
+) -> Result<CompiledModel, Diagnostics> {
+    let mut start = Instant::now();
+    let bef = mlir_to_bef(&lowered.module, &kernel_ops()?, ConvertOptions::default())?;
     // Constants may have been computed from a file that another process has cut meanwhile.
     check_mapped_files().map_err(|error| one_error(error.message))?;
     timing.end("encode", &mut start);
-    Ok(Some(CompiledModel {
-        bef,
-        module: lowered.module,
-        weights: lowered.weights,
-        plan: lowered.plan,
-        inputs,
-        outputs,
-        warnings,
-        timing,
-    }))
+    let Lowered { module, weights, plan } = lowered;
+    Ok(CompiledModel { bef, module, weights, plan, inputs, outputs, warnings, timing })
 }
 
 /// Runs the passes on an imported graph. Returns nothing if the observer stops the compilation.

@@ -1,5 +1,5 @@
 // Reads 10,000 digits on a device with the trained network that comes with this program, ten times over: the CUDA device if
-// there is one, else the CPU standing in for it.
+// there is one, else the CPU standing in for it. The compiler wrote everything below @main.
 //
 //   tfrt run models/mnist/device_inference.mlir
 //   tfrt run models/mnist/device_inference.mlir --device cpu
@@ -10,163 +10,113 @@ func @main() -> !tfrt.chain {
   %count = tfrt.constant.i32 10000
   %no_images, %no_labels, %images, %labels = "tfrt_mnist.load"(%none, %count, %ch0) {seed = 1 : i64}
     : (i32, i32, !tfrt.chain) -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor)
-  %w1_host, %b1_host, %w2_host, %b2_host = "tfrt_mnist.trained"() : () -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor)
-  %context, %allocator, %stream, %s0 = tfrt.call @open()
-      : ()
-      -> (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt.chain)
-  %blas, %dnn, %relu, %s1 = tfrt.call @libraries(%context, %stream, %s0)
-      : (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt.chain)
-      -> (!tfrt_cuda.blas_handle, !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt.chain)
-  %single = tfrt.constant.i32 1
-  %hidden_width = tfrt.constant.i32 128
-  %digits_width = tfrt.constant.i32 10
-  %b1_desc, %s2 = tfrt.call @matrix(%context, %single, %hidden_width, %s1)
-      : (!tfrt_cuda.context, i32, i32, !tfrt.chain)
-      -> (!tfrt_cuda.dnn_tensor_descriptor, !tfrt.chain)
-  %b2_desc, %s3 = tfrt.call @matrix(%context, %single, %digits_width, %s2)
-      : (!tfrt_cuda.context, i32, i32, !tfrt.chain)
-      -> (!tfrt_cuda.dnn_tensor_descriptor, !tfrt.chain)
-  %w1_bytes = tfrt.constant.i64 401408
-  %w1, %s4 = tfrt.call @upload(%context, %allocator, %stream, %w1_host, %w1_bytes, %s3)
-      : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !t.tensor, i64, !tfrt.chain)
-      -> (!tfrt_cuda.buffer, !tfrt.chain)
-  %b1_bytes = tfrt.constant.i64 512
-  %b1, %s5 = tfrt.call @upload(%context, %allocator, %stream, %b1_host, %b1_bytes, %s4)
-      : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !t.tensor, i64, !tfrt.chain)
-      -> (!tfrt_cuda.buffer, !tfrt.chain)
-  %w2_bytes = tfrt.constant.i64 5120
-  %w2, %s6 = tfrt.call @upload(%context, %allocator, %stream, %w2_host, %w2_bytes, %s5)
-      : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !t.tensor, i64, !tfrt.chain)
-      -> (!tfrt_cuda.buffer, !tfrt.chain)
-  %b2_bytes = tfrt.constant.i64 40
-  %b2, %s7 = tfrt.call @upload(%context, %allocator, %stream, %b2_host, %b2_bytes, %s6)
-      : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !t.tensor, i64, !tfrt.chain)
-      -> (!tfrt_cuda.buffer, !tfrt.chain)
-  %x_bytes = tfrt.constant.i64 31360000
-  %x, %s8 = tfrt.call @upload(%context, %allocator, %stream, %images, %x_bytes, %s7)
-      : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !t.tensor, i64, !tfrt.chain)
-      -> (!tfrt_cuda.buffer, !tfrt.chain)
+  %p0, %p1, %p2, %p3, %p4 = tfrt.call @setup() : () -> (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph)
+  %ch1 = tfrt.call @upload(%p0, %p1, %p2, %p3, %p4, %images, %ch0) : (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph, !t.tensor, !tfrt.chain) -> !tfrt.chain
 
   // The clock starts when everything is there.
-  %s9 = tfrt_cuda.stream.synchronize %stream, %s8
-  %start, %ch = "tfrt_mnist.now"(%s9) : (!tfrt.chain) -> (i64, !tfrt.chain)
+  %ch2 = tfrt_cuda.stream.synchronize %p1, %ch1
+  %start, %ch = "tfrt_mnist.now"(%ch2) : (!tfrt.chain) -> (i64, !tfrt.chain)
   %times = tfrt.constant.i32 10
   %correct = tfrt.constant.i32 0
-  %last:16 = tfrt.repeat.i32 %times, %correct, %context, %allocator, %stream, %blas, %dnn, %relu, %b1_desc, %b2_desc, %w1, %b1, %w2, %b2, %x,
-      %labels, %ch
-      : i32, !tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt_cuda.blas_handle,
-      !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.dnn_tensor_descriptor,
-      !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer,
-      !tfrt_cuda.buffer, !t.tensor, !tfrt.chain {
-    %right, %tried = tfrt.call @evaluate(%context, %allocator, %stream, %blas, %dnn, %relu, %b1_desc, %b2_desc, %w1, %b1, %w2, %b2, %x, %labels, %ch)
-        : (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt_cuda.blas_handle, !tfrt_cuda.dnn_handle,
-           !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.dnn_tensor_descriptor,
-           !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !t.tensor,
-           !tfrt.chain)
-        -> (i32, !tfrt.chain)
-    tfrt.return %right, %context, %allocator, %stream, %blas, %dnn, %relu, %b1_desc, %b2_desc, %w1, %b1, %w2, %b2, %x,
-        %labels, %tried
-      : i32, !tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt_cuda.blas_handle,
-      !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt_cuda.dnn_tensor_descriptor,
-      !tfrt_cuda.dnn_tensor_descriptor, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer,
-      !tfrt_cuda.buffer, !t.tensor, !tfrt.chain
+  %last:8 = tfrt.repeat.i32 %times, %correct, %p0, %p1, %p2, %p3, %p4, %labels, %ch
+      : i32, !tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph, !t.tensor, !tfrt.chain {
+    %ch3 = tfrt.call @launch(%p0, %p1, %p2, %p3, %p4, %ch) : (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph, !tfrt.chain) -> !tfrt.chain
+    %read, %ch4 = tfrt.call @download(%p0, %p1, %p2, %p3, %p4, %ch3) : (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph, !tfrt.chain) -> (!t.tensor, !tfrt.chain)
+    %right, %tried = "tfrt_math.count_equal.i32"(%read, %labels, %ch4) : (!t.tensor, !t.tensor, !tfrt.chain) -> (i32, !tfrt.chain)
+    tfrt.return %right, %p0, %p1, %p2, %p3, %p4, %labels, %tried : i32, !tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph, !t.tensor, !tfrt.chain
   }
   %total = tfrt.mul.i32 %times, %count
-  %place, %placed = tfrt_cuda.context.device_name %context, %last#15
+  %first = tfrt.constant.i32 0
+  %device, %ch5 = tfrt_cuda.device.get %first, %last#7
+  %context, %ch6 = tfrt_cuda.context.primary %device, %ch5
+  %place, %placed = tfrt_cuda.context.device_name %context, %ch6
   %told = "tfrt_mnist.report_accuracy"(%last#0, %count, %total, %start, %placed, %place)
     : (i32, i32, i32, i64, !tfrt.chain, !tfrt.string) -> !tfrt.chain
   tfrt.return %told : !tfrt.chain
 }
 
-// How many of 10,000 images on the device are read right by the network of these parameters.
-func @evaluate(
-    %context : !tfrt_cuda.context, %allocator : !tfrt_cuda.allocator, %stream : !tfrt_cuda.stream,
-    %blas : !tfrt_cuda.blas_handle, %dnn : !tfrt_cuda.dnn_handle,
-    %relu : !tfrt_cuda.dnn_activation_descriptor, %b1_desc : !tfrt_cuda.dnn_tensor_descriptor,
-    %b2_desc : !tfrt_cuda.dnn_tensor_descriptor, %w1 : !tfrt_cuda.buffer, %b1 : !tfrt_cuda.buffer,
-    %w2 : !tfrt_cuda.buffer, %b2 : !tfrt_cuda.buffer, %x : !tfrt_cuda.buffer, %labels : !t.tensor,
-    %ch0 : !tfrt.chain) -> (i32, !tfrt.chain) {
-  %count = tfrt.constant.i32 10000
-  %hidden_width = tfrt.constant.i32 128
-  %digits_width = tfrt.constant.i32 10
-  %h_desc, %e1 = tfrt.call @matrix(%context, %count, %hidden_width, %ch0)
-      : (!tfrt_cuda.context, i32, i32, !tfrt.chain)
-      -> (!tfrt_cuda.dnn_tensor_descriptor, !tfrt.chain)
-  %p_desc, %e2 = tfrt.call @matrix(%context, %count, %digits_width, %e1)
-      : (!tfrt_cuda.context, i32, i32, !tfrt.chain)
-      -> (!tfrt_cuda.dnn_tensor_descriptor, !tfrt.chain)
-  %h_bytes = tfrt.constant.i64 5120000
-  %h, %e3 = tfrt_cuda.mem.allocate %allocator, %stream, %h_bytes, %e2
-  %p_bytes = tfrt.constant.i64 400000
-  %p, %e4 = tfrt_cuda.mem.allocate %allocator, %stream, %p_bytes, %e3
-  %hidden = tfrt.constant.i32 128
-  %pixels = tfrt.constant.i32 784
-  %digits = tfrt.constant.i32 10
-  %rows = tfrt.constant.i32 10000
-  %plain = tfrt.constant.i32 0
-  %one = tfrt.constant.f32 1.0
-  %zero = tfrt.constant.f32 0.0
-  // Rows of ours are columns of BLAS: what is computed there is the transpose of each product.
-  %f1 = tfrt_cuda.blas.gemm.f32 %context, %blas, %plain, %plain, %hidden, %rows, %pixels, %one, %w1, %hidden, %x, %pixels, %zero, %h, %hidden, %e4
-  %f2 = tfrt_cuda.dnn.add_tensor %context, %dnn, %one, %b1_desc, %b1, %one, %h_desc, %h, %f1
-  %f3 = tfrt_cuda.dnn.activation_forward %context, %dnn, %relu, %one, %h_desc, %h, %zero, %h_desc, %h, %f2
-  %f4 = tfrt_cuda.blas.gemm.f32 %context, %blas, %plain, %plain, %digits, %rows, %hidden, %one, %w2, %digits, %h, %hidden, %zero, %p, %digits, %f3
-  %f5 = tfrt_cuda.dnn.add_tensor %context, %dnn, %one, %b2_desc, %b2, %one, %p_desc, %p, %f4
-  %logits = tfrt_dht.create_uninitialized_tensor.f32.2 [10000 : i64, 10 : i64]
-  %host, %e5 = tfrt_dht.get_buffer %logits, %f5
-  %e6 = tfrt_cuda.mem.copy_device_to_host %context, %host, %p, %p_bytes, %stream, %e5
-  %read = "tfrt_test.argmax.f32.2"(%logits, %e6) : (!t.tensor, !tfrt.chain) -> !t.tensor
-  %correct, %e7 = "tfrt_math.count_equal.i32"(%read, %labels, %e6) : (!t.tensor, !t.tensor, !tfrt.chain) -> (i32, !tfrt.chain)
-  tfrt.return %correct, %e7 : i32, !tfrt.chain
+// Weights, memory, and the graph that is launched.
+func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph) {
+  %0:4 = tfrt_mnist.trained_filters
+  %1 = tfrt.new.chain
+  %2 = tfrt_cuda.init %1
+  %3 = tfrt.constant.i32 0
+  %4:2 = tfrt_cuda.device.get %3, %2
+  %5:2 = tfrt_cuda.context.primary %4#0, %4#1
+  %6:2 = tfrt_cuda.allocator.create %5#0, %5#1
+  %7:2 = tfrt_cuda.stream.create %5#0, %6#1
+  %8 = tfrt_cuda.op.queue %7#0
+  %9 = tfrt.constant.i64 407296
+  %10:2 = tfrt_cuda.mem.allocate %6#0, %7#0, %9, %7#1
+  %11 = tfrt.constant.i64 36920320
+  %12:2 = tfrt_cuda.mem.allocate %6#0, %7#0, %11, %10#1
+  %13 = tfrt_cuda.mem.slice %10#0 {offset = 0 : i64, size = 401408 : i64}
+  %14 = tfrt_cuda.tensor.upload %13, %0#0, %7#0, %12#1 {name = "w1", type = "128x1x1x784xf32"}
+  %15 = tfrt_cuda.mem.slice %10#0 {offset = 401408 : i64, size = 512 : i64}
+  %16 = tfrt_cuda.tensor.upload %15, %0#1, %7#0, %14 {name = "b1", type = "128xf32"}
+  %17 = tfrt_cuda.mem.slice %10#0 {offset = 401920 : i64, size = 5120 : i64}
+  %18 = tfrt_cuda.tensor.upload %17, %0#2, %7#0, %16 {name = "w2", type = "10x1x1x128xf32"}
+  %19 = tfrt_cuda.mem.slice %10#0 {offset = 407040 : i64, size = 40 : i64}
+  %20 = tfrt_cuda.tensor.upload %19, %0#3, %7#0, %18 {name = "b2", type = "10xf32"}
+  %21 = tfrt.constant.f32 0.000000e+00
+  %22 = tfrt.constant.i64 9230080
+  %23 = tfrt_cuda.mem.set.f32 %5#0, %12#0, %21, %22, %7#0, %20
+  %24 = "tfrt.call"(%12#0, %10#0, %8, %23) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
+  %25 = tfrt_cuda.stream.synchronize %7#0, %24
+  %26:2 = tfrt_cuda.turn.create %25
+  %27 = tfrt_cuda.graph.begin_capture %7#0, %26#1
+  %28 = "tfrt.call"(%12#0, %10#0, %8, %27) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
+  %29:2 = tfrt_cuda.graph.end_capture %7#0, %28
+  tfrt.return %26#0, %7#0, %12#0, %10#0, %29#0 : !tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph
 }
 
-// The devices' state: context, allocator, stream.
-func @open() -> (!tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt.chain) {
-  %ch0 = tfrt.new.chain
-  %ch1 = tfrt_cuda.init %ch0
-  %first = tfrt.constant.i32 0
-  %device, %ch2 = tfrt_cuda.device.get %first, %ch1
-  %context, %ch3 = tfrt_cuda.context.primary %device, %ch2
-  %allocator, %ch4 = tfrt_cuda.allocator.create %context, %ch3
-  %stream, %ch5 = tfrt_cuda.stream.create %context, %ch4
-  tfrt.return %context, %allocator, %stream, %ch5 : !tfrt_cuda.context, !tfrt_cuda.allocator, !tfrt_cuda.stream, !tfrt.chain
+// Queues all ops, for the graph to record them.
+func @run(%arg0: !tfrt_cuda.buffer, %arg1: !tfrt_cuda.buffer, %arg2: !tfrt_cuda.op_queue, %arg3: !tfrt.chain) -> !tfrt.chain {
+  %0 = tfrt_cuda.mem.slice %arg0 {offset = 5520128 : i64, size = 31360000 : i64}
+  %1 = tfrt_cuda.mem.slice %arg1 {offset = 0 : i64, size = 401408 : i64}
+  %2 = tfrt_cuda.mem.slice %arg1 {offset = 401408 : i64, size = 512 : i64}
+  %3 = tfrt_cuda.mem.slice %arg0 {offset = 0 : i64, size = 5120000 : i64}
+  %4 = tfrt_cuda.op.run %arg2, %arg3, %0, %1, %2, %3 {memory = "result 0", op_attrs = [["activation", "Relu"], ["filter_format", "OHWI"], ["padding", "VALID"], ["strides", [1, 1, 1, 1]]], op_name = "tfrt.FusedConv2D", types = "(1x1x10000x784xf32, 128x1x1x784xf32, 128xf32) -> (1x1x10000x128xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
+  %5 = tfrt_cuda.mem.slice %arg1 {offset = 401920 : i64, size = 5120 : i64}
+  %6 = tfrt_cuda.mem.slice %arg1 {offset = 407040 : i64, size = 40 : i64}
+  %7 = tfrt_cuda.mem.slice %arg0 {offset = 5120000 : i64, size = 400000 : i64}
+  %8 = tfrt_cuda.op.run %arg2, %4, %3, %5, %6, %7 {memory = "result 0", op_attrs = [["activation", ""], ["filter_format", "OHWI"], ["padding", "VALID"], ["strides", [1, 1, 1, 1]]], op_name = "tfrt.FusedConv2D", types = "(1x1x10000x128xf32, 10x1x1x128xf32, 10xf32) -> (1x1x10000x10xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
+  %9 = corert.const_dense_tensor dense<1> : tensor<i32>
+  %10 = corert.tensorhandle_to_ht %9 : (!corert.tensorhandle) -> !t.tensor
+  %11 = tfrt_cuda.mem.slice %arg0 {offset = 36880128 : i64, size = 40000 : i64}
+  %12 = tfrt_cuda.op.run %arg2, %8, %7, %10, %11 {memory = "result 0", op_attrs = [["output_type", i32]], op_name = "tf.ArgMax", types = "(10000x10xf32, i32) -> (10000xi32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !t.tensor, !tfrt_cuda.buffer) -> !tfrt.chain
+  tfrt.return %12 : !tfrt.chain
 }
 
-// The libraries, on a stream, and the activation.
-func @libraries(%context : !tfrt_cuda.context, %stream : !tfrt_cuda.stream, %ch0 : !tfrt.chain)
-    -> (!tfrt_cuda.blas_handle, !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt.chain) {
-  %blas = tfrt_cuda.blas.create %context
-  %ch1 = tfrt_cuda.blas.set_stream %blas, %stream, %ch0
-  %dnn, %ch2 = tfrt_cuda.dnn.create %context, %ch1
-  %ch3 = tfrt_cuda.dnn.set_stream %dnn, %stream, %ch2
-  %relu_mode = tfrt.constant.ui32 1
-  %keep_nan = tfrt.constant.ui32 1
-  %unused = tfrt.constant.f64 0.0
-  %relu, %ch4 = tfrt_cuda.dnn.create_activation_descriptor %context, %relu_mode, %keep_nan, %unused, %ch3
-  tfrt.return %blas, %dnn, %relu, %ch4
-    : !tfrt_cuda.blas_handle, !tfrt_cuda.dnn_handle, !tfrt_cuda.dnn_activation_descriptor, !tfrt.chain
+// From host memory to host memory.
+func @infer(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !t.tensor) -> !t.tensor {
+  %0 = tfrt.new.chain
+  %1:2 = tfrt_cuda.turn.take %arg0, %0
+  %2 = tfrt_cuda.mem.slice %arg2 {offset = 5520128 : i64, size = 31360000 : i64}
+  %3 = tfrt_cuda.tensor.upload %2, %arg5, %arg1, %1#1 {name = "images", type = "10000x784xf32"}
+  %4 = tfrt_cuda.graph.launch %arg4, %arg1, %3
+  %5 = tfrt_cuda.mem.slice %arg2 {offset = 36880128 : i64, size = 40000 : i64}
+  %6:2 = tfrt_cuda.tensor.download %5, %arg1, %4 "10000xi32"
+  %7 = tfrt_cuda.turn.give_back %1#0, %6#1
+  tfrt.return %6#0 : !t.tensor
 }
 
-// A matrix of so many rows and columns.
-func @matrix(%context : !tfrt_cuda.context, %rows : i32, %columns : i32, %ch0 : !tfrt.chain)
-    -> (!tfrt_cuda.dnn_tensor_descriptor, !tfrt.chain) {
-  %one = tfrt.constant.i32 1
-  %dims = tfrt_dht.create_uninitialized_tensor.i32.1 [4 : i64]
-  %ch1 = "tfrt_dht.set_tensor_with_values.i32"(%dims, %ch0, %rows, %columns, %one, %one)
-    : (!t.tensor, !tfrt.chain, i32, i32, i32, i32) -> !tfrt.chain
-  %strides = tfrt_dht.create_uninitialized_tensor.i32.1 [4 : i64]
-  %ch2 = "tfrt_dht.set_tensor_with_values.i32"(%strides, %ch1, %columns, %one, %one, %one)
-    : (!t.tensor, !tfrt.chain, i32, i32, i32, i32) -> !tfrt.chain
-  %float = tfrt.constant.ui32 0
-  %matrix, %ch3 = tfrt_cuda.dnn.create_tensor_descriptor %context, %float, %dims, %strides, %ch2
-  tfrt.return %matrix, %ch3 : !tfrt_cuda.dnn_tensor_descriptor, !tfrt.chain
+// Copies the inputs to the device.
+func @upload(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !t.tensor, %arg6: !tfrt.chain) -> !tfrt.chain {
+  %0 = tfrt_cuda.mem.slice %arg2 {offset = 5520128 : i64, size = 31360000 : i64}
+  %1 = tfrt_cuda.tensor.upload %0, %arg5, %arg1, %arg6 {name = "images", type = "10000x784xf32"}
+  tfrt.return %1 : !tfrt.chain
 }
 
-// A copy of a host tensor of so many bytes on the device.
-func @upload(%context : !tfrt_cuda.context, %allocator : !tfrt_cuda.allocator, %stream : !tfrt_cuda.stream,
-    %tensor : !t.tensor, %bytes : i64, %ch0 : !tfrt.chain) -> (!tfrt_cuda.buffer, !tfrt.chain) {
-  %host, %ch1 = tfrt_dht.get_buffer %tensor, %ch0
-  %buffer, %ch2 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch1
-  %ch3 = tfrt_cuda.mem.copy_host_to_device %context, %buffer, %host, %bytes, %stream, %ch2
-  tfrt.return %buffer, %ch3 : !tfrt_cuda.buffer, !tfrt.chain
+// Computes on the device.
+func @launch(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !tfrt.chain) -> !tfrt.chain {
+  %0 = tfrt_cuda.graph.launch %arg4, %arg1, %arg5
+  tfrt.return %0 : !tfrt.chain
+}
+
+// Copies the outputs to the host.
+func @download(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !tfrt.chain) -> (!t.tensor, !tfrt.chain) {
+  %0 = tfrt_cuda.mem.slice %arg2 {offset = 36880128 : i64, size = 40000 : i64}
+  %1:2 = tfrt_cuda.tensor.download %0, %arg1, %arg5 "10000xi32"
+  tfrt.return %1#0, %1#1 : !t.tensor, !tfrt.chain
 }

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tfrt::{
     Runtime,
     host::{AsyncValue, work_queue},
+    programs,
 };
 use tfrt_tensor::{Accessor, HostTensor};
 
@@ -108,4 +109,26 @@ fn the_trained_network_reads_drawn_digits() {
     let accuracy: f32 = accuracy.unwrap().0.parse().unwrap();
     assert!(accuracy > 95.0, "{text}");
     assert!(text.ends_with(" images/s, on cpu (2 threads)\n"), "{text}");
+}
+
+/// Writes the program again if the environment says `TFRT_BLESS=1`.
+#[test]
+fn the_device_program_is_what_the_compiler_writes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/mnist/device_inference.mlir");
+    let runtime = Runtime::builder().build().unwrap();
+    let text = programs::mnist_inference(&runtime).unwrap();
+    if std::env::var_os("TFRT_BLESS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == text, "{} is out of date", path.display());
+}
+
+/// On the CPU device, where a graph is launched for each of ten passes over the images.
+#[test]
+fn the_device_program_reads_drawn_digits() {
+    let printed = Printed::default();
+    let program = ("models/mnist/device_inference.mlir", "main");
+    call_on("mstd:2", printed.clone(), program, Vec::new());
+    let text = String::from_utf8(printed.0.lock().clone()).unwrap();
+    assert!(text.starts_with("accuracy: 97.49 % (9749 of 10000)"), "{text}");
 }

@@ -12,7 +12,7 @@ use tfrt_models::resnet50::{
 use tfrt_tensor::files::{npy, safetensors};
 use tfrt_tensor::{DenseHostTensor, TensorShape};
 
-use super::{BATCH, EXTENT, ME, SEED, Tool, difference, expected, scores_with};
+use super::{BATCH, EXTENT, ME, SEED, Tool, difference, expected, scores_with, written};
 
 /// Scale, offset, mean and variance of a layer's normalization, as `tests/reference/resnet50_keras.py` makes them.
 fn normalization(at: usize, layer: &Layer) -> [Vec<f32>; 4] {
@@ -186,7 +186,7 @@ fn a_network_of_keras_computes_what_keras_computes() {
     assert_eq!(tool.outcome, Outcome::Fine, "{}", tool.error);
     assert_eq!(tool.output, "keras's ResNet-50: 54 layers, 25530472 numbers\n");
     let expected = expected(include_str!("../reference/resnet50_keras.txt"));
-    for form in [Form::Host, Form::Eager] {
+    for form in Form::ALL {
         let options = ProgramOptions { variant: Variant::Keras, ..ProgramOptions::new(form) };
         let found = scores_with(&options.with_extent(EXTENT).with_batch(BATCH), "mstd:2", Some(&weights));
         let off = difference(&found.expect("scores"), &expected);
@@ -210,7 +210,7 @@ fn an_image_is_classified_with_weights_from_a_file() {
     std::fs::write(path("labels.txt"), labels).expect("a file");
     let mut answers = Vec::new();
     for form in Form::ALL {
-        let program = resnet50::program(&ProgramOptions::new(form).with_extent(32)).expect("a program");
+        let program = written(&ProgramOptions::new(form).with_extent(32));
         std::fs::write(path("program.mlir"), program).expect("a file");
         let run = ["run".into(), path("program.mlir"), "-i".into(), "@tests/images/shapes.jpg".into()];
         let options = ["--weights".into(), path("w.safetensors"), "--labels".into(), path("labels.txt")];

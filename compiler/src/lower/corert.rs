@@ -13,7 +13,7 @@ use tfrt_ir::{
 };
 use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
-use super::{SETUP, cuda::DevicePlan, write_signature};
+use super::{SETUP, WEIGHT, cuda::DevicePlan, write_signature};
 use crate::{
     ConstantId, Evaluator, Graph, MAIN,
     attributes::dense_attribute,
@@ -254,8 +254,7 @@ impl<'g> Lowering<'g> {
             return self.append_one(block, state);
         }
         let name = weight_name(self.graph, id);
-        let state =
-            OpState::new("tfrt_model.weight").attr("name", Attribute::string(&name)).results([tensor()]);
+        let state = OpState::new(WEIGHT).attr("name", Attribute::string(&name)).results([tensor()]);
         let weight = self.append_one(block, state);
         match constant.to_dense(&READ, self.allocator) {
             Ok(dense) => self.weights.push((name, dense.into())),

@@ -12,6 +12,8 @@ use crate::{Graph, Port, import::onnx::RETURN};
 pub const SETUP: &str = "setup";
 /// The function of a compiled program that describes it: it takes nothing and gives a `!tfrt_model.signature`.
 pub const SIGNATURE: &str = "signature";
+/// The kernel of a compiled program that returns a weight by its name.
+pub const WEIGHT: &str = "tfrt_model.weight";
 
 /// Kernels of programs that other libraries than the core runtime register.
 pub(crate) const OTHER_KERNELS: &[&str] = &[
@@ -43,7 +45,7 @@ pub(crate) const OTHER_KERNELS: &[&str] = &[
     "tfrt_cuda.turn.take",
     "tfrt_model.batch_number",
     "tfrt_model.signature",
-    "tfrt_model.weight",
+    WEIGHT,
 ];
 
 /// Adds `func @signature() -> !tfrt_model.signature`.

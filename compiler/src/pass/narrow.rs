@@ -12,6 +12,7 @@ use tfrt_host::DType;
 use tfrt_ir::{InsertionPoint, OpId, ValueId};
 use tfrt_tensor::{Accessor, HostTensor, f16};
 
+use super::dead_code;
 use crate::{Evaluator, Graph, GraphBuilder, MAIN, import::onnx::RETURN};
 
 static READ: Accessor = Accessor::new("constants that are narrowed");
@@ -99,6 +100,8 @@ fn narrow(graph: &mut Graph, evaluator: &Evaluator, dtype: DType) {
             let _ = narrow_op(graph, evaluator, (op, dtype), &mut narrowed);
         }
     }
+    // Wide forms that nothing uses would keep the narrow ones from being fused.
+    dead_code::run(graph, evaluator);
 }
 
 /// Returns whether an op is worth narrowing.

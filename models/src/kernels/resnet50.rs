@@ -158,15 +158,6 @@ fn weights(
     Ok((filter, bias))
 }
 
-fn bias(
-    layer: Attr<str>,
-    seed: Attr<i64>,
-    variant: Attr<str>,
-    cx: &ExecutionContext,
-) -> Result<DenseHostTensor, Diagnostic> {
-    Source::new(layer.0, seed.0, variant.0, cx)?.bias(cx)
-}
-
 /// Shows that one more of `total` layers is loaded. They are loaded in any order.
 fn show_loaded(total: u64, cx: &ExecutionContext) -> Result<(), Diagnostic> {
     let loaded = cx.resources().get_or_create("tfrt_resnet50.loaded", AtomicU64::default)?;
@@ -241,10 +232,6 @@ fn report(
 }
 
 pub(super) fn register(registry: &mut KernelRegistry) {
-    registry
-        .add("tfrt_resnet50.bias.f32", bias)
-        .attributes(&["layer", "seed", "variant"])
-        .doc("The bias that `tfrt_resnet50.weights.f32` gives, alone.");
     registry
         .add(
             "tfrt_resnet50.weights.f16",

@@ -69,7 +69,7 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
         last = "%widened".into();
     }
     let _ = writeln!(infer, "  %scores = \"corert.tensorhandle_to_ht\"({last}) : ({HANDLE}) -> !t.tensor");
-    Parts { prepared, setup, infer, more: String::new(), scores: "%scores".into(), done: "%ch".into() }
+    Parts { prepared, setup, infer, scores: "%scores".into(), done: "%ch".into() }
 }
 
 fn to_handle(handle: &str, tensor: &str) -> String {

@@ -17,7 +17,7 @@ pub(super) fn parts(options: &ProgramOptions, layers: &[Layer], steps: &[Step]) 
         step(&mut infer, options, layers, computed);
     }
     let prepared = (0..layers.len()).map(|at| (format!("%w{at}"), FILTER)).collect();
-    Parts { prepared, setup, infer, more: String::new(), scores: "%scores".into(), done: "%ch".into() }
+    Parts { prepared, setup, infer, scores: "%scores".into(), done: "%ch".into() }
 }
 
 /// The lines that make a layer's weights, named by its number.

@@ -4,7 +4,6 @@
 //! Images are `NHWC`, filters `HWIO`. This module runs nothing: it generates text and numbers.
 
 mod convert;
-mod device;
 mod eager;
 mod host;
 mod pipeline;
@@ -13,7 +12,7 @@ mod weights;
 
 pub use convert::{Converted, MODEL, NamedTensors, VARIANT, convert};
 pub use pipeline::pipeline;
-pub use program::{Form, Precision, ProgramOptions, program};
+pub use program::{Form, Precision, ProgramOptions, check, device_program, program, weights_program};
 pub use weights::{Weights, seeded_images, seeded_weights};
 pub(crate) use weights::{fill_seeded_bias, fill_seeded_filter, filter_to_ohwi};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use super::{Layer, REDUCTION, Variant, device, eager, host, layers_of, steps};
+use super::{Layer, REDUCTION, Then, Variant, eager, host, layers_of, steps};
 
 /// The implementation of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Form {
     Host,
     /// Ops through the core runtime, in host memory.
     Eager,
-    /// A device's libraries and our CUDA kernels, on a GPU or on the CPU device.
+    /// A device program, which the compiler makes of the network's op graph. It runs on a GPU or on the CPU device.
     Device,
 }
 
@@ -58,14 +58,6 @@ impl Precision {
         match self {
             Self::F32 => "f32",
             Self::F16 => "f16",
-        }
-    }
-
-    /// Returns the size of an element, in bytes.
-    pub(super) fn size(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::F16 => 2,
         }
     }
 }
@@ -132,15 +124,13 @@ pub(super) struct Parts {
     pub(super) setup: String,
     /// The lines that compute the scores of `%images` from them.
     pub(super) infer: String,
-    /// Further functions.
-    pub(super) more: String,
     /// The name of the scores.
     pub(super) scores: String,
     /// The name of the chain that becomes available with the scores.
     pub(super) done: String,
 }
 
-/// Returns a program of three functions, and more for devices (see `device.rs`):
+/// Returns a program of three functions:
 ///
 /// - `@setup` loads the weights (those of the file that the request names, else random ones) and
 ///   creates everything that is needed once;
@@ -150,9 +140,90 @@ pub(super) struct Parts {
 ///   probable classes.
 ///
 /// # Errors
+/// Those of [`check`], and a device program, which must be compiled.
+pub fn program(options: &ProgramOptions) -> Result<String, String> {
+    check(options)?;
+    let layers = layers_of(options.variant);
+    let steps = steps(&layers);
+    let parts = match options.form {
+        Form::Host => host::parts(options, &layers, &steps),
+        Form::Eager => eager::parts(options, &layers, &steps),
+        Form::Device => return Err("a device program is compiled from the network's op graph".to_owned()),
+    };
+    let names = list(&parts.prepared, |(name, _)| name.clone());
+    let types = list(&parts.prepared, |(_, ty)| (*ty).to_owned());
+    let parameters = list(&parts.prepared, |(name, ty)| format!("{name}: {ty}"));
+    let mut text = beginning(options, (&names, &types), true);
+    let Parts { setup, infer, scores, done, .. } = &parts;
+    let _ = write!(
+        text,
+        "\n// Weights, and what else is made once.\n\
+         func @setup() -> ({types}) {{\n{setup}  tfrt.return {names} : {types}\n}}\n\n\
+         // The scores of images.\n\
+         func @infer({parameters}, %images: !t.tensor) -> (!t.tensor, !tfrt.chain) {{\n{infer}  \
+         tfrt.return {scores}, {done} : !t.tensor, !tfrt.chain\n}}\n"
+    );
+    Ok(text)
+}
+
+/// Returns a device program, whose functions `functions` were compiled: `@setup`, which returns
+/// values of the types `prepared`, and `@infer`, which returns the scores alone.
+pub fn device_program(options: &ProgramOptions, functions: &str, prepared: &[String]) -> String {
+    let names: Vec<_> = (0..prepared.len()).map(|number| format!("%p{number}")).collect();
+    beginning(options, (&names.join(", "), &prepared.join(", ")), false) + functions
+}
+
+/// Returns the first lines of a program and `@main`. The lists name what `@setup` returns, and its types.
+fn beginning(options: &ProgramOptions, (names, types): (&str, &str), infer_returns_chain: bool) -> String {
+    let extent = options.extent;
+    let (results, chain) =
+        if infer_returns_chain { ("%scores, %ch0", "") } else { ("%scores", "  %ch0 = tfrt.new.chain\n") };
+    let result_types = if infer_returns_chain { "(!t.tensor, !tfrt.chain)" } else { "!t.tensor" };
+    format!(
+        "// ResNet-50 ({}'s) for images of {extent} x {extent} pixels in {}, {}.\n\
+         // Written by `tfrt resnet50 program`.\n\n\
+         // Prints the likeliest classes of an image.\n\
+         func @main(%image: !t.tensor) -> !tfrt.chain {{\n{}  \
+         {names} = tfrt.call @setup() : () -> ({types})\n  \
+         {results} = tfrt.call @infer({names}, %images) : ({types}, !t.tensor) -> {result_types}\n{chain}  \
+         %ch1 = \"tfrt_resnet50.report\"(%scores, %ch0) {{ count = 5 : i64 }} : (!t.tensor, !tfrt.chain) -> !tfrt.chain\n  \
+         tfrt.return %ch1 : !tfrt.chain\n}}\n",
+        options.variant,
+        options.precision.name(),
+        match options.form {
+            Form::Host => "by kernels of tensor mathematics",
+            Form::Eager => "by ops through the core runtime",
+            Form::Device => "on a device",
+        },
+        prepare(options)
+    )
+}
+
+/// Returns a program whose function `@weights` returns the filter and the bias of each layer, in the
+/// order of [`layers_of`], and then the filter and the bias of the last layer once more. Filters have
+/// the layout `HWIO` or `OHWI`, except for the first ones of the last layer, which are a matrix.
+pub fn weights_program(options: &ProgramOptions, precision: Precision, layout: &str) -> String {
+    let layers = layers_of(options.variant);
+    let of_layers =
+        layers.iter().map(|layer| (layer, if layer.then == Then::Scores { "IO" } else { layout }));
+    let loads: Vec<_> = of_layers.chain(layers.last().map(|last| (last, layout))).collect();
+    let (mut lines, mut names) = (String::new(), Vec::new());
+    for (at, (layer, layout)) in loads.into_iter().enumerate() {
+        let (filter, bias) = (format!("%f{at}"), format!("%b{at}"));
+        lines += &weights_line(options, (&filter, &bias), layer, layout, precision);
+        names.extend([filter, bias]);
+    }
+    let types = list(&names, |_| "!t.tensor".to_owned());
+    let names = names.join(", ");
+    format!("func @weights() -> ({types}) {{\n{lines}  tfrt.return {names} : {types}\n}}\n")
+}
+
+/// Checks the options of a program.
+///
+/// # Errors
 /// If the extent is not a multiple of 32 from 32 to 4096, a device program has no images or too
 /// many, or a host program has another precision than f32.
-pub fn program(options: &ProgramOptions) -> Result<String, String> {
+pub fn check(options: &ProgramOptions) -> Result<(), String> {
     let extent = options.extent;
     check_extent(extent)?;
     let numbers = options.batch.saturating_mul(extent * extent * 3);
@@ -165,47 +236,7 @@ pub fn program(options: &ProgramOptions) -> Result<String, String> {
     if options.form == Form::Host && options.precision != Precision::F32 {
         return Err("a host program computes in f32 alone".to_owned());
     }
-    let layers = layers_of(options.variant);
-    let steps = steps(&layers);
-    let parts = match options.form {
-        Form::Host => host::parts(options, &layers, &steps),
-        Form::Eager => eager::parts(options, &layers, &steps),
-        Form::Device => device::parts(options, &layers, &steps),
-    };
-    let names = list(&parts.prepared, |(name, _)| name.clone());
-    let types = list(&parts.prepared, |(_, ty)| (*ty).to_owned());
-    let parameters = list(&parts.prepared, |(name, ty)| format!("{name}: {ty}"));
-    let Parts { setup, infer, more, scores, done, .. } = &parts;
-    let mut text = format!(
-        "// ResNet-50 ({}'s) for images of {extent} x {extent} pixels in {}, {}.\n\
-         // Written by `tfrt resnet50 program`.\n\n",
-        options.variant,
-        options.precision.name(),
-        match options.form {
-            Form::Host => "by kernels of tensor mathematics",
-            Form::Eager => "by ops through the core runtime",
-            Form::Device => "on a device",
-        }
-    );
-    let _ = write!(
-        text,
-        "// Prints the likeliest classes of an image.\n\
-         func @main(%image: !t.tensor) -> !tfrt.chain {{\n{}  \
-         {names} = tfrt.call @setup() : () -> ({types})\n  \
-         %scores, %ch0 = tfrt.call @infer({names}, %images) : ({types}, !t.tensor) -> (!t.tensor, !tfrt.chain)\n  \
-         %ch1 = \"tfrt_resnet50.report\"(%scores, %ch0) {{ count = 5 : i64 }} : (!t.tensor, !tfrt.chain) -> !tfrt.chain\n  \
-         tfrt.return %ch1 : !tfrt.chain\n}}\n\n",
-        prepare(options)
-    );
-    let _ = write!(
-        text,
-        "// Weights, and what else is made once.\n\
-         func @setup() -> ({types}) {{\n{setup}  tfrt.return {names} : {types}\n}}\n\n\
-         // The scores of images.\n\
-         func @infer({parameters}, %images: !t.tensor) -> (!t.tensor, !tfrt.chain) {{\n{infer}  \
-         tfrt.return {scores}, {done} : !t.tensor, !tfrt.chain\n}}\n{more}"
-    );
-    Ok(text)
+    Ok(())
 }
 
 pub(super) fn check_extent(extent: usize) -> Result<(), String> {
@@ -261,14 +292,6 @@ pub(super) fn weights_line(
     )
 }
 
-/// Returns the line that loads only a layer's bias, in f32.
-pub(super) fn bias_line(options: &ProgramOptions, bias: &str, layer: &Layer) -> String {
-    format!(
-        "  {bias} = \"tfrt_resnet50.bias.f32\"() {{ layer = \"{}\", seed = 1 : i64, variant = \"{}\" }} : () -> (!t.tensor)\n",
-        layer.name, options.variant
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -276,11 +299,16 @@ mod tests {
     #[test]
     fn every_layer_is_in_a_program_once() {
         for form in Form::ALL {
-            let text = program(&ProgramOptions::new(form)).unwrap();
+            let options = ProgramOptions::new(form);
+            let text = match form {
+                Form::Device => weights_program(&options, Precision::F32, "OHWI"),
+                _ => program(&options).unwrap(),
+            };
             for layer in layers_of(Variant::Torchvision) {
+                let is_loaded_twice = form == Form::Device && layer.then == Then::Scores;
                 assert_eq!(
                     text.matches(&format!("\"{}\"", layer.name)).count(),
-                    1,
+                    if is_loaded_twice { 2 } else { 1 },
                     "{form:?} {}",
                     layer.name
                 );
@@ -296,7 +324,7 @@ mod tests {
             assert_eq!(precision.name().parse(), Ok(precision));
             for form in Form::ALL {
                 let options = ProgramOptions { precision, ..ProgramOptions::new(form) };
-                assert_eq!(program(&options).is_ok(), form != Form::Host || precision == Precision::F32);
+                assert_eq!(check(&options).is_ok(), form != Form::Host || precision == Precision::F32);
             }
         }
         assert!("f8".parse::<Precision>().is_err());

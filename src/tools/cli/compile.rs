@@ -100,6 +100,7 @@ impl Args {
             machine: self.plan.predict_for,
             costs: self.plan.costs()?.map(Arc::new),
             batches: self.batches(),
+            ..CudaOptions::default()
         })
     }
 }

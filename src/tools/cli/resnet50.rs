@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tfrt_host::{Diagnostic, ErrorCode};
 use tfrt_models::resnet50::{
-    Form, NamedTensors, Precision, ProgramOptions, Variant, convert, pipeline, program,
+    Form, NamedTensors, Precision, ProgramOptions, Variant, check, convert, pipeline,
 };
 use tfrt_tensor::{
     SharedAllocator,
@@ -13,8 +13,9 @@ use tfrt_tensor::{
 
 use super::{Failure, file_error};
 use crate::{
-    Console, Errors,
+    Console, Errors, Runtime,
     files::{check_output_path, replace_file},
+    programs,
 };
 
 #[derive(clap::Args)]
@@ -78,8 +79,13 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
 fn write_program(args: &ProgramArgs, console: &mut Console) -> Result<(), Failure> {
     let ProgramArgs { form, variant, precision, extent, batch, tasks, ref output } = *args;
     let options = ProgramOptions { form, variant, precision, extent, batch };
-    let text = tasks.map_or_else(|| program(&options), |tasks| pipeline(&options, tasks));
-    let text = text.map_err(Failure::Usage)?;
+    let text = match tasks {
+        Some(tasks) => pipeline(&options, tasks).map_err(Failure::Usage)?,
+        None => {
+            check(&options).map_err(Failure::Usage)?;
+            programs::resnet50(&options, &Runtime::builder().build()?)?
+        }
+    };
     let written = console.write(output, text.as_bytes());
     Ok(written.map_err(|error| Diagnostic::new(ErrorCode::Io, error))?)
 }

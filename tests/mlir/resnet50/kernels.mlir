@@ -9,8 +9,6 @@
 // RUN: tfrt run %s --function report -i 3xf32=0 --labels tests/mlir/resnet50/labels.txt | FileCheck %s --check-prefix=LABELLED
 // RUN: not tfrt run %s --function report -i f32=0 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: tfrt run %s --function bias | FileCheck %s --check-prefix=BIAS
-// RUN: tfrt run %s --function bias_alone | FileCheck %s --check-prefix=ALONE
-// RUN: not tfrt run %s --function bias_alone --weights tests/images/shapes.png 2>&1 | FileCheck %s --check-prefix=NO_WEIGHTS
 // RUN: not tfrt run %s --function unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not tfrt run %s --function bias --weights tests/images/shapes.png 2>&1 | FileCheck %s --check-prefix=NO_WEIGHTS
 // RUN: tfrt run %s --function check -i 1x2x2x3xf32=0 | FileCheck %s --check-prefix=GOOD
@@ -56,12 +54,6 @@ func @report(%scores: !t.tensor, %ch: !tfrt.chain) -> !tfrt.chain {
 // NO_WEIGHTS: error: tests/images/shapes.png: at byte 0:
 func @bias() -> !t.tensor {
   %filter, %bias = "tfrt_resnet50.weights.f32"() { layer = "conv1", layout = "OHWI", seed = 1 : i64, variant = "keras" } : () -> (!t.tensor, !t.tensor)
-  tfrt.return %bias : !t.tensor
-}
-
-// ALONE: result 0: !t.tensor = DenseHostTensor dtype = F32, shape = [64], md5sum = {{[0-9]+}}, values = [4.624812e-02, -7.591337e-02
-func @bias_alone() -> !t.tensor {
-  %bias = "tfrt_resnet50.bias.f32"() { layer = "conv1", seed = 1 : i64, variant = "keras" } : () -> (!t.tensor)
   tfrt.return %bias : !t.tensor
 }
 

@@ -46,7 +46,7 @@ pub fn lower_batches(
         rename_functions(&mut graph.module, &suffix);
         let (device_graph, planned) = super::plan(&graph, evaluator, options)?;
         let parts = (&device_graph, &planned);
-        let prepared = emit(&mut made, &graph, parts, evaluator, (options.records_graph, &suffix))?;
+        let prepared = emit(&mut made, &graph, parts, evaluator, (options, &suffix))?;
         variants.push(Variant { size, prepared });
         // Reports show the largest batch.
         plan = Some(super::report(&device_graph, planned));

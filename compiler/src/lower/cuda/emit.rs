@@ -9,6 +9,7 @@ use tfrt_ir::{
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use super::{
+    CudaOptions,
     emit_host::HostParts,
     nodes::{BufferId, Content, DeviceGraph, Node, Operand},
     planned::{ALIGNMENT, Item, Planned, Slice},
@@ -17,7 +18,7 @@ use crate::{
     ConstantId, Evaluator, Graph, MAIN, TensorType,
     import::onnx::RETURN,
     lower::{
-        SETUP,
+        SETUP, WEIGHT,
         corert::{self, Lowering, inline},
     },
     plan::Schedule,
@@ -26,7 +27,7 @@ use crate::{
 static READ: Accessor = Accessor::new("constants of a device program");
 
 /// How many handles of memory and streams `main` takes first.
-const BLOCKS: usize = 4;
+pub(super) const BLOCKS: usize = 4;
 
 /// The function that queues all ops, if the host takes no part in the program.
 const RUN: &str = "run";
@@ -52,7 +53,7 @@ pub(super) fn emit(
     graph: &Graph,
     (device_graph, planned): (&DeviceGraph, &Planned),
     evaluator: &Evaluator,
-    (records_graph, suffix): (bool, &str),
+    (options, suffix): (&CudaOptions, &str),
 ) -> Result<Vec<Type>, Diagnostics> {
     let mut lowering = Lowering::new(graph, evaluator);
     lowering.find_constants();
@@ -62,7 +63,7 @@ pub(super) fn emit(
         graph,
         device_graph,
         evaluator,
-        records_graph,
+        options,
         suffix,
         region_count: device_graph.region_count(),
         planned,
@@ -76,6 +77,9 @@ pub(super) fn emit(
         emitter.emit_run(region);
     }
     emitter.emit_main();
+    if options.separates_copies {
+        emitter.emit_parts();
+    }
     if emitter.host.calls_functions {
         emitter.lowering.lower_functions();
     }
@@ -89,10 +93,10 @@ pub(super) struct Emitter<'g> {
     pub(super) graph: &'g Graph,
     pub(super) device_graph: &'g DeviceGraph,
     evaluator: &'g Evaluator,
-    records_graph: bool,
+    options: &'g CudaOptions,
     /// What the names of functions end in.
-    suffix: &'g str,
-    region_count: usize,
+    pub(super) suffix: &'g str,
+    pub(super) region_count: usize,
     pub(super) planned: &'g Planned,
     /// What lowers the ops of the host, and owns the module.
     pub(super) lowering: Lowering<'g>,
@@ -106,8 +110,8 @@ pub(super) struct Emitter<'g> {
 pub(super) struct Body {
     pub(super) block: BlockId,
     pub(super) chain: ValueId,
-    arena: ValueId,
-    constants: ValueId,
+    pub(super) arena: ValueId,
+    pub(super) constants: ValueId,
 }
 
 /// The streams of a program, the queues of ops on them, and the events between them.
@@ -239,9 +243,13 @@ impl Emitter<'_> {
 
     /// What `setup` gives and `main` takes before the model's inputs: [`BLOCKS`] handles, what launches or queues the ops, and
     /// what the ops of the host take.
-    fn prepared(&self) -> Vec<Type> {
+    pub(super) fn prepared(&self) -> Vec<Type> {
         let blocks = [ty("turns"), ty("stream"), ty("buffer"), ty("buffer")];
-        let run = if self.records_graph { vec![ty("graph"); self.region_count] } else { self.handle_types() };
+        let run = if self.options.records_graph {
+            vec![ty("graph"); self.region_count]
+        } else {
+            self.handle_types()
+        };
         blocks.into_iter().chain(run).chain(self.host.types()).collect()
     }
 
@@ -292,6 +300,9 @@ impl Emitter<'_> {
             self.lowering.errors.push(Diagnostic::error(Location::Unknown, "the graph lacks a constant"));
             return self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
         };
+        if let Some((name, _)) = self.options.provided.iter().find(|(_, known)| are_equal(known, constant)) {
+            return self.weight(block, name);
+        }
         if let Some(value) = inline(constant) {
             let state =
                 OpState::new("corert.const_dense_tensor").attr("value", value).results([corert::handle()]);
@@ -303,8 +314,12 @@ impl Emitter<'_> {
             Some(name) => name.clone(),
             None => self.add_weight(id, constant),
         };
-        let state =
-            OpState::new("tfrt_model.weight").attr("name", Attribute::string(&name)).results([tensor()]);
+        self.weight(block, &name)
+    }
+
+    /// The weight of this name as a host tensor.
+    fn weight(&mut self, block: BlockId, name: &str) -> ValueId {
+        let state = OpState::new(WEIGHT).attr("name", Attribute::string(name)).results([tensor()]);
         self.append_one(block, state)
     }
 
@@ -334,7 +349,7 @@ impl Emitter<'_> {
         let state = (OpState::new("tfrt_cuda.turn.create"), &[][..]);
         let turns = self.chained(block, &mut body.chain, state, Some(ty("turns")));
         let mut returned = vec![turns, stream, body.arena, body.constants];
-        if self.records_graph {
+        if self.options.records_graph {
             for region in 0..self.region_count {
                 let state = (OpState::new("tfrt_cuda.graph.begin_capture"), &[stream][..]);
                 self.chained(block, &mut body.chain, state, None);
@@ -498,12 +513,7 @@ impl Emitter<'_> {
         let mut body = Body { block, chain, arena: arguments[2], constants: arguments[3] };
         let state = (OpState::new("tfrt_cuda.turn.take"), &arguments[..1]);
         let turn = self.chained(block, &mut body.chain, state, Some(ty("turn")));
-        for (number, buffer) in self.device_graph.buffers.iter().enumerate() {
-            let Content::Input(input) = buffer.content else { continue };
-            let slice = self.slice(&body, self.planned.buffers[number]);
-            let name = self.graph.inputs.get(input).map_or("", |input| &input.name);
-            self.emit_upload(&mut body, (slice, arguments[prepared + input], stream), name, &buffer.ty);
-        }
+        self.emit_inputs(&mut body, stream, &arguments[prepared..]);
         let mut side = self.host_body(&body, (chain, stream), host, &arguments[prepared..]);
         for part in 0..=self.region_count.max(self.device_graph.host.step_count()) {
             self.emit_step(&mut body, &mut side, part);
@@ -517,9 +527,19 @@ impl Emitter<'_> {
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 
+    /// Copies the inputs to their places.
+    pub(super) fn emit_inputs(&mut self, body: &mut Body, stream: ValueId, tensors: &[ValueId]) {
+        for (number, buffer) in self.device_graph.buffers.iter().enumerate() {
+            let Content::Input(input) = buffer.content else { continue };
+            let slice = self.slice(body, self.planned.buffers[number]);
+            let name = self.graph.inputs.get(input).map_or("", |input| &input.name);
+            self.emit_upload(body, (slice, tensors[input], stream), name, &buffer.ty);
+        }
+    }
+
     /// Launches the graph of a region, or queues its ops.
-    fn emit_region(&mut self, body: &mut Body, region: usize, run: &[ValueId], stream: ValueId) {
-        if self.records_graph {
+    pub(super) fn emit_region(&mut self, body: &mut Body, region: usize, run: &[ValueId], stream: ValueId) {
+        if self.options.records_graph {
             let state = (OpState::new("tfrt_cuda.graph.launch"), &[run[region], stream][..]);
             self.chained(body.block, &mut body.chain, state, None);
         } else {

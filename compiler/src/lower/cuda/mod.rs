@@ -11,6 +11,7 @@
 mod batches;
 mod emit;
 mod emit_host;
+mod emit_parts;
 mod host;
 mod nodes;
 mod planned;
@@ -20,6 +21,7 @@ pub use batches::lower_batches;
 use std::sync::Arc;
 
 use tfrt_ir::{Diagnostic, Diagnostics, Location};
+use tfrt_tensor::HostTensor;
 
 use super::{corert::Lowered, write_signature};
 use crate::{
@@ -45,7 +47,20 @@ pub struct CudaOptions {
     pub costs: Option<Arc<Costs>>,
     /// The batch sizes for which there is a plan each, if the model's first extent is open. A run chooses by its inputs.
     pub batches: Vec<u64>,
+    /// Whether the copies of inputs and outputs are functions, too, for callers that keep tensors on the device: [`UPLOAD`],
+    /// [`LAUNCH`] and [`DOWNLOAD`]. The host can then take no part in the program.
+    pub separates_copies: bool,
+    /// Constants that kernels of the caller provide. The program asks for each by its name here, however small it is, and
+    /// they are not among the weights.
+    pub provided: Vec<(String, HostTensor)>,
 }
+
+/// The function of a device program that copies the inputs to the device, with [`CudaOptions::separates_copies`].
+pub const UPLOAD: &str = "upload";
+/// The function that queues the ops.
+pub const LAUNCH: &str = "launch";
+/// The function that copies the outputs to the host.
+pub const DOWNLOAD: &str = "download";
 
 /// An op of a device program that runs on the host.
 #[derive(Clone, Debug)]
@@ -82,6 +97,8 @@ impl Default for CudaOptions {
             machine: &MACHINES[0],
             costs: None,
             batches: Vec::new(),
+            separates_copies: false,
+            provided: Vec::new(),
         }
     }
 }
@@ -96,7 +113,7 @@ pub fn lower(graph: &Graph, evaluator: &Evaluator, options: &CudaOptions) -> Res
     let mut made = emit::Made::default();
     write_signature(graph, &mut made.module);
     let parts = (&device_graph, &planned);
-    emit::emit(&mut made, graph, parts, evaluator, (options.records_graph, ""))?;
+    emit::emit(&mut made, graph, parts, evaluator, (options, ""))?;
     let emit::Made { module, weights } = made;
     Ok(Lowered { module, weights, plan: Some(report(&device_graph, planned)) })
 }
