@@ -121,6 +121,7 @@ fn requests_in_progress_are_bounded() {
     assert_eq!(error.code, ErrorCode::ResourceExhausted, "{error}");
     assert!(error.to_string().contains("4 requests of the context are in progress"), "{error}");
     // The others wait, and are cancelled.
+    eventually("the kernels run", || server.blocked() == 4);
     drop(others);
     eventually("the kernels are cancelled", || server.cancelled() == 4);
     is_up(&client);

@@ -29,6 +29,7 @@ use crate::requests::{TASK, create_context, execute, register};
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) executed: AtomicUsize,
+    pub(crate) blocked: AtomicUsize,
     pub(crate) cancelled: AtomicUsize,
 }
 
@@ -45,13 +46,14 @@ struct TestHost {
 /// A value that nobody produces until the request is cancelled.
 fn block(cx: &ExecutionContext, counts: &Arc<Counts>) -> AsyncValueRef<Chain> {
     let (promise, value) = Promise::new();
-    let counts = counts.clone();
+    let at_end = counts.clone();
     let hook = cx.request().when_cancelled(move |reason| {
-        counts.cancelled.fetch_add(1, Ordering::SeqCst);
+        at_end.cancelled.fetch_add(1, Ordering::SeqCst);
         promise.set_error(reason.clone());
     });
     // The request keeps the call; dropping the hook would cancel the registration.
     std::mem::forget(hook);
+    counts.blocked.fetch_add(1, Ordering::SeqCst);
     value
 }
 
@@ -155,6 +157,10 @@ impl TestServer {
 
     pub(crate) fn executed(&self) -> usize {
         self.counts.executed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn blocked(&self) -> usize {
+        self.counts.blocked.load(Ordering::SeqCst)
     }
 
     pub(crate) fn cancelled(&self) -> usize {

@@ -28,7 +28,7 @@
 // PREPARE: shape = [1, 1, 1, 3]
 // JPEG: shape = [1, 1, 1, 3]
 // NO_IMAGE: error: an image is a tensor of ui8 with rows, columns and 3 channels, not F32 [4]
-// NO_FILE: kernels.mlir.jpg': No such file
+// NO_FILE: failed to open file {{.*}}kernels.mlir.jpg for reading: No such file
 func @prepare(%image: !t.tensor) -> !t.tensor {
   %x = "tfrt_image.prepare.f32"(%image) { bgr = false, crop = 1 : i64, deviation = [255.0 : f32, 255.0 : f32, 255.0 : f32], mean = [0.0 : f32, 0.0 : f32, 0.0 : f32], side = 8 : i64 } : (!t.tensor) -> !t.tensor
   tfrt.return %x : !t.tensor

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str, ty: &str) -> AsyncValue {
-        let value = super::super::parse(text, ty, &(Arc::new(SystemAllocator) as Allocator));
+        let value = super::super::parse(text, ty, u64::MAX, &(Arc::new(SystemAllocator) as Allocator));
         value.unwrap_or_else(|_| panic!("{text} is not a value"))
     }
 

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, ty: &str) -> Result<AsyncValue, Failure> {
-        parse(text, ty, &(Arc::new(SystemAllocator) as Allocator))
+        parse(text, ty, u64::MAX, &(Arc::new(SystemAllocator) as Allocator))
     }
 
     #[test]
