@@ -36,7 +36,7 @@ fn eventually(what: &str, is_so: impl Fn() -> bool) {
         }
         thread::sleep(Duration::from_millis(20));
     }
-    panic!("{what}");
+    assert!(is_so(), "{what}");
 }
 
 /// Makes every call of a worker that gets a signal first.
