@@ -13,6 +13,7 @@ real:imaginary. Inputs are random numbers from a fixed seed, and edges: values t
 are not finite, signed zeros, extremes of integers, empty tensors, negative axes.
 """
 import os
+import struct
 import sys
 import zlib
 
@@ -2021,9 +2022,62 @@ def pictures():
         case("SparseReshape", input_indices=indices, input_shape=shape, new_shape=np.array(to, np.int64))
 
 
+def draws():
+    seed, key, counter = np.array([3, 7], np.int32), np.array([9], np.uint64), np.array([1, 2], np.uint64)
+    for dtype in (tf.int32, tf.int64, tf.uint32, tf.uint64):
+        for shape in ([5], [2, 3], [0]):
+            case("StatelessRandomUniformFullInt", shape=np.array(shape, np.int32), seed=seed, dtype=dtype)
+            case("StatelessRandomUniformFullIntV2", shape=np.array(shape, np.int32), key=key, counter=counter, alg=np.array(1, np.int32), dtype=dtype)
+    for dtype in (np.float32, np.float64):
+        logits = random(dtype, 2, 4)
+        logits[0, 1] = -np.inf
+        for samples in (0, 1, 7):
+            for to in (tf.int32, tf.int64):
+                case("StatelessMultinomial", logits=logits, num_samples=np.array(samples, np.int32), seed=seed, output_dtype=to)
+    case("StatelessMultinomial", logits=logits[0], num_samples=np.array(3, np.int32), seed=seed)
+    case("StatelessMultinomial", logits=logits, num_samples=np.array(-1, np.int32), seed=seed)
+
+
+def encoded_images():
+    text = lambda value: np.array(value, object)
+    for channels in (1, 2, 3, 4):
+        pixels = rng.integers(0, 256, [3, 2, channels])
+        for dtype in (np.uint8, np.uint16):
+            data = text(tf.io.encode_png(tf.constant(pixels * (1 if dtype is np.uint8 else 257), dtype)).numpy())
+            for wanted in (0, 1, 2, 3, 4):
+                for to in (tf.uint8, tf.uint16):
+                    case("DecodePng", contents=data, channels=wanted, dtype=to)
+            case("DecodeImage", contents=data, dtype=tf.float32, expand_animations=False)
+    case("DecodeImage", contents=data, channels=3, expand_animations=False)
+    rows = bytes([1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 9, 10, 11, 12, 0, 0])
+    header = lambda height: b"BM" + struct.pack("<IHHI", 70, 0, 0, 54) + struct.pack("<IiiHHIIiiII", 40, 2, height, 1, 24, 0, 16, 0, 0, 0, 0)
+    for height in (2, -2):
+        case("DecodeBmp", contents=text(header(height) + rows))
+        case("DecodeBmp", contents=text(header(height) + rows), channels=3)
+    case("DecodeBmp", contents=text(header(2) + rows[:9]))
+    case("DecodeBmp", contents=text(header(2) + rows), channels=4)
+    jpeg = text(tf.io.encode_jpeg(np.full([5, 4, 3], 128, np.uint8)).numpy())
+    case("DecodeJpeg", contents=jpeg)
+    case("DecodeJpeg", contents=jpeg, channels=1)
+    case("DecodeAndCropJpeg", contents=jpeg, crop_window=np.array([1, 0, 2, 3], np.int32))
+    case("DecodeAndCropJpeg", contents=jpeg, crop_window=np.array([1, 0, 5, 3], np.int32))
+    for to in (tf.int32, tf.int64):
+        case("ExtractJpegShape", contents=jpeg, output_type=to)
+    for bad in (b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"no image"):
+        case("DecodeImage", contents=text(bad))
+    for bits in (8, 16, 32):
+        row = bytes(range(bits // 4)).ljust(-(-bits // 16) * 4, b"\0")
+        file = b"BM" + struct.pack("<IHHI", 70, 0, 0, 54) + struct.pack("<IiiHHIIiiII", 40, 2, 2, 1, bits, 0, 16, 0, 0, 0, 0) + row * 2
+        for channels in (0, 1, 3, 4):
+            case("DecodeBmp", contents=text(file), channels=channels)
+        case("DecodeImage", contents=text(file), channels=3, dtype=tf.float32, expand_animations=False)
+    for op in ("DecodePng", "DecodeJpeg"):
+        case(op, contents=text(file))
+
+
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings,
-            integers, lists, segments, special_functions, linear_algebra, text_bytes, pictures]
+            integers, lists, segments, special_functions, linear_algebra, text_bytes, pictures, draws, encoded_images]
 
 
 def main(names):

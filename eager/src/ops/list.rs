@@ -15,13 +15,13 @@ use super::shape::numbers;
 use super::support::{
     Computed, Described, int_attr, integer, integers, invalid, one, product, take, unsupported,
 };
-use super::types;
-use crate::{CpuCall, MetadataCall, OpRegistry, OpResult, attr};
+use super::{string_lists, types};
+use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult, attr};
 
 static ME: Accessor = Accessor::new("tf op of lists of tensors");
 
 /// Returns the number of a list's elements, and their extents.
-fn parts(list: &TensorShape) -> Result<(usize, &[usize]), Diagnostic> {
+pub(super) fn parts(list: &TensorShape) -> Result<(usize, &[usize]), Diagnostic> {
     let (&count, dims) =
         list.dims().split_first().ok_or_else(|| invalid("a scalar is no list of tensors"))?;
     Ok((count, dims))
@@ -35,7 +35,7 @@ fn fits(known: &[usize], dims: &[usize]) -> bool {
 }
 
 /// Checks that a tensor may be an element of a list.
-fn check_element(list: &TensorMetadata, element: &TensorMetadata) -> Result<(), Diagnostic> {
+pub(super) fn check_element(list: &TensorMetadata, element: &TensorMetadata) -> Result<(), Diagnostic> {
     let (_, dims) = parts(&list.shape)?;
     if list.dtype != element.dtype {
         return Err(invalid(format!("the list is of {}, its new element of {}", list.dtype, element.dtype)));
@@ -50,13 +50,13 @@ fn check_element(list: &TensorMetadata, element: &TensorMetadata) -> Result<(), 
 }
 
 /// Returns the count in an argument.
-fn count(tensor: &HostTensor, what: &str) -> Result<usize, Diagnostic> {
+pub(super) fn count(tensor: &HostTensor, what: &str) -> Result<usize, Diagnostic> {
     let value = integer(tensor, what)?;
     usize::try_from(value).map_err(|_| invalid(format!("{what} must not be negative, got {value}")))
 }
 
 /// Returns the index in a list of `len` elements that an argument names.
-fn place(index: i64, len: usize) -> Result<usize, Diagnostic> {
+pub(super) fn place(index: i64, len: usize) -> Result<usize, Diagnostic> {
     usize::try_from(index)
         .ok()
         .filter(|&place| place < len)
@@ -64,7 +64,7 @@ fn place(index: i64, len: usize) -> Result<usize, Diagnostic> {
 }
 
 /// Returns the extents in an argument `element_shape`, with zero for unknown ones.
-fn given_dims(shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+pub(super) fn given_dims(shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     let dims = integers(shape, "element_shape")?;
     let extent = |&dim: &i64| match dim {
         -1 => Ok(0),
@@ -78,7 +78,10 @@ fn given_dims(shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
 }
 
 /// Returns the extents of a list's elements, refined by an argument `element_shape`.
-fn element_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+pub(super) fn element_dims(
+    list: &TensorShape,
+    shape: &HostTensor,
+) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     let ((_, known), given) = (parts(list)?, given_dims(shape)?);
     if fits(&given, known) {
         return Ok(known.into());
@@ -91,7 +94,7 @@ fn element_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usiz
 
 /// Returns the extents of an element that is read. As in TensorFlow, an element that was set has
 /// its own extents, regardless of `element_shape`.
-fn read_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
+pub(super) fn read_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallVec<[usize; 8]>, Diagnostic> {
     match parts(list)? {
         (_, known) if known.contains(&0) => element_dims(list, shape),
         (_, known) => Ok(known.into()),
@@ -127,6 +130,9 @@ fn zeros(
 /// Returns a list of elements that are not set.
 fn unset(call: &CpuCall<'_>, shape: &HostTensor, count: usize) -> Computed {
     let dtype = call.attrs.required("element_dtype")?;
+    if dtype == DType::String {
+        return string_lists::unset(shape, count);
+    }
     Ok(zeros(call, dtype, count, &given_dims(shape)?)?.into())
 }
 
@@ -145,13 +151,22 @@ fn from_tensor(call: CpuCall<'_>) -> Computed {
             &given[..]
         )));
     }
-    Ok(tensor.dense()?.clone().into())
+    Ok(tensor.clone().into())
+}
+
+/// Returns whether an argument is a tensor of strings.
+fn has_strings(call: &CpuCall<'_>) -> bool {
+    call.arguments.first().is_some_and(|list| list.dtype() == DType::String)
 }
 
 /// Returns a list with one element set, which may be beyond its end if an attribute allows it. The
 /// list's memory is reused if it has no other user.
 fn set_item(call: CpuCall<'_>) -> Computed {
     let [list, index, item] = take(&call)?;
+    if has_strings(&call) {
+        let grows = call.attrs.optional("resize_if_index_out_of_bounds")?.unwrap_or(false);
+        return string_lists::set_item(&call, grows);
+    }
     let (list, item) = (list.dense()?, item.dense()?);
     check_element(list.metadata(), item.metadata())?;
     let (len, known) = parts(list.shape())?;
@@ -186,6 +201,9 @@ fn push_back_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 fn push_back(call: CpuCall<'_>) -> Computed {
+    if has_strings(&call) {
+        return string_lists::push_back(&call);
+    }
     let [list, item] = call.dense()?;
     let (count, _) = parts(list.shape())?;
     with_element!(
@@ -217,6 +235,9 @@ fn gathered<T: Element>(
 }
 
 fn get_item(call: CpuCall<'_>) -> Computed {
+    if has_strings(&call) {
+        return string_lists::get_item(&call);
+    }
     let [list, index, shape] = take(&call)?;
     let (list, dims) = (list.dense()?, read_dims(list.shape(), shape)?);
     let place = place(integer(index, "index")?, parts(list.shape())?.0)?;
@@ -239,6 +260,9 @@ fn element(
 }
 
 fn gather(call: CpuCall<'_>) -> Computed {
+    if has_strings(&call) {
+        return string_lists::gather(&call);
+    }
     let [list, indices, shape] = take(&call)?;
     let (list, dims) = (list.dense()?, element_dims(list.shape(), shape)?);
     let (count, _) = parts(list.shape())?;
@@ -254,9 +278,12 @@ fn gather(call: CpuCall<'_>) -> Computed {
 
 fn pop_back(call: CpuCall<'_>) -> Computed {
     let [list, shape] = take(&call)?;
-    let (list, dims) = (list.dense()?, read_dims(list.shape(), shape)?);
     let (count, known) = parts(list.shape())?;
     let last = count.checked_sub(1).ok_or_else(|| invalid("Trying to pop from an empty list."))?;
+    if has_strings(&call) {
+        return string_lists::pop_back(&call, last);
+    }
+    let (list, dims) = (list.dense()?, read_dims(list.shape(), shape)?);
     let popped = element(&call, "tf.TensorListPopBack", list, last, &dims)?;
     let rest = with_element!(
         list.dtype(),
@@ -270,7 +297,7 @@ fn pop_back(call: CpuCall<'_>) -> Computed {
 /// Returns all elements of a list. They share its memory, unless none was ever set.
 fn stack(call: CpuCall<'_>) -> Computed {
     let [list, shape] = take(&call)?;
-    let (list, dims) = (list.dense()?, element_dims(list.shape(), shape)?);
+    let dims = element_dims(list.shape(), shape)?;
     let (count, known) = parts(list.shape())?;
     let expected = int_attr(call.attrs, "num_elements")?.unwrap_or(-1);
     if expected != -1 && usize::try_from(expected) != Ok(count) {
@@ -280,14 +307,18 @@ fn stack(call: CpuCall<'_>) -> Computed {
     }
     match known == &dims[..] {
         true => Ok(list.clone().into()),
+        false if has_strings(&call) => string_lists::resized(list, count, &dims),
         false => Ok(zeros(&call, list.dtype(), count, &dims)?.into()),
     }
 }
 
 fn resize(call: CpuCall<'_>) -> Computed {
     let [list, size] = take(&call)?;
-    let (list, count) = (list.dense()?, count(size, "size")?);
-    let (_, dims) = parts(list.shape())?;
+    let (count, (_, dims)) = (count(size, "size")?, parts(list.shape())?);
+    if has_strings(&call) {
+        return string_lists::resized(list, count, dims);
+    }
+    let list = list.dense()?;
     with_element!(
         list.dtype(),
         |T| Ok(extended::<T>(&call, list, (count, dims))?.into()),
@@ -307,26 +338,49 @@ fn length(call: CpuCall<'_>) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add("tf.TensorListReserve").types(types::ELEMENTS).attrs([attr::dtype("element_dtype")]).cpu(
-        |call| {
+    ops.add("tf.TensorListReserve")
+        .types(types::ANY)
+        .attrs([attr::dtype("element_dtype")])
+        .cpu(|call| {
             let [shape, size] = take(&call)?;
             unset(&call, shape, count(size, "num_elements")?)
-        },
-    );
-    ops.add("tf.EmptyTensorList").types(types::ELEMENTS).attrs([attr::dtype("element_dtype")]).cpu(|call| {
-        let [shape, _] = take(&call)?;
-        unset(&call, shape, 0)
-    });
-    ops.add("tf.TensorListFromTensor").types(types::ELEMENTS).metadata(from_tensor_metadata).cpu(from_tensor);
+        })
+        .forms(Forms::STRING);
+    ops.add("tf.EmptyTensorList")
+        .types(types::ANY)
+        .attrs([attr::dtype("element_dtype")])
+        .cpu(|call| {
+            let [shape, _] = take(&call)?;
+            unset(&call, shape, 0)
+        })
+        .forms(Forms::STRING);
+    ops.add("tf.TensorListFromTensor")
+        .types(types::ANY)
+        .metadata(from_tensor_metadata)
+        .cpu(from_tensor)
+        .forms(Forms::STRING);
     ops.add("tf.TensorListSetItem")
-        .types(types::ELEMENTS)
+        .types(types::ANY)
         .attrs([attr::boolean_or("resize_if_index_out_of_bounds", false)])
-        .cpu(set_item);
-    ops.add("tf.TensorListPushBack").types(types::ELEMENTS).metadata(push_back_metadata).cpu(push_back);
-    ops.add("tf.TensorListGetItem").types(types::ELEMENTS).cpu(get_item);
-    ops.add("tf.TensorListGather").types(types::ELEMENTS).cpu(gather);
-    ops.add("tf.TensorListPopBack").types(types::ELEMENTS).cpu(pop_back);
-    ops.add("tf.TensorListStack").types(types::ELEMENTS).attrs([attr::int_or("num_elements", -1)]).cpu(stack);
-    ops.add("tf.TensorListResize").types(types::ELEMENTS).cpu(resize);
-    ops.add("tf.TensorListLength").types(types::ELEMENTS).metadata(length_metadata).cpu(length);
+        .cpu(set_item)
+        .forms(Forms::STRING);
+    ops.add("tf.TensorListPushBack")
+        .types(types::ANY)
+        .metadata(push_back_metadata)
+        .cpu(push_back)
+        .forms(Forms::STRING);
+    ops.add("tf.TensorListGetItem").types(types::ANY).cpu(get_item).forms(Forms::STRING);
+    ops.add("tf.TensorListGather").types(types::ANY).cpu(gather).forms(Forms::STRING);
+    ops.add("tf.TensorListPopBack").types(types::ANY).cpu(pop_back).forms(Forms::STRING);
+    ops.add("tf.TensorListStack")
+        .types(types::ANY)
+        .attrs([attr::int_or("num_elements", -1)])
+        .cpu(stack)
+        .forms(Forms::STRING);
+    ops.add("tf.TensorListResize").types(types::ANY).cpu(resize).forms(Forms::STRING);
+    ops.add("tf.TensorListLength")
+        .types(types::ANY)
+        .metadata(length_metadata)
+        .cpu(length)
+        .forms(Forms::STRING);
 }

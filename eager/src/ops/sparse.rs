@@ -15,10 +15,10 @@ use super::types;
 use crate::{CpuCall, OpRegistry, ResultType, attr};
 
 /// The coordinates of elements, a row for each.
-struct Coordinates {
+pub(super) struct Coordinates {
     values: SmallVec<[i64; 8]>,
     len: usize,
-    rank: usize,
+    pub(super) rank: usize,
 }
 
 impl Coordinates {
@@ -36,12 +36,12 @@ impl Coordinates {
         &self.values[number * self.rank..][..self.rank]
     }
 
-    fn rows(&self) -> impl Iterator<Item = &[i64]> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[i64]> {
         (0..self.len).map(|number| self.row(number))
     }
 
     /// The coordinates, which must lie in a shape.
-    fn within(indices: &HostTensor, shape: &[i64]) -> Result<Self, Diagnostic> {
+    pub(super) fn within(indices: &HostTensor, shape: &[i64]) -> Result<Self, Diagnostic> {
         let all = Self::new(indices)?;
         if all.rank != shape.len() {
             let (rank, dims) = (all.rank, shape.len());

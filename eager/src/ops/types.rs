@@ -22,6 +22,9 @@ pub(super) const FIELDS: Types =
     &[I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, Complex64, Complex128];
 /// Truth values and real numbers.
 pub(super) const ORDERED: Types = &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64];
+/// Whatever has an order: truth values, real numbers and strings.
+pub(super) const ORDERED_OR_STRINGS: Types =
+    &[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64, String];
 /// The types that matrix products take.
 pub(super) const FACTORS: Types = &[I8, I16, I32, I64, UI8, F16, BF16, F32, F64, Complex64, Complex128];
 /// The types of dense tensors.

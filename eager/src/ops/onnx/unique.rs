@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 
 use tfrt_host::DType;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element};
+use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape};
 
 use super::arguments::{RESULTS, flag, pick, wanted};
-use super::two::results;
-use crate::ops::support::{Computed, allocate, axis_of, int_attr, invalid, product};
+use crate::ops::plain::results;
+use crate::ops::strings::strings;
+use crate::ops::support::{Computed, allocate, axis_of, int_attr, invalid, product, room_for, take};
 use crate::ops::types;
-use crate::{CpuCall, OpRegistry, attr};
+use crate::{CpuCall, Forms, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx.Unique");
 
@@ -50,7 +51,7 @@ fn unique<T: Element + PartialOrd>(call: &CpuCall<'_>) -> Computed {
             elements[(o * groups.len() + g) * inner..][..inner].copy_from_slice(from);
         }
     }
-    describe(call, values, &groups, count)
+    describe(call, values.into(), &groups, count)
 }
 
 /// Returns the members of each group of equal slices, in their order. The groups are in the slices'
@@ -71,12 +72,26 @@ fn group(count: usize, is_sorted: bool, order_of: &dyn Fn(usize, usize) -> Order
     groups
 }
 
+/// The different elements of a tensor of strings, which is looked at as a vector.
+fn unique_strings(call: &CpuCall<'_>) -> Computed {
+    let [x] = take(call)?;
+    if int_attr(call.attrs, "axis")?.is_some() && x.shape().rank() > 1 {
+        return Err(invalid("slices of strings are not supported"));
+    }
+    let x = strings(x)?.strings();
+    let groups = group(x.len(), flag(call.attrs, "sorted", true)?, &|i, j| x[i].cmp(&x[j]));
+    let mut values = room_for(groups.len())?;
+    values.extend(groups.iter().map(|group| x[group[0]].clone()));
+    let values = StringHostTensor::new(TensorShape::new(&[groups.len()])?, values)?;
+    describe(call, values.into(), &groups, x.len())
+}
+
 /// Returns the results: `values`, and where they are among `count` slices.
-fn describe(call: &CpuCall<'_>, values: DenseHostTensor, groups: &[Vec<usize>], count: usize) -> Computed {
+fn describe(call: &CpuCall<'_>, values: HostTensor, groups: &[Vec<usize>], count: usize) -> Computed {
     let list = |count: usize, at: &mut dyn FnMut(&mut [i64])| {
         let mut tensor = allocate(call, DType::I64, &[count])?;
         at(tensor.elements_mut::<i64>()?);
-        Ok::<_, tfrt_host::Diagnostic>(tensor)
+        Ok::<HostTensor, tfrt_host::Diagnostic>(tensor.into())
     };
     let firsts = list(groups.len(), &mut |out| {
         out.iter_mut().zip(groups).for_each(|(out, group)| *out = group[0] as i64);
@@ -92,12 +107,16 @@ fn describe(call: &CpuCall<'_>, values: DenseHostTensor, groups: &[Vec<usize>], 
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("onnx.Unique")
-        .types(types::ORDERED)
+        .types(types::ORDERED_OR_STRINGS)
         .attrs([attr::int("axis").optional(), attr::int_or("sorted", 1), RESULTS])
         .cpu(|call| {
             let dtype = call.arguments.first().map_or(DType::F32, |tensor| tensor.dtype());
+            if dtype == DType::String {
+                return unique_strings(&call);
+            }
             crate::ops::support::with_type!(dtype, "onnx.Unique", |T| unique::<T>(&call),
                 I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
                 F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64)
-        });
+        })
+        .forms(Forms::STRING);
 }
