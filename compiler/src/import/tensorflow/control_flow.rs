@@ -15,7 +15,7 @@ use super::{
     Importer, State,
     function::Open,
     node::{ImportError, Imported, Node, Value},
-    ops::Family,
+    ops::{Family, columns_of},
     proto::NameAttrList,
 };
 use crate::TensorType;
@@ -175,11 +175,14 @@ impl Slots {
         for (index, argument) in arguments.iter().enumerate() {
             let slot = match argument {
                 Value::Resource(name) => {
-                    if let Some(&held) = importer.state.variables.get(name)
-                        && seen.insert(name.clone())
-                    {
-                        let slot = slots.slot(importer, held, is_constant(Err(name)));
-                        slots.variables.push((name.clone(), slot));
+                    // A table is two variables.
+                    for name in [[name.clone()].as_slice(), &columns_of(name)].concat() {
+                        if let Some(&held) = importer.state.variables.get(&name)
+                            && seen.insert(name.clone())
+                        {
+                            let slot = slots.slot(importer, held, is_constant(Err(&name)));
+                            slots.variables.push((name, slot));
+                        }
                     }
                     Slot::Other(argument.clone())
                 }

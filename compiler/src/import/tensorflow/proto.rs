@@ -242,6 +242,24 @@ pub(super) struct SaverDef {
 pub(super) struct CollectionDef {
     #[prost(message, optional, tag = "1")]
     pub(super) node_list: Option<NodeList>,
+    #[prost(message, optional, tag = "5")]
+    pub(super) any_list: Option<AnyList>,
+}
+
+/// Messages of any type.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct AnyList {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) value: Vec<AnyMessage>,
+}
+
+/// A message and the name of its type.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct AnyMessage {
+    #[prost(string, tag = "1")]
+    pub(super) type_url: String,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(super) value: Bytes,
 }
 
 /// Nodes by name.

@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+use prost::Message as _;
 use tfrt_ir::Diagnostics;
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     file_name,
     model::{End, Preparation, decode, failure, node_of},
     ops, outputs,
-    proto::{MetaGraphDef, SavedModel, SignatureDef, TensorInfo},
+    proto::{AssetFileDef, MetaGraphDef, SavedModel, SignatureDef, TensorInfo},
     schema,
 };
 use crate::{Evaluator, Graph, import::ImportOptions};
@@ -67,7 +68,7 @@ pub(super) fn read(
         let prefix = path.join("variables/variables");
         importer.checkpoint = Some(Bundle::open(&prefix, evaluator.allocator()).map_err(fail)?);
     }
-    for asset in &meta.asset_file_def {
+    for asset in meta.asset_file_def.iter().cloned().chain(collected_assets(&meta)) {
         let tensor = asset.tensor_info.as_ref().map_or("", |info| info.name.as_str());
         let node = tensor.split(':').next().unwrap_or_default();
         importer.assets.insert(node.to_owned(), path.join("assets").join(&asset.filename));
@@ -92,6 +93,15 @@ pub(super) fn read(
         return Err(fail("the signature's outputs are not tensors".to_owned()));
     }
     importer.import_main(frame, &inputs, &wanted, &before)
+}
+
+/// The assets that TensorFlow's first version keeps in a collection. Messages that are none are
+/// passed over.
+fn collected_assets(meta: &MetaGraphDef) -> Vec<AssetFileDef> {
+    let collection = meta.collection_def.get("saved_model_assets").and_then(|it| it.any_list.as_ref());
+    let messages = collection.into_iter().flat_map(|list| &list.value);
+    let assets = messages.filter(|message| message.type_url.ends_with("/tensorflow.AssetFileDef"));
+    assets.filter_map(|message| AssetFileDef::decode(message.value.clone()).ok()).collect()
 }
 
 /// The outputs of these names, in their order.

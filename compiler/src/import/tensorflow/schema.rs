@@ -154,8 +154,10 @@ schemas! {
     collection_entry "map entry" { "key" 1 Bytes; "value" 2 Of(collection); }
     collection "CollectionDef" {
         "node_list" 1 Of(node_list); "bytes_list" 2 Skipped; "int64_list" 3 Skipped; "float_list" 4 Skipped;
-        "any_list" 5 Skipped;
+        "any_list" 5 Of(any_list);
     }
+    any_list "CollectionDef.AnyList" { "value" 1 Of(any); }
+    any "Any" { "type_url" 1 Bytes; "value" 2 Bytes; }
     node_list "CollectionDef.NodeList" { "value" 1 Bytes; }
     signature_entry "map entry" { "key" 1 Bytes; "value" 2 Of(signature); }
     signature "SignatureDef" {

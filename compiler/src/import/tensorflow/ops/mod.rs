@@ -28,6 +28,8 @@ use super::{
 };
 use crate::Evaluator;
 
+pub(super) use tables::columns_of;
+
 /// Imports a node: appends its operations and gives its outputs, in order.
 pub(super) type ImportFn = fn(&mut Node<'_, '_>) -> Imported;
 

@@ -1,21 +1,31 @@
-//! Tables, whose entries are known when the model is compiled.
+//! Tables. The entries of most are known when the model is compiled; those that the model can
+//! change are followed like variables, as two tensors.
 
-use std::path::{Component, Path};
+use std::{
+    path::{Component, Path},
+    sync::Arc,
+};
 
 use tfrt_host::DType;
+use tfrt_ir::{Attribute, ValueId};
 use tfrt_tensor::{DenseHostTensor, HostTensor, StringHostTensor, TensorShape};
 
-use super::{Family, variables::resource_name};
+use super::{
+    Family,
+    sparse::{gather, places_of},
+    variables::{resource_name, set},
+};
 use crate::import::tensorflow::{
     Table,
-    node::{Imported, Node, Value},
+    node::{Imported, Node, Value, ints, type_attribute},
+    proto::Attr,
     tensor,
 };
 
 pub(super) const OPS: Family = &[
     ("AnonymousHashTable", table),
-    ("AnonymousMutableDenseHashTable", table),
-    ("AnonymousMutableHashTable", table),
+    ("AnonymousMutableDenseHashTable", mutable_table),
+    ("AnonymousMutableHashTable", mutable_table),
     ("HashTable", table),
     ("HashTableV2", table),
     ("InitializeTable", import),
@@ -27,12 +37,15 @@ pub(super) const OPS: Family = &[
     ("LookupTableFindV2", find),
     ("LookupTableImport", import),
     ("LookupTableImportV2", import),
+    ("LookupTableInsert", insert),
+    ("LookupTableInsertV2", insert),
+    ("LookupTableRemoveV2", remove),
     ("LookupTableSize", size),
     ("LookupTableSizeV2", size),
-    ("MutableDenseHashTable", table),
-    ("MutableDenseHashTableV2", table),
-    ("MutableHashTable", table),
-    ("MutableHashTableV2", table),
+    ("MutableDenseHashTable", mutable_table),
+    ("MutableDenseHashTableV2", mutable_table),
+    ("MutableHashTable", mutable_table),
+    ("MutableHashTableV2", mutable_table),
 ];
 
 /// The longest file of entries that is read.
@@ -49,19 +62,84 @@ fn table(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![Value::Resource(name)])
 }
 
-fn entries(node: &Node<'_, '_>) -> Imported<Table> {
+/// The names under which the keys and values of a table that the model can change are held as
+/// variables.
+pub(in crate::import::tensorflow) fn columns_of(name: &str) -> [Arc<str>; 2] {
+    [format!("keys of {name}").into(), format!("values of {name}").into()]
+}
+
+/// A table that the model can change, which is empty at first.
+fn mutable_table(node: &mut Node<'_, '_>) -> Imported {
+    if let Some(Attr::Shape(shape)) = node.attr("value_shape")
+        && shape.dim.iter().any(|dim| dim.size != 1)
+    {
+        return Err("tables whose values are not scalars are not supported".into());
+    }
+    let made = table(node)?;
+    let Some(Value::Resource(name)) = made.first().cloned() else { return Ok(made) };
+    let Some(&(key, value)) = node.importer.state.table_types.get(&name) else { return Ok(made) };
+    for (column, dtype) in columns_of(&name).into_iter().zip([key, value]) {
+        if !node.importer.state.variables.contains_key(&column) {
+            let empty = tensor_of(node, Vec::new(), dtype)?;
+            let empty = node.builder().add_constant("", empty);
+            set(node, column, empty);
+        }
+    }
+    if node.inputs.len() == 2 {
+        // A dense table keeps all its buckets: these two keys mark the unused ones.
+        let marks = [flat(node, 0)?, flat(node, 1)?];
+        let axis = node.builder().add_integer(0)?;
+        let marks = node.op("tf.ConcatV2", &[marks[0], marks[1], axis], &[])?;
+        set(node, unused_of(&name), marks);
+    }
+    Ok(made)
+}
+
+/// The name under which the keys of unused buckets are held.
+fn unused_of(name: &str) -> Arc<str> {
+    format!("unused keys of {name}").into()
+}
+
+/// The keys and values of a table.
+fn entries(node: &mut Node<'_, '_>) -> Imported<[ValueId; 2]> {
     let name = node.resource(0)?;
-    let table = node.importer.state.tables.get(&name).cloned();
-    table.ok_or_else(|| format!("table '{name}' has no entries").into())
+    if let Some(Table { keys, values }) = node.importer.state.tables.get(&name).cloned() {
+        let mut builder = node.builder();
+        return Ok([builder.add_constant("", keys), builder.add_constant("", values)]);
+    }
+    let [keys, values] = columns_of(&name).map(|column| node.importer.state.variables.get(&column).copied());
+    keys.zip(values).map(Into::into).ok_or_else(|| format!("table '{name}' has no entries").into())
+}
+
+/// Keys or values as a vector. Some exporters give each key and value a dimension of its own.
+fn flat(node: &mut Node<'_, '_>, input: usize) -> Imported<ValueId> {
+    let values = node.input(input)?;
+    let form = node.builder().add_integers(&[-1])?;
+    node.op("tf.Reshape", &[values, form], &[])
+}
+
+/// Whether a table can be changed while the model runs.
+fn is_mutable(node: &Node<'_, '_>, name: &str) -> bool {
+    node.importer.state.variables.contains_key(&columns_of(name)[0])
 }
 
 fn import(node: &mut Node<'_, '_>) -> Imported {
     let name = node.resource(0)?;
+    if is_mutable(node, &name) {
+        let mut columns = [flat(node, 1)?, flat(node, 2)?];
+        if let Some(&unused) = node.importer.state.variables.get(&unused_of(&name)) {
+            columns = without(node, columns, unused)?;
+        }
+        for (column, values) in columns_of(&name).into_iter().zip(columns) {
+            set(node, column, values);
+        }
+        return Ok(Vec::new());
+    }
     let mut columns = Vec::new();
     for input in [1, 2] {
         let column = node.input(input)?;
         let tensor = node.constant(column).cloned();
-        columns.push(tensor.ok_or("tables that the model fills are not supported")?);
+        columns.push(tensor.ok_or("the entries of a table that is not mutable are not known")?);
     }
     let values = columns.pop().ok_or("a table needs values")?;
     let keys = columns.pop().ok_or("a table needs keys")?;
@@ -69,23 +147,71 @@ fn import(node: &mut Node<'_, '_>) -> Imported {
     Ok(Vec::new())
 }
 
+/// New entries stand behind the others. Of equal keys the last one counts.
+fn insert(node: &mut Node<'_, '_>) -> Imported {
+    let (name, old) = (node.resource(0)?, entries(node)?);
+    if !is_mutable(node, &name) {
+        return Err(format!("table '{name}' cannot be changed").into());
+    }
+    for ((input, column), old) in [1, 2].into_iter().zip(columns_of(&name)).zip(old) {
+        let new = flat(node, input)?;
+        let axis = node.builder().add_integer(0)?;
+        let all = node.op("tf.ConcatV2", &[old, new, axis], &[])?;
+        set(node, column, all);
+    }
+    Ok(Vec::new())
+}
+
+fn remove(node: &mut Node<'_, '_>) -> Imported {
+    let (name, old, removed) = (node.resource(0)?, entries(node)?, flat(node, 1)?);
+    let kept = without(node, old, removed)?;
+    for (column, kept) in columns_of(&name).into_iter().zip(kept) {
+        set(node, column, kept);
+    }
+    Ok(Vec::new())
+}
+
+/// Keys and values but those of the keys that are removed.
+fn without(node: &mut Node<'_, '_>, old: [ValueId; 2], removed: ValueId) -> Imported<[ValueId; 2]> {
+    let none = node.builder().add_integer(0)?;
+    let count = node.op("tf.Shape", &[removed], &[])?;
+    let one = node.builder().add_integer(1)?;
+    let ones = node.op("tf.Fill", &[count, one], &[])?;
+    let is_removed = node.op("tfrt.Lookup", &[removed, ones, old[0], none], &[])?;
+    let is_kept = node.op("tf.Equal", &[is_removed, none], &[])?;
+    let places = places_of(node, is_kept)?;
+    Ok([gather(node, old[0], places)?, gather(node, old[1], places)?])
+}
+
+/// Each key once.
+fn distinct(node: &mut Node<'_, '_>, keys: ValueId) -> Imported<ValueId> {
+    let attributes = [("sorted", Attribute::i64(0)), ("result_segment_sizes", ints(&[1, 0, 0, 0]))];
+    node.op("onnx.Unique", &[keys], &attributes)
+}
+
 fn find(node: &mut Node<'_, '_>) -> Imported {
-    let Table { keys, values } = entries(node)?;
+    let [keys, values] = entries(node)?;
     let (queries, default) = (node.input(1)?, node.input(2)?);
-    let mut builder = node.builder();
-    let (keys, values) = (builder.add_constant("", keys), builder.add_constant("", values));
     Ok(vec![node.op("tfrt.Lookup", &[keys, values, queries, default], &[])?.into()])
 }
 
+/// The number of different keys.
 fn size(node: &mut Node<'_, '_>) -> Imported {
-    let count = entries(node)?.keys.shape().num_elements()?;
-    Ok(vec![node.builder().add_integer(i64::try_from(count).unwrap_or(i64::MAX))?.into()])
+    let [keys, _] = entries(node)?;
+    let different = distinct(node, keys)?;
+    Ok(vec![node.op("tf.Size", &[different], &[("out_type", type_attribute(DType::I64))])?.into()])
 }
 
 fn export(node: &mut Node<'_, '_>) -> Imported {
-    let Table { keys, values } = entries(node)?;
-    let mut builder = node.builder();
-    Ok(vec![builder.add_constant("", keys).into(), builder.add_constant("", values).into()])
+    let [keys, values] = entries(node)?;
+    let different = distinct(node, keys)?;
+    let dtype = node.dtype(values)?;
+    let default = tensor_of(node, vec![if dtype == DType::String { "" } else { "0" }.to_owned()], dtype)?;
+    let default = node.builder().add_constant("", default);
+    let form = node.builder().add_integers(&[])?;
+    let default = node.op("tf.Reshape", &[default, form], &[])?;
+    let values = node.op("tfrt.Lookup", &[keys, values, different, default], &[])?;
+    Ok(vec![different.into(), values.into()])
 }
 
 /// Entries that are lines of a file: keys and values are lines, their numbers, or columns of them.
@@ -180,6 +306,7 @@ fn tensor_of(node: &mut Node<'_, '_>, texts: Vec<String>, dtype: DType) -> Impor
         DType::I32 => numbers!(i32),
         DType::F32 => numbers!(f32),
         DType::F64 => numbers!(f64),
+        DType::I1 => numbers!(bool),
         _ => Err("tables of this type are not supported".into()),
     }
 }
