@@ -5,7 +5,7 @@ use tfrt_ir::{Attribute, ValueId};
 
 use super::{Family, sparse::places_of};
 use crate::import::tensorflow::{
-    node::{Imported, Node, ints, type_attribute},
+    node::{Imported, Node, type_attribute},
     proto::Attr,
 };
 
@@ -28,9 +28,7 @@ pub(super) const OPS: Family = &[
         Ok(vec![node.op("tf.ConcatV2", &operands, &[])?.into()])
     }),
     ("ParallelDynamicStitch", stitch),
-    ("RaggedBincount", ragged_count),
     ("SegmentMean", segment_mean),
-    ("UniqueWithCounts", unique_with_counts),
     ("UnravelIndex", unravel),
 ];
 
@@ -102,16 +100,6 @@ fn stitch(node: &mut Node<'_, '_>) -> Imported {
     let from = node.op("tf.UnsortedSegmentMax", &[numbers, places, count], &[])?;
     let from = node.op("tf.Maximum", &[from, zero], &[])?;
     Ok(vec![rows(node, data, from)?.into()])
-}
-
-fn unique_with_counts(node: &mut Node<'_, '_>) -> Imported {
-    let x = node.input(0)?;
-    let index = node.type_attr("out_idx")?.unwrap_or(DType::I32);
-    let attributes = [("sorted", Attribute::i64(0)), ("result_segment_sizes", ints(&[1, 0, 1, 1]))];
-    let results = node.ops("onnx.Unique", &[x], &attributes, 3)?;
-    let mut builder = node.builder();
-    let (places, counts) = (builder.cast(results[1], index)?, builder.cast(results[2], index)?);
-    Ok(vec![results[0].into(), places.into(), counts.into()])
 }
 
 /// The coordinates of places in a shape, a row for each dimension.
@@ -271,49 +259,4 @@ fn diagonal_part(node: &mut Node<'_, '_>) -> Imported {
     let matrix = node.op("tf.Reshape", &[x, form], &[])?;
     let flat = node.op("tf.MatrixDiagPart", &[matrix], &[])?;
     Ok(vec![node.op("tf.Reshape", &[flat, half], &[])?.into()])
-}
-
-/// How often each number comes in each row of a ragged tensor.
-fn ragged_count(node: &mut Node<'_, '_>) -> Imported {
-    let [splits, values, size, weights] = [node.input(0)?, node.input(1)?, node.input(2)?, node.input(3)?];
-    let mut builder = node.builder();
-    let (values, size) = (builder.cast(values, DType::I64)?, builder.cast(size, DType::I64)?);
-    let (zero, one) = (builder.add_integer(0)?, builder.add_integer(1)?);
-    let wide = [("out_type", type_attribute(DType::I64))];
-    let count = node.op("tf.Size", &[values], &wide)?;
-    let places = node.op("tf.Range", &[zero, count, one], &[])?;
-    let (row_form, form) = (node.builder().add_integers(&[1, -1])?, node.builder().add_integers(&[-1])?);
-    // A value's row is the number of rows that end at or before it.
-    let ends = node.op("tf.Reshape", &[splits, row_form], &[])?;
-    let queries = node.op("tf.Reshape", &[places, row_form], &[])?;
-    let found = node.op("tf.UpperBound", &[ends, queries], &wide)?;
-    let found = node.op("tf.Reshape", &[found, form], &[])?;
-    let row = node.op("tf.Sub", &[found, one], &[])?;
-    let row = node.op("tf.Mul", &[row, size], &[])?;
-    let place = node.op("tf.AddV2", &[row, values], &[])?;
-    let rows = node.op("tf.Size", &[splits], &wide)?;
-    let rows = node.op("tf.Sub", &[rows, one], &[])?;
-    let total = node.op("tf.Mul", &[rows, size], &[])?;
-    let dtype = node.dtype(weights)?;
-    let is_binary = node.flag("binary_output")?;
-    let has_weights = node.ty(weights)?.static_dims().is_some_and(|dims| !dims.contains(&0)) && !is_binary;
-    let of = if has_weights {
-        weights
-    } else {
-        let ones = node.op("tf.OnesLike", &[values], &[])?;
-        node.builder().cast(ones, dtype)?
-    };
-    // A value that is too large counts nowhere.
-    let fits = node.op("tf.Less", &[values, size], &[])?;
-    let none = node.op("tf.ZerosLike", &[of], &[])?;
-    let of = node.op("tf.SelectV2", &[fits, of, none], &[])?;
-    let last = node.op("tf.Sub", &[total, one], &[])?;
-    let place = node.op("tf.Minimum", &[place, last], &[])?;
-    let mut counts = node.op("tf.UnsortedSegmentSum", &[of, place, total], &[])?;
-    if is_binary {
-        let one = node.add_number_like(counts, 1.0)?;
-        counts = node.op("tf.Minimum", &[counts, one], &[])?;
-    }
-    let form = node.op("tf.Pack", &[rows, size], &[("axis", Attribute::i64(0))])?;
-    Ok(vec![node.op("tf.Reshape", &[counts, form], &[])?.into()])
 }

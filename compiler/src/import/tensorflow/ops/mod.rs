@@ -4,17 +4,21 @@
 mod arrays;
 mod basic;
 mod composed;
+mod counts;
 mod examples;
 mod optimizers;
 mod quantization;
 mod ragged;
+mod ragged_rows;
 mod selection;
+mod sets;
 mod signal;
 mod sparse;
 mod tables;
 mod tensor_arrays;
 mod tensor_lists;
 mod variables;
+mod variants;
 mod volumes;
 
 use std::{collections::HashMap, sync::OnceLock};
@@ -41,17 +45,21 @@ const FAMILIES: &[Family] = &[
     basic::OPS,
     composed::OPS,
     control_flow::OPS,
+    counts::OPS,
     examples::OPS,
     optimizers::OPS,
     quantization::OPS,
     ragged::OPS,
+    ragged_rows::OPS,
     selection::OPS,
+    sets::OPS,
     signal::OPS,
     sparse::OPS,
     tables::OPS,
     tensor_arrays::OPS,
     tensor_lists::OPS,
     variables::OPS,
+    variants::OPS,
     volumes::OPS,
 ];
 

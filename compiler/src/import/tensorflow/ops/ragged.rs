@@ -3,9 +3,9 @@
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
-use super::Family;
+use super::{Family, sparse::gather};
 use crate::import::tensorflow::{
-    node::{Imported, Node},
+    node::{Imported, Node, type_attribute},
     proto::Attr,
     tensor,
 };
@@ -22,28 +22,42 @@ fn partitions(node: &Node<'_, '_>) -> Imported<Vec<String>> {
     }
 }
 
-/// Where each row begins, and the end of the last one.
-fn splits(node: &mut Node<'_, '_>) -> Imported<ValueId> {
+/// Where the rows of each dimension of varying length begin, and the end of the last one, from the
+/// outermost one on.
+fn splits(node: &mut Node<'_, '_>) -> Imported<Vec<ValueId>> {
     let kinds = partitions(node)?;
     let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
-    match kinds[..] {
-        ["ROW_SPLITS"] => {
-            let splits = node.input(3)?;
-            Ok(node.builder().cast(splits, DType::I64)?)
+    let mut splits = Vec::new();
+    match &kinds[..] {
+        ["FIRST_DIM_SIZE", rest @ ..] if rest.iter().all(|&kind| kind == "VALUE_ROWIDS") => {
+            let mut count = node.input(3)?;
+            for number in 0..rest.len() {
+                let rows = node.input(4 + number)?;
+                splits.push(splits_of_rows(node, count, rows)?);
+                count = node.op("tf.Size", &[rows], &[])?;
+            }
         }
-        ["FIRST_DIM_SIZE", "VALUE_ROWIDS"] => {
-            let (count, rows) = (node.input(3)?, node.input(4)?);
-            let mut builder = node.builder();
-            let (count, rows) = (builder.cast(count, DType::I32)?, builder.cast(rows, DType::I64)?);
-            let ones = node.op("tf.OnesLike", &[rows], &[])?;
-            let lengths = node.op("tf.UnsortedSegmentSum", &[ones, rows, count], &[])?;
-            let mut builder = node.builder();
-            let (axis, zero) = (builder.add_integer(0)?, builder.add_integers(&[0])?);
-            let ends = node.op("tf.Cumsum", &[lengths, axis], &[])?;
-            node.op("tf.ConcatV2", &[zero, ends, axis], &[])
+        kinds if kinds.iter().all(|&kind| kind == "ROW_SPLITS") => {
+            for number in 0..kinds.len() {
+                let row = node.input(3 + number)?;
+                splits.push(node.builder().cast(row, DType::I64)?);
+            }
         }
-        _ => Err(format!("row partitions {} are not supported", kinds.join(", ")).into()),
+        _ => return Err(format!("row partitions {} are not supported", kinds.join(", ")).into()),
     }
+    Ok(splits)
+}
+
+/// The splits of `count` rows, for values of which each has the number of its row.
+fn splits_of_rows(node: &mut Node<'_, '_>, count: ValueId, rows: ValueId) -> Imported<ValueId> {
+    let mut builder = node.builder();
+    let (count, rows) = (builder.cast(count, DType::I32)?, builder.cast(rows, DType::I64)?);
+    let ones = node.op("tf.OnesLike", &[rows], &[])?;
+    let lengths = node.op("tf.UnsortedSegmentSum", &[ones, rows, count], &[])?;
+    let mut builder = node.builder();
+    let (axis, zero) = (builder.add_integer(0)?, builder.add_integers(&[0])?);
+    let ends = node.op("tf.Cumsum", &[lengths, axis], &[])?;
+    node.op("tf.ConcatV2", &[zero, ends, axis], &[])
 }
 
 /// Part of a vector, from `start` on and without `left_out` elements at the end.
@@ -55,13 +69,16 @@ fn part(node: &mut Node<'_, '_>, vector: ValueId, start: i64, left_out: i64) -> 
     node.op("tf.StridedSlice", &[vector, start, end, step], &[("end_mask", mask)])
 }
 
-/// How many columns the result has: as the first input says, or as the longest row.
-fn columns(node: &mut Node<'_, '_>, lengths: ValueId) -> Imported<ValueId> {
+/// An extent that the first input asks for; `None` if it leaves it open.
+fn wanted(node: &mut Node<'_, '_>, dimension: usize) -> Imported<Option<i64>> {
     let shape = node.input(0)?;
-    if let Some(shape) = node.integers(shape)
-        && let Some(&columns) = shape.get(1)
-        && columns >= 0
-    {
+    let elements = node.builder().known_elements(shape).unwrap_or_default();
+    Ok(elements.get(dimension).copied().flatten().filter(|&extent| extent >= 0))
+}
+
+/// How many columns a dimension has: as the first input says, or as the longest row.
+fn columns(node: &mut Node<'_, '_>, dimension: usize, lengths: ValueId) -> Imported<ValueId> {
+    if let Some(columns) = wanted(node, dimension)? {
         return Ok(node.builder().add_integer(columns)?);
     }
     let mut builder = node.builder();
@@ -72,30 +89,30 @@ fn columns(node: &mut Node<'_, '_>, lengths: ValueId) -> Imported<ValueId> {
     node.op("tf.Max", &[lengths, axes], &[("keep_dims", Attribute::Bool(false))])
 }
 
-/// A tensor, which must have this rank; where that is not known, it is checked when the program runs.
-fn of_rank(node: &mut Node<'_, '_>, value: ValueId, rank: usize) -> Imported<ValueId> {
-    let message = "only values that are a vector and a default value that is a scalar are supported";
-    match node.ty(value)?.rank() {
-        Some(known) if known == rank => return Ok(value),
-        Some(_) => return Err(message.into()),
-        None => {}
+/// The default value as a row that can stand behind the values.
+fn default_row(node: &mut Node<'_, '_>, values: ValueId, default: ValueId) -> Imported<ValueId> {
+    let zero = node.builder().add_integer(0)?;
+    if node.ty(values)?.rank() == Some(1) && node.ty(default)?.rank() == Some(0) {
+        return node.op("tf.ExpandDims", &[default, zero], &[]);
     }
-    let found = node.op("tf.Rank", &[value], &[])?;
-    let expected = node.builder().add_number(DType::I32, rank as f64)?;
-    let fits = node.op("tf.Equal", &[found, expected], &[])?;
-    let value = node.op("tfrt.Require", &[value, fits], &[("message", Attribute::string(message))])?;
-    let shape = node.builder().add_integers(&vec![-1; rank])?;
-    node.op("tf.Reshape", &[value, shape], &[])
+    let shape = node.op("tf.Shape", &[values], &[("out_type", type_attribute(DType::I64))])?;
+    let one = node.builder().add_integers(&[1])?;
+    let inner = part(node, shape, 1, 0)?;
+    let shape = node.op("tf.ConcatV2", &[one, inner, zero], &[])?;
+    node.op("tf.BroadcastTo", &[default, shape], &[])
 }
 
-/// Rows of one length, filled with a default value. Each element is that at its row's beginning and its column.
-fn to_tensor(node: &mut Node<'_, '_>) -> Imported {
-    let (values, default) = (node.input(1)?, node.input(2)?);
-    let (values, default) = (of_rank(node, values, 1)?, of_rank(node, default, 0)?);
-    let splits = splits(node)?;
+/// Rows of one length, filled with a default value, in the place of values that splits divide. Each
+/// element is that at its row's beginning and its column.
+fn filled(
+    node: &mut Node<'_, '_>,
+    (values, default): (ValueId, ValueId),
+    splits: ValueId,
+    dimension: usize,
+) -> Imported<ValueId> {
     let (starts, ends) = (part(node, splits, 0, 1)?, part(node, splits, 1, 0)?);
     let lengths = node.op("tf.Sub", &[ends, starts], &[])?;
-    let columns = columns(node, lengths)?;
+    let columns = columns(node, dimension, lengths)?;
     let mut builder = node.builder();
     let (zero, one) = (builder.add_integer(0)?, builder.add_integer(1)?);
     let columns = node.op("tf.Range", &[zero, columns, one], &[])?;
@@ -104,11 +121,36 @@ fn to_tensor(node: &mut Node<'_, '_>) -> Imported {
     let places = node.op("tf.AddV2", &[starts, columns], &[])?;
     let is_there = node.op("tf.Less", &[columns, lengths], &[])?;
     // The default value stands behind the values, where places without a value lead.
-    let default = node.op("tf.ExpandDims", &[default, zero], &[])?;
-    let values = node.op("tf.ConcatV2", &[values, default, zero], &[])?;
-    let size = node.op("tf.Size", &[values], &[])?;
-    let size = node.builder().cast(size, DType::I64)?;
-    let last = node.op("tf.Sub", &[size, one], &[])?;
-    let places = node.op("tf.SelectV2", &[is_there, places, last], &[])?;
-    Ok(vec![node.op("tf.GatherV2", &[values, places, zero], &[])?.into()])
+    let row = default_row(node, values, default)?;
+    let count = node.op("tf.Shape", &[values], &[("out_type", type_attribute(DType::I64))])?;
+    let count = gather(node, count, zero)?;
+    let values = node.op("tf.ConcatV2", &[values, row, zero], &[])?;
+    let places = node.op("tf.SelectV2", &[is_there, places, count], &[])?;
+    gather(node, values, places)
+}
+
+/// As many rows as the first input asks for, of which new ones hold the default value.
+fn with_rows(node: &mut Node<'_, '_>, value: ValueId, default: ValueId) -> Imported<ValueId> {
+    let Some(rows) = wanted(node, 0)? else { return Ok(value) };
+    if node.ty(value)?.dims.and_then(|dims| dims.first().copied().flatten()) == Some(rows.unsigned_abs()) {
+        return Ok(value);
+    }
+    let row = default_row(node, value, default)?;
+    let shape = node.op("tf.Shape", &[value], &[("out_type", type_attribute(DType::I64))])?;
+    let mut builder = node.builder();
+    let (zero, rows, one) = (builder.add_integer(0)?, builder.add_integer(rows)?, builder.add_integer(1)?);
+    let count = gather(node, shape, zero)?;
+    let places = node.op("tf.Range", &[zero, rows, one], &[])?;
+    let places = node.op("tf.Minimum", &[places, count], &[])?;
+    let values = node.op("tf.ConcatV2", &[value, row, zero], &[])?;
+    gather(node, values, places)
+}
+
+/// A dense tensor, made from the innermost dimension of varying length outwards.
+fn to_tensor(node: &mut Node<'_, '_>) -> Imported {
+    let (mut values, default) = (node.input(1)?, node.input(2)?);
+    for (number, splits) in splits(node)?.into_iter().enumerate().rev() {
+        values = filled(node, (values, default), splits, number + 1)?;
+    }
+    Ok(vec![with_rows(node, values, default)?.into()])
 }

@@ -1,18 +1,16 @@
-//! Ops that choose and count: suppression of boxes, elements without repetition, histograms.
+//! Ops that choose: suppression of boxes, buckets of numbers.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
 use super::Family;
 use crate::import::tensorflow::{
-    node::{Imported, Node, ints, type_attribute},
+    node::{Imported, Node, type_attribute},
     proto::Attr,
 };
 
 pub(super) const OPS: Family = &[
-    ("Bincount", |node| count(node, 0, 1, 2)),
     ("Bucketize", bucketize),
-    ("DenseBincount", |node| count(node, 0, 1, 2)),
     ("MatrixDeterminant", |node| {
         let x = node.input(0)?;
         Ok(vec![node.op("onnx.Det", &[x], &[])?.into()])
@@ -21,7 +19,6 @@ pub(super) const OPS: Family = &[
     ("NonMaxSuppressionV3", |node| Ok(vec![suppressed(node)?.into()])),
     ("NonMaxSuppressionV4", suppress_and_count),
     ("NonMaxSuppressionV5", suppress_with_scores),
-    ("Unique", unique),
 ];
 
 /// The places of the boxes that are kept, best first. ONNX's op takes batches and classes, and tells them, too.
@@ -79,44 +76,6 @@ fn suppress_with_scores(node: &mut Node<'_, '_>) -> Imported {
     let axis = node.builder().add_integer(0)?;
     let scores = node.op("tf.GatherV2", &[scores, chosen, axis], &[])?;
     Ok(vec![padded(node, chosen)?.into(), padded(node, scores)?.into(), count.into()])
-}
-
-/// Each element once, in the order in which they come, and for each place the number of its element.
-fn unique(node: &mut Node<'_, '_>) -> Imported {
-    let x = node.input(0)?;
-    let index = node.type_attr("out_idx")?.unwrap_or(DType::I32);
-    let attributes = [("sorted", Attribute::i64(0)), ("result_segment_sizes", ints(&[1, 0, 1, 0]))];
-    let results = node.ops("onnx.Unique", &[x], &attributes, 2)?;
-    let places = node.builder().cast(results[1], index)?;
-    Ok(vec![results[0].into(), places.into()])
-}
-
-/// How often each number comes, or the sum of the weights at its places.
-fn count(node: &mut Node<'_, '_>, numbers: usize, size: usize, weights: usize) -> Imported {
-    let (numbers, size, weights) = (node.input(numbers)?, node.input(size)?, node.input(weights)?);
-    if node.ty(numbers)?.rank() != Some(1) {
-        return Err("only vectors are counted".into());
-    }
-    let has_weights = match node.ty(weights)?.static_dims() {
-        Some(dims) => !dims.contains(&0),
-        None => return Err("the shape of the weights is not known".into()),
-    };
-    let dtype = node.dtype(weights)?;
-    let sums = |node: &mut Node<'_, '_>, weights: ValueId| -> Imported<ValueId> {
-        node.op("tf.UnsortedSegmentSum", &[weights, numbers, size], &[])
-    };
-    let is_binary = node.flag("binary_output")?;
-    if has_weights && !is_binary {
-        return Ok(vec![sums(node, weights)?.into()]);
-    }
-    let ones = node.op("tf.OnesLike", &[numbers], &[])?;
-    let ones = node.builder().cast(ones, dtype)?;
-    let counts = sums(node, ones)?;
-    if !is_binary {
-        return Ok(vec![counts.into()]);
-    }
-    let one = node.builder().add_number(dtype, 1.0)?;
-    Ok(vec![node.op("tf.Minimum", &[counts, one], &[])?.into()])
 }
 
 /// The number of boundaries that are not above each element.

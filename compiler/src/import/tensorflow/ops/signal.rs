@@ -19,9 +19,11 @@ pub(super) const OPS: Family = &[
     ("IFFT3D", |node| transform(node, 3, true)),
     ("IRFFT", |node| real_inverse(node, 1)),
     ("IRFFT2D", |node| real_inverse(node, 2)),
+    ("IRFFT3D", |node| real_inverse(node, 3)),
     ("Imag", |node| one_part(node, 1)),
     ("RFFT", |node| real_transform(node, 1)),
     ("RFFT2D", |node| real_transform(node, 2)),
+    ("RFFT3D", |node| real_transform(node, 3)),
     ("Real", |node| one_part(node, 0)),
 ];
 
@@ -82,12 +84,17 @@ fn complex(node: &mut Node<'_, '_>) -> Imported {
 
 fn conjugate(node: &mut Node<'_, '_>) -> Imported {
     let value = node.input(0)?;
+    Ok(vec![conjugated(node, value)?.into()])
+}
+
+/// The conjugates of complex numbers; other numbers are their own.
+pub(super) fn conjugated(node: &mut Node<'_, '_>, value: ValueId) -> Imported<ValueId> {
     if part_type(node.dtype(value)?).is_none() {
-        return Ok(vec![value.into()]);
+        return Ok(value);
     }
     let (real, imaginary) = (part(node, value, 0)?, part(node, value, 1)?);
     let imaginary = node.op("tf.Neg", &[imaginary], &[])?;
-    Ok(vec![joined(node, real, imaginary)?.into()])
+    joined(node, real, imaginary)
 }
 
 /// The magnitude, scaled by the larger part so that its square does not overflow.

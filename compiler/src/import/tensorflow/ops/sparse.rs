@@ -43,8 +43,8 @@ fn concatenated(node: &mut Node<'_, '_>, values: &[ValueId]) -> Imported<ValueId
     node.op("tf.ConcatV2", &[values, &[axis]].concat(), &[])
 }
 
-/// A number of an integer vector's elements from `start` on.
-fn column(node: &mut Node<'_, '_>, matrix: ValueId, number: i64) -> Imported<ValueId> {
+/// A column of a matrix.
+pub(super) fn column(node: &mut Node<'_, '_>, matrix: ValueId, number: i64) -> Imported<ValueId> {
     let mut builder = node.builder();
     let (number, axis) = (builder.add_integer(number)?, builder.add_integer(1)?);
     node.op("tf.GatherV2", &[matrix, number, axis], &[])
@@ -78,8 +78,29 @@ fn to_dense(node: &mut Node<'_, '_>) -> Imported {
         let count = node.op("tf.Slice", &[all, zero, count], &[])?;
         values = node.op("tf.Fill", &[count, values], &[])?;
     }
+    if node.dtype(values)? == DType::String {
+        return strings_to_dense(node, indices, shape, (values, default));
+    }
     let dense = node.op("tf.Fill", &[shape, default], &[])?;
     Ok(vec![node.op("tf.TensorScatterUpdate", &[dense, indices, values], &[])?.into()])
+}
+
+/// Strings cannot be scattered, so their numbers are. The default value has the number zero.
+fn strings_to_dense(
+    node: &mut Node<'_, '_>,
+    indices: ValueId,
+    shape: ValueId,
+    (values, default): (ValueId, ValueId),
+) -> Imported {
+    let mut builder = node.builder();
+    let (zero, one) = (builder.add_integer(0)?, builder.add_integer(1)?);
+    let default = node.op("tf.ExpandDims", &[default, zero], &[])?;
+    let all = concatenated(node, &[default, values])?;
+    let count = row_count(node, all)?;
+    let numbers = node.op("tf.Range", &[one, count, one], &[])?;
+    let places = node.op("tf.Fill", &[shape, zero], &[])?;
+    let places = node.op("tf.TensorScatterUpdate", &[places, indices, numbers], &[])?;
+    Ok(vec![gather(node, all, places)?.into()])
 }
 
 fn add(node: &mut Node<'_, '_>) -> Imported {

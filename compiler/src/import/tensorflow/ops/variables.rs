@@ -20,6 +20,7 @@ pub(super) const OPS: Family = &[
     ("AssignSubVariableOp", |node| update(node, "tf.Sub")),
     ("AssignVariableOp", assign_variable),
     ("DestroyResourceOp", |_| Ok(Vec::new())),
+    ("IsVariableInitialized", is_initialized),
     ("ReadVariableOp", read),
     ("ResourceGather", gather),
     ("ResourceScatterAdd", scatter),
@@ -179,10 +180,21 @@ fn scatter(node: &mut Node<'_, '_>) -> Imported {
     Ok(if is_reference { vec![node.value(0)?.clone()] } else { Vec::new() })
 }
 
-/// Changes a slice of a variable: the places of the slice among all elements are updated.
+/// Changes a slice of a variable.
 fn assign_slice(node: &mut Node<'_, '_>) -> Imported {
     let (name, held) = held(node, 0)?;
-    let [begin, end, strides, value] = [node.input(1)?, node.input(2)?, node.input(3)?, node.input(4)?];
+    let inputs = [node.input(1)?, node.input(2)?, node.input(3)?, node.input(4)?];
+    let changed = with_slice(node, held, inputs)?;
+    set(node, name, changed);
+    Ok(Vec::new())
+}
+
+/// A tensor with new elements in a slice, whose places among all elements are updated.
+pub(super) fn with_slice(
+    node: &mut Node<'_, '_>,
+    held: ValueId,
+    [begin, end, strides, value]: [ValueId; 4],
+) -> Imported<ValueId> {
     let mut attributes = Vec::new();
     for mask in ["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"] {
         attributes.push((mask, Attribute::i64(node.int(mask)?.unwrap_or(0))));
@@ -201,9 +213,7 @@ fn assign_slice(node: &mut Node<'_, '_>) -> Imported {
         (node.op("tf.Reshape", &[places, column], &[])?, node.op("tf.Reshape", &[value, flat], &[])?);
     let whole = node.op("tf.Reshape", &[held, flat], &[])?;
     let changed = node.op("tf.TensorScatterUpdate", &[whole, places, value], &[])?;
-    let changed = node.op("tf.Reshape", &[changed, shape], &[])?;
-    set(node, name, changed);
-    Ok(Vec::new())
+    node.op("tf.Reshape", &[changed, shape], &[])
 }
 
 /// The texts in a constant vector.
