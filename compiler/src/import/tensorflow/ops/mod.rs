@@ -14,11 +14,13 @@ mod selection;
 mod sets;
 mod signal;
 mod sparse;
+mod sparse_steps;
 mod tables;
 mod tensor_arrays;
 mod tensor_lists;
 mod variables;
 mod variants;
+mod volume_gradients;
 mod volumes;
 
 use std::{collections::HashMap, sync::OnceLock};
@@ -55,11 +57,13 @@ const FAMILIES: &[Family] = &[
     sets::OPS,
     signal::OPS,
     sparse::OPS,
+    sparse_steps::OPS,
     tables::OPS,
     tensor_arrays::OPS,
     tensor_lists::OPS,
     variables::OPS,
     variants::OPS,
+    volume_gradients::OPS,
     volumes::OPS,
 ];
 

@@ -38,47 +38,47 @@ pub(super) const OPS: Family = &[
 ];
 
 /// A step on the variables of the first version of TensorFlow, which gives the variable.
-fn reference(node: &mut Node<'_, '_>, apply: fn(&mut Node<'_, '_>) -> Imported) -> Imported {
+pub(super) fn reference(node: &mut Node<'_, '_>, apply: fn(&mut Node<'_, '_>) -> Imported) -> Imported {
     apply(node)?;
     Ok(vec![node.value(0)?.clone()])
 }
 
 /// Arithmetic on the tensors of a training step.
-struct Step<'n, 'i, 'g>(&'n mut Node<'i, 'g>);
+pub(super) struct Step<'n, 'i, 'g>(pub(super) &'n mut Node<'i, 'g>);
 
 impl Step<'_, '_, '_> {
-    fn op(&mut self, op: &str, a: ValueId, b: ValueId) -> Imported<ValueId> {
+    pub(super) fn op(&mut self, op: &str, a: ValueId, b: ValueId) -> Imported<ValueId> {
         self.0.op(op, &[a, b], &[])
     }
 
-    fn add(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
+    pub(super) fn add(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
         self.op("tf.AddV2", a, b)
     }
 
-    fn sub(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
+    pub(super) fn sub(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
         self.op("tf.Sub", a, b)
     }
 
-    fn mul(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
+    pub(super) fn mul(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
         self.op("tf.Mul", a, b)
     }
 
-    fn div(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
+    pub(super) fn div(&mut self, a: ValueId, b: ValueId) -> Imported<ValueId> {
         self.op("tf.RealDiv", a, b)
     }
 
-    fn sqrt(&mut self, x: ValueId) -> Imported<ValueId> {
+    pub(super) fn sqrt(&mut self, x: ValueId) -> Imported<ValueId> {
         self.0.op("tf.Sqrt", &[x], &[])
     }
 
     /// `1 - x`.
-    fn complement(&mut self, x: ValueId) -> Imported<ValueId> {
+    pub(super) fn complement(&mut self, x: ValueId) -> Imported<ValueId> {
         let one = self.0.add_number_like(x, 1.0)?;
         self.sub(one, x)
     }
 
     /// `a + (b - a) * (1 - rate)`.
-    fn decayed(&mut self, a: ValueId, b: ValueId, rate: ValueId) -> Imported<ValueId> {
+    pub(super) fn decayed(&mut self, a: ValueId, b: ValueId, rate: ValueId) -> Imported<ValueId> {
         let (difference, rest) = (self.sub(b, a)?, self.complement(rate)?);
         let change = self.mul(difference, rest)?;
         self.add(a, change)
@@ -94,7 +94,7 @@ fn apply_gradient(node: &mut Node<'_, '_>) -> Imported {
     Ok(Vec::new())
 }
 
-fn apply_momentum(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn apply_momentum(node: &mut Node<'_, '_>) -> Imported {
     let ((name, held), (slot, sum)) = (held(node, 0)?, self::held(node, 1)?);
     let (rate, gradient, momentum) = (node.input(2)?, node.input(3)?, node.input(4)?);
     let is_nesterov = node.flag("use_nesterov")?;
@@ -112,7 +112,7 @@ fn apply_momentum(node: &mut Node<'_, '_>) -> Imported {
     Ok(Vec::new())
 }
 
-fn apply_keras_momentum(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn apply_keras_momentum(node: &mut Node<'_, '_>) -> Imported {
     let ((name, held), (slot, sum)) = (held(node, 0)?, self::held(node, 1)?);
     let (rate, gradient, momentum) = (node.input(2)?, node.input(3)?, node.input(4)?);
     let is_nesterov = node.flag("use_nesterov")?;
@@ -130,7 +130,7 @@ fn apply_keras_momentum(node: &mut Node<'_, '_>) -> Imported {
     Ok(Vec::new())
 }
 
-fn apply_adagrad(node: &mut Node<'_, '_>, has_epsilon: bool) -> Imported {
+pub(super) fn apply_adagrad(node: &mut Node<'_, '_>, has_epsilon: bool) -> Imported {
     let ((name, held), (slot, mut sum)) = (held(node, 0)?, self::held(node, 1)?);
     let (rate, gradient) = (node.input(2)?, node.input(if has_epsilon { 4 } else { 3 })?);
     let epsilon = if has_epsilon { Some(node.input(3)?) } else { None };
@@ -185,7 +185,7 @@ fn apply_adam(node: &mut Node<'_, '_>) -> Imported {
     Ok(Vec::new())
 }
 
-fn apply_rms_prop(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn apply_rms_prop(node: &mut Node<'_, '_>) -> Imported {
     let (name, held_value) = held(node, 0)?;
     let ((first, squares), (second, sum)) = (held(node, 1)?, held(node, 2)?);
     let inputs = node.inputs_from(3)?;
@@ -208,7 +208,7 @@ fn apply_rms_prop(node: &mut Node<'_, '_>) -> Imported {
     Ok(Vec::new())
 }
 
-fn apply_adadelta(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn apply_adadelta(node: &mut Node<'_, '_>) -> Imported {
     let (name, held_value) = held(node, 0)?;
     let ((first, squares), (second, changes)) = (held(node, 1)?, held(node, 2)?);
     let inputs = node.inputs_from(3)?;
@@ -233,7 +233,7 @@ fn apply_adadelta(node: &mut Node<'_, '_>) -> Imported {
 }
 
 /// Follows the regularized leader. The second form has a further factor, by which weights shrink.
-fn apply_ftrl(node: &mut Node<'_, '_>, has_shrinkage: bool) -> Imported {
+pub(super) fn apply_ftrl(node: &mut Node<'_, '_>, has_shrinkage: bool) -> Imported {
     let (name, held_value) = held(node, 0)?;
     let ((first, sum), (second, linear)): ((Arc<str>, _), (Arc<str>, _)) = (held(node, 1)?, held(node, 2)?);
     let mut inputs = node.inputs_from(3)?;

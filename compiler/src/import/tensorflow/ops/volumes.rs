@@ -14,16 +14,16 @@ pub(super) const OPS: Family = &[
     ("MaxPool3D", |node| pool(node, "onnx.MaxPool")),
 ];
 
-const TO_FIRST: [i64; 5] = [0, 4, 1, 2, 3];
-const TO_LAST: [i64; 5] = [0, 2, 3, 4, 1];
+pub(super) const TO_FIRST: [i64; 5] = [0, 4, 1, 2, 3];
+pub(super) const TO_LAST: [i64; 5] = [0, 2, 3, 4, 1];
 
-fn transposed(node: &mut Node<'_, '_>, value: ValueId, order: &[i64]) -> Imported<ValueId> {
+pub(super) fn transposed(node: &mut Node<'_, '_>, value: ValueId, order: &[i64]) -> Imported<ValueId> {
     let order = node.builder().add_integers(order)?;
     node.op("tf.Transpose", &[value, order], &[])
 }
 
 /// Whether the channels are the last dimension.
-fn is_channels_last(node: &Node<'_, '_>) -> Imported<bool> {
+pub(super) fn is_channels_last(node: &Node<'_, '_>) -> Imported<bool> {
     match node.string("data_format")?.as_deref() {
         None | Some("NDHWC") => Ok(true),
         Some("NCDHW") => Ok(false),
@@ -32,7 +32,7 @@ fn is_channels_last(node: &Node<'_, '_>) -> Imported<bool> {
 }
 
 /// What an attribute says of the three dimensions of space.
-fn spatial(node: &Node<'_, '_>, name: &str) -> Imported<Vec<i64>> {
+pub(super) fn spatial(node: &Node<'_, '_>, name: &str) -> Imported<Vec<i64>> {
     let first = if is_channels_last(node)? { 1 } else { 2 };
     match node.attr(name) {
         None => Ok(vec![1; 3]),
@@ -41,7 +41,7 @@ fn spatial(node: &Node<'_, '_>, name: &str) -> Imported<Vec<i64>> {
     }
 }
 
-fn padding(node: &Node<'_, '_>) -> Imported<Attribute> {
+pub(super) fn padding(node: &Node<'_, '_>) -> Imported<Attribute> {
     match node.string("padding")?.as_deref() {
         Some("SAME") => Ok(Attribute::string("SAME_UPPER")),
         Some("VALID") => Ok(Attribute::string("VALID")),
