@@ -303,7 +303,15 @@ impl Graph {
 
 /// Whether an op gives other results each time it is called.
 pub(crate) fn is_random(name: &str) -> bool {
-    ["tf.Random", "tf.TruncatedNormal", "onnx.Random", "onnx.Bernoulli", "onnx.Multinomial"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    [
+        "tf.Random",
+        "tf.TruncatedNormal",
+        "onnx.Random",
+        "tf.Multinomial",
+        "tfrt.Random",
+        "onnx.Bernoulli",
+        "onnx.Multinomial",
+    ]
+    .iter()
+    .any(|prefix| name.starts_with(prefix))
 }

@@ -159,6 +159,18 @@ def layers_images(folder):
     layers_case(folder, make, numbers(2, 8, 6, 3, low=0.0, high=255.0))
 
 
+WORDS = np.array(["the lazy Fox", "a dog, a cat!", ""], object)
+
+
+def text_case(folder, make, words):
+    """A SavedModel of layers that take texts: `make` gives what it must keep, and its function."""
+    kept, function = make(tf.keras.layers)
+    module = tf.Module()
+    module.kept = kept
+    serve = tf.function(lambda text: dict(function(text)), input_signature=[tf.TensorSpec(words.shape, tf.string, "text")])
+    saved_case(folder, module, serve, {"text": words})
+
+
 @case
 def text_vectors(folder):
     def make(layers):

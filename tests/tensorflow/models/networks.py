@@ -105,7 +105,7 @@ def keras_transformer_saved(folder):
 
 def picture(side):
     """The picture of the tests as Keras's ResNet-50 takes it."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../images/shapes.jpg")
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../images/shapes.jpg")
     pixels = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
     pixels = tf.image.resize(tf.cast(pixels[tf.newaxis], tf.float32), [side, side])
     return tf.keras.applications.resnet50.preprocess_input(pixels.numpy()).astype(np.float32)

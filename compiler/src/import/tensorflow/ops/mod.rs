@@ -11,6 +11,7 @@ mod quantization;
 mod ragged;
 mod ragged_rows;
 mod selection;
+mod sequences;
 mod sets;
 mod signal;
 mod sparse;
@@ -54,6 +55,7 @@ const FAMILIES: &[Family] = &[
     ragged::OPS,
     ragged_rows::OPS,
     selection::OPS,
+    sequences::OPS,
     sets::OPS,
     signal::OPS,
     sparse::OPS,

@@ -9,6 +9,7 @@ use crate::import::tensorflow::node::{Imported, Node, type_attribute};
 pub(super) const OPS: Family = &[
     ("TensorListConcat", concat),
     ("TensorListConcatV2", concat),
+    ("TensorListElementShape", element_shape),
     ("TensorListScatterIntoExistingList", scatter),
     ("TensorListScatterV2", scatter_new),
     ("TensorListSplit", split),
@@ -20,6 +21,14 @@ fn extents(node: &mut Node<'_, '_>, tensor: ValueId, from: i64, count: i64) -> I
     let mut builder = node.builder();
     let (from, count) = (builder.add_integers(&[from])?, builder.add_integers(&[count])?);
     node.op("tf.Slice", &[shape, from, count], &[])
+}
+
+/// The shape of the elements, which all have the same.
+fn element_shape(node: &mut Node<'_, '_>) -> Imported {
+    let list = node.input(0)?;
+    let shape = extents(node, list, 1, -1)?;
+    let dtype = node.type_attr("shape_type")?.unwrap_or(DType::I64);
+    Ok(vec![node.builder().cast(shape, dtype)?.into()])
 }
 
 fn joined(node: &mut Node<'_, '_>, parts: &[ValueId]) -> Imported<ValueId> {
