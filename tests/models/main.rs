@@ -41,6 +41,26 @@ fn a_model_runs_with_inputs_by_name_or_in_order() {
 }
 
 #[test]
+fn a_file_is_a_string_for_a_model_that_decodes_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let graph = folder.path().join("graph.pbtxt");
+    let text = r#"
+        node { name: "file" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } }
+               attr { key: "shape" value { shape {} } } }
+        node { name: "pixels" op: "DecodePng" input: "file" attr { key: "channels" value { i: 1 } }
+               attr { key: "dtype" value { type: DT_UINT8 } } }
+        node { name: "shape" op: "Shape" input: "pixels" attr { key: "T" value { type: DT_UINT8 } }
+               attr { key: "out_type" value { type: DT_INT64 } } }
+    "#;
+    fs::write(&graph, text).expect("a graph");
+    let graph = graph.to_str().expect("a path");
+    let shape = output(&["run", graph, "-i", "file=@tests/images/shapes_16_12.png"]);
+    assert!(shape.contains("values = [12, 12, 1]"), "{shape}");
+    let other = errors(&["run", graph, "-i", "file=@tests/models/layer.onnx"], 1);
+    assert!(other.contains("Unknown image file format") && other.contains("pixels"), "{other}");
+}
+
+#[test]
 fn missing_and_wrong_inputs_are_named() {
     let model = model();
     let model = model.to_str().expect("a path");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tfrt_compiler::TensorType;
 use tfrt_host::{AsyncValue, DType, Diagnostic, allocator::HostAllocator};
 use tfrt_models::image::{CHANNELS, Image, Preparation};
-use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorShape};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, StringHostTensor, TensorShape};
 
 use super::{Failure, values};
 use crate::Console;
@@ -65,8 +65,8 @@ pub(super) fn parse_type(text: &str) -> Option<TensorType> {
     Some(TensorType::ranked(DType::from_mlir_name(rest)?, dims))
 }
 
-/// Reads an input of this type: as for any program, which `read` does, `random(SEED)` for random numbers, or a
-/// picture for a model that takes numbers.
+/// Reads an input of this type: as for any program, which `read` does, `random(SEED)` for random
+/// numbers, a picture for a model that takes numbers, or any file for one that takes strings.
 pub(super) fn parse(
     text: &str,
     ty: Option<&TensorType>,
@@ -79,6 +79,14 @@ pub(super) fn parse(
         && let Some(ty) = ty
     {
         return Ok(random(ty, seed, allocator)?);
+    }
+    if let Some(file) = text.strip_prefix('@')
+        && let Some(ty) = ty.filter(|ty| ty.dtype == DType::String && !values::is_number_file(file))
+    {
+        // A string is the bytes of a file.
+        let shape = TensorShape::new(&vec![1; ty.rank().unwrap_or(0)])?;
+        let tensor = StringHostTensor::new(shape, vec![values::file_bytes(file)?])?;
+        return Ok(AsyncValue::new(HostTensor::from(tensor)));
     }
     let value = read(text, <HostTensor as tfrt_host::Value>::TYPE_NAME)?;
     let is_image = text.strip_prefix('@').is_some_and(values::is_image_file);

@@ -75,8 +75,24 @@ pub(in crate::tools::cli) fn is_image_file(file: &str) -> bool {
     ["jpg", "jpeg", "png"].contains(&&*extension(file))
 }
 
+/// Whether a file holds tensors of numbers, by its name.
+pub(in crate::tools::cli) fn is_number_file(file: &str) -> bool {
+    is_tensor_file(file.split_once('#').map_or(file, |(file, _)| file)) && !is_image_file(file)
+}
+
 /// The most bytes of an image file.
 const MAX_IMAGE_BYTES: u64 = 1 << 28;
+
+/// The most bytes of a file that becomes a string.
+const MAX_STRING_BYTES: u64 = 1 << 28;
+
+/// The bytes of a file, as a string of a model.
+pub(in crate::tools::cli) fn file_bytes(file: &str) -> Result<Vec<u8>, Diagnostic> {
+    let mapped = MappedFile::open_at_most(Path::new(file), MAX_STRING_BYTES)?;
+    let bytes = mapped.as_ref().to_vec();
+    mapped.check()?;
+    Ok(bytes)
+}
 
 fn open_input(file: &str, max_bytes: u64) -> Result<HostBuffer, Diagnostic> {
     let opened = MappedFile::open_at_most(Path::new(file), max_bytes);

@@ -28,7 +28,7 @@ use super::Failure;
 
 pub(super) use self::{
     compare::{Difference, difference},
-    file::{check_output, is_image_file, write},
+    file::{check_output, file_bytes, is_image_file, is_number_file, write},
     json::JsonValue,
 };
 
