@@ -2075,9 +2075,50 @@ def encoded_images():
         case(op, contents=text(file))
 
 
+# Beyond seq_len_max, TensorFlow leaves all results but the states as they were in memory; see tests/tensorflow.
+def recurrent():
+    for steps, batch, depth, hidden in ((3, 2, 4, 3), (1, 1, 1, 1), (2, 0, 3, 2), (0, 2, 3, 2)):
+        sizes = dict(x=(steps, batch, depth), cs_prev=(batch, hidden), h_prev=(batch, hidden), w=(depth + hidden, 4 * hidden), wci=(hidden,), wcf=(hidden,), wco=(hidden,), b=(4 * hidden,))
+        inputs = {name: random(np.float32, *size) for name, size in sizes.items()}
+        for peepholes in (False, True):
+            for clip in (0.3, -1.0):
+                case("BlockLSTM", seq_len_max=np.array(steps, np.int64), **inputs, forget_bias=0.5, cell_clip=clip, use_peephole=peepholes)
+                case("BlockLSTMV2", seq_len_max=np.array(steps, np.int64), **inputs, cell_clip=clip, use_peephole=peepholes)
+    inputs["b"] = inputs["b"][1:]
+    case("BlockLSTM", seq_len_max=np.array(0, np.int64), **inputs)
+
+
+def audio():
+    def wav(data, kind=1, channels=2, bits=16, more=b"", size=None):
+        form = struct.pack("<HHIIHH", kind, channels, 8000, 8000 * channels * bits // 8, channels * bits // 8, bits) + more
+        body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(data) if size is None else size) + data
+        return np.array(b"RIFF" + struct.pack("<I", len(body)) + body, object)
+
+    data = struct.pack("<8h", 0, 1, -1, 32767, -32768, 100, 200, 300)
+    for channels in (1, 2):
+        for wanted in (-1, 0, 1, 2, 3):
+            case("DecodeWav", contents=wav(data, channels=channels), desired_channels=wanted)
+        for wanted in (0, 2, 6, 9):
+            case("DecodeWav", contents=wav(data, channels=channels), desired_samples=wanted)
+    for file in (wav(b""), wav(data, more=b"\0\0"), wav(data, size=8), wav(data, size=100), wav(data, kind=3), wav(data, bits=8), wav(data, bits=24), np.array(b"RIFF", object)):
+        case("DecodeWav", contents=file)
+    signal = random(np.float32, 17, 2)
+    for size, stride in ((2, 1), (3, 2), (5, 3), (8, 4), (16, 1), (18, 1), (1, 1), (4, 0)):
+        for squared in (False, True):
+            case("AudioSpectrogram", input=signal, window_size=size, stride=stride, magnitude_squared=squared)
+    case("AudioSpectrogram", input=signal[:, 0], window_size=4, stride=2)
+    powers, rate = np.abs(random(np.float32, 2, 3, 33)), np.array(16000, np.int32)
+    powers[0, 0] = 0
+    for options in ({}, {"upper_frequency_limit": 7900.0}, {"lower_frequency_limit": 0.0}, {"lower_frequency_limit": 1000.0}, {"lower_frequency_limit": -1.0}, {"lower_frequency_limit": 4000.0},
+                    {"filterbank_channel_count": 20}, {"dct_coefficient_count": 40}, {"dct_coefficient_count": 41}, {"filterbank_channel_count": 0}, {"dct_coefficient_count": 0}):
+        case("Mfcc", spectrogram=powers, sample_rate=rate, **options)
+    case("Mfcc", spectrogram=powers[:, :0], sample_rate=rate)
+    case("Mfcc", spectrogram=powers[0], sample_rate=rate)
+
+
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings,
-            integers, lists, segments, special_functions, linear_algebra, text_bytes, pictures, draws, encoded_images]
+            integers, lists, segments, special_functions, linear_algebra, text_bytes, pictures, draws, encoded_images, recurrent, audio]
 
 
 def main(names):

@@ -3,9 +3,11 @@
 mod activation;
 mod arithmetic;
 mod attention;
+mod audio;
 mod band;
 mod batch_norm;
 mod bits;
+mod block_lstm;
 mod blocks;
 mod cast;
 mod colours;
@@ -115,6 +117,8 @@ pub fn register(ops: &mut OpRegistry) {
     test_ops::register(ops);
     unary::register(ops);
     variable::register(ops);
+    audio::register(ops);
+    block_lstm::register(ops);
     encoded_images::register(ops);
     examples::register(ops);
     hashes::register(ops);

@@ -184,6 +184,37 @@ def padded_convolutions(folder):
 
 
 @case
+def recurrent_cells(folder):
+    @tf.function
+    def f(x, c, h, w, p, b):
+        r, peepholes = tf.raw_ops, {"wci": p[0], "wcf": p[1], "wco": p[2], "use_peephole": True}
+        step = r.LSTMBlockCell(x=x[0], cs_prev=c, h_prev=h, w=w, b=b, **peepholes)
+        half = lambda value: tf.cast(value, tf.float16)
+        both = r.BlockLSTM(seq_len_max=3, x=half(x), cs_prev=half(c), h_prev=half(h), w=half(w), b=half(b), wci=half(p[0]), wcf=half(p[1]), wco=half(p[2]))
+        return {"cell": step.cs, "state": step.h, "gate": step.f, "half": tf.round(tf.cast(both.h, tf.float32) * 50.0), "all": r.BlockLSTM(seq_len_max=2, x=x, cs_prev=c, h_prev=h, w=w, b=b, **peepholes).h,
+                "gru": r.GRUBlockCell(x=x[0], h_prev=h, w_ru=w[:, :6], w_c=w[:, 6:9], b_ru=b[:6], b_c=b[:3]).h}
+
+    frozen_case(folder, f, {"x": numbers(3, 2, 4), "c": numbers(2, 3, seed=1), "h": numbers(2, 3, seed=2), "w": numbers(7, 12, seed=3), "p": numbers(3, 3, seed=4), "b": numbers(12, seed=5)})
+
+
+@case
+def spoken_words(folder):
+    """The features of TensorFlow's example of speech commands."""
+    sound = (numbers(8000) * np.sin(np.arange(8000) / 9.0) * 20000).astype(np.int16)
+    file = tf.audio.encode_wav(sound[:, None] / np.float32(32768.0), 16000).numpy()
+
+    @tf.function
+    def f(file):
+        r, (audio, rate) = tf.raw_ops, tf.audio.decode_wav(file, desired_channels=1, desired_samples=9600)
+        powers = r.AudioSpectrogram(input=audio, window_size=480, stride=160, magnitude_squared=True)
+        features = r.Mfcc(spectrogram=powers, sample_rate=rate, dct_coefficient_count=40)
+        stft = tf.signal.stft(tf.squeeze(audio, 1), 255, 128)
+        return {"features": features, "powers": powers, "rate": rate, "magnitudes": tf.abs(stft)}
+
+    frozen_case(folder, f, {"file": np.array(file, object)})
+
+
+@case
 def rare_optimizers(folder):
     class Rare(tf.Module):
         def __init__(self):

@@ -6,7 +6,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
 use tfrt_tensor::{Accessor, Element, HostTensor};
 
-use self::transform::{Complex, Transform};
+pub(in crate::ops) use self::transform::{Complex, Transform};
 use super::arguments::{OPERANDS, dense, flag, formal, required};
 use crate::ops::support::{
     Computed, allocate, axis_of, compute, integer_within, invalid, product, shape_of, with_float,

@@ -13,7 +13,7 @@ mod conv;
 mod coupling;
 mod deform_conv;
 mod elements;
-mod fourier;
+pub(super) mod fourier;
 mod global_pool;
 mod grid;
 mod integer_products;

@@ -10,6 +10,7 @@ mod optimizers;
 mod quantization;
 mod ragged;
 mod ragged_rows;
+mod recurrent;
 mod selection;
 mod sequences;
 mod sets;
@@ -54,6 +55,7 @@ const FAMILIES: &[Family] = &[
     quantization::OPS,
     ragged::OPS,
     ragged_rows::OPS,
+    recurrent::OPS,
     selection::OPS,
     sequences::OPS,
     sets::OPS,

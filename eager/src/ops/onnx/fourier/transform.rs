@@ -8,7 +8,7 @@ use tfrt_host::Diagnostic;
 use crate::ops::support::{invalid, room_for};
 
 /// The real and the imaginary part.
-pub(super) type Complex = [f64; 2];
+pub(in crate::ops) type Complex = [f64; 2];
 
 fn times([a, b]: Complex, [c, d]: Complex) -> Complex {
     [a * c - b * d, a * d + b * c]
@@ -21,7 +21,7 @@ fn turn(angle: f64) -> Complex {
 }
 
 /// A transform of signals of one length.
-pub(super) struct Transform {
+pub(in crate::ops) struct Transform {
     length: usize,
     is_inverse: bool,
     /// The factors of the transform with a power of two.
@@ -42,7 +42,7 @@ impl Transform {
     ///
     /// # Errors
     /// InvalidArgument or OutOfMemory if it is too long.
-    pub(super) fn new(length: usize, is_inverse: bool) -> Result<Self, Diagnostic> {
+    pub(in crate::ops) fn new(length: usize, is_inverse: bool) -> Result<Self, Diagnostic> {
         let too_long = || invalid(format!("a transform of {length} samples is too long"));
         if length.is_power_of_two() {
             return Ok(Self { length, is_inverse, factors: factors(length)?, chirp: None });
@@ -64,7 +64,7 @@ impl Transform {
     }
 
     /// Transforms a signal of the planned length. The inverse divides by the length.
-    pub(super) fn run(&self, signal: &mut Vec<Complex>) {
+    pub(in crate::ops) fn run(&self, signal: &mut Vec<Complex>) {
         if self.is_inverse {
             signal.iter_mut().for_each(|x| x[1] = -x[1]);
         }
