@@ -270,7 +270,7 @@ macro_rules! families {
 
 families! {
     activation arithmetic audio batch_norm cast compare complex_numbers concat constant convolution draws encoded_images gather gradients image integers layout
-    linear_algebra lists matmul nchw onnx_elements onnx_network onnx_quantized onnx_recurrent onnx_signal order pictures pooling random_numbers recurrent reduce segments shape slice softmax special_functions strings text_bytes training unary
+    linear_algebra lists matmul nchw onnx_elements onnx_network onnx_quantized onnx_recurrent onnx_signal order overlaps pictures pooling random_numbers recurrent reduce segments sequences shape slice softmax special_functions strings text_bytes training unary
 }
 
 /// A file without a name above would be written and never compared.

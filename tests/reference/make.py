@@ -2116,9 +2116,55 @@ def audio():
     case("Mfcc", spectrogram=powers[0], sample_rate=rate)
 
 
+def sequences():
+    number = lambda *values: np.array(values, np.int32)
+    # In double precision, TensorFlow is as exact as in single precision.
+    for scores in (random(np.float32, 6, 3, 5), random(np.float32, 6, 3, 5) * np.float32(0.3)):
+
+        def loss(labels, lengths=(6, 4, 3), **options):
+            places = np.array([[row, column] for row, labels in enumerate(labels) for column in range(len(labels))], np.int64).reshape(-1, 2)
+            values = number(*[label for row in labels for label in row])
+            case("CTCLoss", inputs=scores, labels_indices=places, labels_values=values, sequence_length=number(*lengths), **options)
+
+        for labels in ([1, 1, 0], [3, 2], [2]), ([0], [2, 2], [1, 2, 3]), ([0, 0, 0, 4], [1, 4], [0, 2]):
+            for merged in (False, True):
+                for collapsed in (False, True):
+                    loss(labels, ctc_merge_repeated=merged, preprocess_collapse_repeated=collapsed)
+        for ignored in (False, True):
+            loss(([1, 2, 3, 1], [1, 1, 2, 2], [0, 1, 2, 3]), ignore_longer_outputs_than_inputs=ignored)
+            loss(([1], [1], [1]), (6, 4, 0), ignore_longer_outputs_than_inputs=ignored)
+            loss(([1], [1], []), ignore_longer_outputs_than_inputs=ignored)
+        loss(([1], [1, 4, 1], [1]))
+        loss(([1], [1, -1], [1]))
+        loss(([1], [1], [1]), (6, 7, 0))
+
+
+def overlaps():
+    scores = random(np.float32, 7)
+    scores[2] = scores[5]
+    among = rng.uniform(0, 1, [7, 7]).astype(np.float32)
+    real, number = lambda value: np.array(value, np.float32), lambda value: np.array(value, np.int32)
+    for most in (0, 3, 9):
+        for limit in (0.0, 0.5, 1.0):
+            for least in (-9.0, float(scores[2])):
+                case("NonMaxSuppressionWithOverlaps", overlaps=among, scores=scores, max_output_size=number(most), overlap_threshold=real(limit), score_threshold=real(least))
+    case("NonMaxSuppressionWithOverlaps", overlaps=among[:0, :0], scores=scores[:0], max_output_size=number(3), overlap_threshold=real(0.5), score_threshold=real(0))
+    case("NonMaxSuppressionWithOverlaps", overlaps=among[:6], scores=scores, max_output_size=number(3), overlap_threshold=real(0.5), score_threshold=real(0))
+    case("NonMaxSuppressionWithOverlaps", overlaps=among, scores=scores[:6], max_output_size=number(3), overlap_threshold=real(0.5), score_threshold=real(0))
+    case("NonMaxSuppressionWithOverlaps", overlaps=among, scores=scores, max_output_size=number(-1), overlap_threshold=real(0.5), score_threshold=real(0))
+    boxes = np.array([[0.1, 0.2, 0.8, 0.9], [-0.3, 0.1, 1.2, 0.6], [0.9, 0.9, 0.1, 0.2], [2.0, 2.0, 3.0, 3.0]], np.float32)
+    for dtype, method in ((tf.float32, "bilinear"), (tf.float32, "nearest"), (tf.float64, "nearest")):
+        for height, width in ((3, 4), (1, 1)):
+            case("CropAndResizeGradImage", grads=random(np.float32, 4, height, width, 2), boxes=boxes, box_ind=number([1, 0, 1, 0]), image_size=number([2, 5, 6, 2]), T=dtype, method=method)
+    grads = random(np.float32, 4, 3, 4, 2)
+    case("CropAndResizeGradImage", grads=grads, boxes=boxes, box_ind=number([1, 0, 2, 0]), image_size=number([2, 5, 6, 2]), T=tf.float32)
+    case("CropAndResizeGradImage", grads=grads, boxes=boxes, box_ind=number([1, 0, 1]), image_size=number([2, 5, 6, 2]), T=tf.float32)
+    case("CropAndResizeGradImage", grads=grads, boxes=boxes, box_ind=number([1, 0, 1, 0]), image_size=number([2, 5, 6, 3]), T=tf.float32)
+
+
 FAMILIES = [arithmetic, complex_numbers, compare, unary, activation, constant, shape, gradients, concat, slice, gather, layout, cast, reduce, order, matmul,
             softmax, random_numbers, training, convolution, pooling, batch_norm, nchw, image, strings,
-            integers, lists, segments, special_functions, linear_algebra, text_bytes, pictures, draws, encoded_images, recurrent, audio]
+            integers, lists, segments, special_functions, linear_algebra, text_bytes, pictures, draws, encoded_images, recurrent, audio, sequences, overlaps]
 
 
 def main(names):

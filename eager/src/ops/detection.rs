@@ -19,7 +19,7 @@ static ME: Accessor = Accessor::new("tf op on boxes");
 
 /// Where the pixels of one crop lie in its image along one axis.
 #[derive(Clone, Copy)]
-struct Span {
+pub(super) struct Span {
     first: f32,
     step: f32,
     /// The place of the last pixel of the image.
@@ -37,21 +37,21 @@ impl Span {
     }
 
     /// The place of a pixel, if that is inside of the image.
-    fn place(self, pixel: usize) -> Option<f32> {
+    pub(super) fn place(self, pixel: usize) -> Option<f32> {
         let place = self.first + pixel as f32 * self.step;
         (0.0..=self.end).contains(&place).then_some(place)
     }
 }
 
 /// A part of an image that is cut out.
-struct Crop {
-    image: usize,
-    rows: Span,
-    columns: Span,
+pub(super) struct Crop {
+    pub(super) image: usize,
+    pub(super) rows: Span,
+    pub(super) columns: Span,
 }
 
 /// The parts that boxes and the numbers of their images name.
-fn crops(
+pub(super) fn crops(
     boxes: &HostTensor,
     images: &HostTensor,
     [count, height, width]: [usize; 3],
@@ -75,6 +75,15 @@ fn crops(
     corners.chunks_exact(4).zip(&images).map(crop).collect()
 }
 
+/// Whether a pixel is that nearest to its place, and not a mean of those around it.
+pub(super) fn is_nearest(call: &CpuCall<'_>) -> Result<bool, Diagnostic> {
+    match call.attrs.optional::<&str>("method")?.unwrap_or("bilinear") {
+        "bilinear" => Ok(false),
+        "nearest" => Ok(true),
+        other => Err(invalid(format!("method must be bilinear or nearest, got {other}"))),
+    }
+}
+
 fn crop_and_resize<T: Element + CastTo<f32>>(call: &CpuCall<'_>) -> Computed {
     let [image, boxes, images, size] = take(call)?;
     let [count, height, width, channels] = four(image.shape(), "image")?;
@@ -82,11 +91,7 @@ fn crop_and_resize<T: Element + CastTo<f32>>(call: &CpuCall<'_>) -> Computed {
     if height == 0 || width == 0 {
         return Err(invalid("image must be of non-zero size"));
     }
-    let is_nearest = match call.attrs.optional::<&str>("method")?.unwrap_or("bilinear") {
-        "bilinear" => false,
-        "nearest" => true,
-        other => return Err(invalid(format!("method must be bilinear or nearest, got {other}"))),
-    };
+    let is_nearest = is_nearest(call)?;
     let outside = float_attr(call.attrs, "extrapolation_value")?.unwrap_or(0.0) as f32;
     let crops = crops(boxes, images, [count, height, width], size)?;
     let out = allocate(call, DType::F32, &[crops.len(), size[0], size[1], channels])?;

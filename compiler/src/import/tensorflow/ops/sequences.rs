@@ -11,6 +11,7 @@ use super::{
 use crate::import::tensorflow::node::{Imported, Node, type_attribute};
 
 pub(super) const OPS: Family = &[
+    ("CTCBeamSearchDecoder", likeliest_labels),
     ("CTCGreedyDecoder", greedy_labels),
     ("RandomShuffle", shuffle),
     ("RngReadAndSkip", |node| {
@@ -66,6 +67,28 @@ fn greedy_labels(node: &mut Node<'_, '_>) -> Imported {
     let sum = node.op("tf.Sum", &[greatest, axes], &[("keep_dims", Attribute::Bool(true))])?;
     let probability = node.op("tf.Neg", &[sum], &[])?;
     Ok(vec![indices.into(), values.into(), shape.into(), probability.into()])
+}
+
+/// The likeliest sequences of labels, each as a sparse tensor.
+fn likeliest_labels(node: &mut Node<'_, '_>) -> Imported {
+    let (scores, lengths) = (node.input(0)?, node.input(1)?);
+    let paths =
+        node.int("top_paths")?.filter(|&paths| paths > 0).ok_or("attribute 'top_paths' is missing")?;
+    let attributes = node.forwarded("tfrt.BeamSearch")?;
+    let found = node.ops("tfrt.BeamSearch", &[scores, lengths], &attributes, 2)?;
+    let mut results = [Vec::new(), Vec::new(), Vec::new()];
+    for path in 0..paths {
+        let (path, zero) = (node.builder().add_integer(path)?, node.builder().add_integer(0)?);
+        let labels = node.op("tf.GatherV2", &[found[0], path, zero], &[])?;
+        let is_label = node.op("tf.GreaterEqual", &[labels, zero], &[])?;
+        let (indices, values, shape) = compacted(node, labels, is_label)?;
+        results[0].push(indices.into());
+        results[1].push(values.into());
+        results[2].push(shape.into());
+    }
+    let mut results = results.concat();
+    results.push(found[1].into());
+    Ok(results)
 }
 
 /// The elements of a matrix that are kept, moved to the beginning of their row, as a sparse tensor.

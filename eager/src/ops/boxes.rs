@@ -1,0 +1,107 @@
+//! `tf.NonMaxSuppressionWithOverlaps`, and `tf.CropAndResizeGradImage`.
+
+use tfrt_host::DType;
+use tfrt_tensor::HostTensor;
+
+use super::detection::{crops, is_nearest};
+use super::plain::{count, of_reals, reals, results, tensor};
+use super::support::{Computed, integer, invalid, product, room_for, take, vector};
+use super::types;
+use super::window::four;
+use crate::{CpuCall, OpRegistry, ResultType, attr};
+
+/// The only number in a tensor.
+fn real(tensor: &HostTensor, name: &str) -> Result<f64, tfrt_host::Diagnostic> {
+    match reals(tensor)?[..] {
+        [number] => Ok(number),
+        _ => Err(invalid(format!("{name} must be one number, got shape {}", tensor.shape()))),
+    }
+}
+
+/// The boxes that overlap with none that is kept and has a higher score, best first.
+fn suppress(call: &CpuCall<'_>) -> Computed {
+    let [overlaps, scores, most, limit, least] = take(call)?;
+    let &[boxes] = scores.shape().dims() else {
+        return Err(invalid(format!("scores must be a vector, got shape {}", scores.shape())));
+    };
+    if overlaps.shape().dims() != [boxes, boxes] {
+        let message = format!("overlaps must have shape [{boxes}, {boxes}], got {}", overlaps.shape());
+        return Err(invalid(message));
+    }
+    let most = count(integer(most, "max_output_size")?, "max_output_size")?;
+    let (limit, least) = (real(limit, "overlap_threshold")?, real(least, "score_threshold")?);
+    let (overlaps, scores) = (reals(overlaps)?, reals(scores)?);
+    let mut order: Vec<usize> = (0..boxes).filter(|&number| scores[number] > least).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let mut kept: Vec<i32> = Vec::new();
+    for number in order {
+        let overlap = |&other: &i32| overlaps[number * boxes + other as usize];
+        if kept.len() < most && !kept.iter().any(|other| overlap(other) > limit) {
+            kept.push(i32::try_from(number).map_err(|_| invalid("there are too many boxes"))?);
+        }
+    }
+    Ok(results([tensor(call, &[kept.len()], &kept)?]))
+}
+
+/// Adds the gradients of the pixels of crops to the pixels of the images that they were made of.
+fn crop_gradient(call: &CpuCall<'_>) -> Computed {
+    let [gradients, boxes, images, size] = take(call)?;
+    let [number, crop_height, crop_width, depth] = four(gradients.shape(), "grads")?;
+    let size = vector(size, "image_size")?;
+    let extents: Option<Vec<usize>> = size.iter().map(|&extent| usize::try_from(extent).ok()).collect();
+    let &[count, height, width, channels] = extents.as_deref().unwrap_or_default() else {
+        return Err(invalid(format!("image_size must be four extents, got {size:?}")));
+    };
+    if depth != channels || height == 0 || width == 0 {
+        return Err(invalid(format!(
+            "image_size {size:?} does not fit grads of shape {}",
+            gradients.shape()
+        )));
+    }
+    let crops = crops(boxes, images, [count, height, width], [crop_height, crop_width])?;
+    if crops.len() != number {
+        return Err(invalid(format!("there are {number} crops and {} boxes", crops.len())));
+    }
+    let is_nearest = is_nearest(call)?;
+    let total = product(&[count, height, width, channels]);
+    let mut sums: Vec<f64> = room_for(total)?;
+    sums.resize(total, 0.0);
+    let gradients = reals(gradients)?;
+    let pixels = (0..number).flat_map(|crop| {
+        (0..crop_height).flat_map(move |row| (0..crop_width).map(move |column| (crop, row, column)))
+    });
+    for (from, (crop, row, column)) in pixels.enumerate() {
+        let crop = &crops[crop];
+        let (Some(y), Some(x)) = (crop.rows.place(row), crop.columns.place(column)) else { continue };
+        let gradients = &gradients[from * channels..][..channels];
+        let mut add = |y: f32, x: f32, share: f32| {
+            let at = ((crop.image * height + y as usize) * width + x as usize) * channels;
+            for (sum, gradient) in sums[at..].iter_mut().zip(gradients) {
+                *sum += gradient * f64::from(share);
+            }
+        };
+        if is_nearest {
+            add(y.round(), x.round(), 1.0);
+            continue;
+        }
+        let (below, right) = (y - y.floor(), x - x.floor());
+        add(y.floor(), x.floor(), (1.0 - below) * (1.0 - right));
+        add(y.floor(), x.ceil(), (1.0 - below) * right);
+        add(y.ceil(), x.floor(), below * (1.0 - right));
+        add(y.ceil(), x.ceil(), below * right);
+    }
+    let dtype = call.attrs.required::<DType>("T")?;
+    Ok(results([of_reals(call, dtype, &[count, height, width, channels], &sums)?]))
+}
+
+pub(super) fn register(ops: &mut OpRegistry) {
+    ops.add("tf.NonMaxSuppressionWithOverlaps")
+        .types(&[DType::F32, DType::I32])
+        .results([ResultType::is(DType::I32).rank(1)])
+        .cpu(|call| suppress(&call));
+    ops.add("tf.CropAndResizeGradImage")
+        .types(types::SCALARS)
+        .attrs([attr::dtype("T"), attr::string_or("method", "bilinear")])
+        .results([ResultType::named("T").rank(4)])
+        .cpu(|call| crop_gradient(&call));
+}
