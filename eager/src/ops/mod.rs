@@ -25,6 +25,7 @@ mod difference;
 mod draws;
 mod einsum;
 mod elementwise;
+mod encode_png;
 mod encoded_images;
 mod examples;
 mod fail;
@@ -123,6 +124,7 @@ pub fn register(ops: &mut OpRegistry) {
     block_lstm::register(ops);
     boxes::register(ops);
     ctc::register(ops);
+    encode_png::register(ops);
     encoded_images::register(ops);
     examples::register(ops);
     hashes::register(ops);

@@ -144,6 +144,16 @@ func @jpeg_shape() -> !tfrt.chain {
   tfrt.return %ch1 : !tfrt.chain
 }
 
+func @png_again() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[1, 2], [250, 255]]]> : tensor<1x2x2xui8>
+  %d0 = corert.executeop(%cpu) "tf.EncodePng"(%x0) { compression = 4 : i64 } : 1
+  %y0 = corert.executeop(%cpu) "tf.DecodePng"(%d0) : 1
+  %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
 // OUT: Choosing memory leak check allocator.
 // OUT: Choosing single-threaded work queue.
 // OUT: --- Running 'register':
@@ -186,3 +196,6 @@ func @jpeg_shape() -> !tfrt.chain {
 // OUT: --- Running 'jpeg_shape':
 // OUT: DenseHostTensor dtype = I32, shape = [3], values = [4, 3, 3]
 // OUT: 'jpeg_shape' returned !tfrt.chain value
+// OUT: --- Running 'png_again':
+// OUT: DenseHostTensor dtype = UI8, shape = [1, 2, 2], values = [1, 2, 250, 255]
+// OUT: 'png_again' returned !tfrt.chain value

@@ -167,6 +167,41 @@ def renamed_ops(folder):
 
 
 @case
+def written_pictures(folder):
+    @tf.function
+    def f(x):
+        io, bright = tf.io, tf.cast(x, tf.uint16) * 200
+        batch = io.encode_png(tf.stack([x, 255 - x]))
+        back = {"colors": io.decode_png(io.encode_png(x, compression=9)), "grey": io.decode_png(io.encode_png(x[..., :1], compression=0)), "clear": io.decode_png(io.encode_png(tf.concat([x, x[..., :1]], 2))),
+                "deep": io.decode_png(io.encode_png(bright), dtype=tf.uint16), "second": io.decode_png(batch[1])}
+        return back | {"count": tf.shape(batch)}
+
+    frozen_case(folder, f, {"x": numbers(5, 7, 3, low=0, high=255).astype(np.uint8)})
+
+
+@case
+def ops_of_versions(folder):
+    def build(x, boxes, scores):
+        r = tf.raw_ops
+        rows = tf.reshape(x, [4, 4])
+        array = v1.TensorArray(tf.float32, 2, element_shape=[3, 2]).write(0, tf.reshape(x[0, :3, 0], [3, 1]) * [[1.0, 2.0]]).write(1, tf.ones([3, 2]))
+        listed = r.TensorListScatter(tensor=rows, indices=[2, 0, 3, 1], element_shape=[4])
+        return {
+            "pooled": r.MaxPoolV2(input=tf.reshape(x, [1, 4, 4, 1]), ksize=[1, 2, 3, 1], strides=[1, 1, 2, 1], padding="SAME"), "boxes": r.NonMaxSuppression(boxes=boxes, scores=scores, max_output_size=4, iou_threshold=0.3),
+            "added": r.ScatterNdNonAliasingAdd(input=rows, indices=[[1], [1], [3]], updates=rows[:3]), "product": r.SparseMatMul(a=rows, b=rows, transpose_a=True, a_is_sparse=True),
+            "joined": array.concat(), "listed": r.TensorListStack(input_handle=listed, element_shape=[4], element_dtype=tf.float32),
+        }
+
+    low = numbers(6, 2, low=0.0)
+    # Without control flow of the second version, arrays are those of the first one.
+    v1.disable_control_flow_v2()
+    try:
+        graph_case(folder, build, {"x": numbers(1, 4, 4), "boxes": np.concatenate([low, low + 0.5], 1), "scores": numbers(6, seed=3, low=0.0)})
+    finally:
+        v1.enable_control_flow_v2()
+
+
+@case
 def removed_ops(folder):
     """Ops of old graphs, which this version of TensorFlow does not run. What took their place gives the results."""
     x, scale = numbers(2, 1, 3, 4), abs(numbers(4, seed=1)) + 0.1
@@ -273,6 +308,9 @@ def first_sparse_steps(folder):
             step = optimizer.minimize(tf.reduce_mean((tf.nn.embedding_lookup(w, i) - t) ** 2))
             with tf.control_dependencies([step]):
                 made[name] = w.read_value() + 0.0
+        w = v1.get_variable("sliced", initializer=numbers(4, 3), use_resource=False)
+        with tf.control_dependencies([w[1:3].assign(t[:2])]):
+            made["sliced"] = w.read_value() + 0.0
         return made
 
     session_case(folder, build, {"i": np.array([3, 3, 7], np.int32), "t": numbers(3, 3, seed=1)})

@@ -22,6 +22,7 @@ mod tensor_arrays;
 mod tensor_lists;
 mod variables;
 mod variants;
+mod versions;
 mod volume_gradients;
 mod volumes;
 
@@ -67,6 +68,7 @@ const FAMILIES: &[Family] = &[
     tensor_lists::OPS,
     variables::OPS,
     variants::OPS,
+    versions::OPS,
     volume_gradients::OPS,
     volumes::OPS,
 ];

@@ -23,6 +23,12 @@ pub(super) const OPS: Family = &[
 
 /// The places of the boxes that are kept, best first. ONNX's op takes batches and classes, and tells them, too.
 fn suppressed(node: &mut Node<'_, '_>) -> Imported<ValueId> {
+    let threshold = node.input(3)?;
+    suppressed_above(node, threshold)
+}
+
+/// The places of the boxes that overlap with no better one by more than a threshold.
+pub(super) fn suppressed_above(node: &mut Node<'_, '_>, threshold: ValueId) -> Imported<ValueId> {
     let (mut boxes, mut scores) = (node.input(0)?, node.input(1)?);
     let zero = node.builder().add_integer(0)?;
     boxes = node.op("tf.ExpandDims", &[boxes, zero], &[])?;
@@ -31,7 +37,7 @@ fn suppressed(node: &mut Node<'_, '_>) -> Imported<ValueId> {
     }
     let most = node.input(2)?;
     let most = node.builder().cast(most, DType::I64)?;
-    let mut operands = vec![boxes, scores, most, node.input(3)?];
+    let mut operands = vec![boxes, scores, most, threshold];
     if node.inputs.len() > 4 {
         operands.push(node.input(4)?);
     }

@@ -103,6 +103,12 @@ fn gather(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.TensorListGather", &[flow, indices, shape], &[])?.into()])
 }
 
+/// All elements of an array, as a tensor.
+pub(super) fn filled(node: &mut Node<'_, '_>, flow: ValueId) -> Imported<ValueId> {
+    let shape = element_shape(node)?;
+    node.op("tf.TensorListStack", &[flow, shape], &[])
+}
+
 fn size(node: &mut Node<'_, '_>) -> Imported {
     let flow = node.input(1)?;
     Ok(vec![node.op("tf.TensorListLength", &[flow], &[])?.into()])

@@ -39,6 +39,11 @@ fn joined(node: &mut Node<'_, '_>, parts: &[ValueId]) -> Imported<ValueId> {
 /// The elements behind each other, and how long each is. All have the same shape.
 fn concat(node: &mut Node<'_, '_>) -> Imported {
     let list = node.input(0)?;
+    joined_elements(node, list)
+}
+
+/// The elements of a list behind each other, and the length of each.
+pub(super) fn joined_elements(node: &mut Node<'_, '_>, list: ValueId) -> Imported {
     let (count, length, inner) =
         (extents(node, list, 0, 1)?, extents(node, list, 1, 1)?, extents(node, list, 2, -1)?);
     let total = node.op("tf.Mul", &[count, length], &[])?;
@@ -94,6 +99,16 @@ fn scatter(node: &mut Node<'_, '_>) -> Imported {
 /// A new list that is as long as the greatest index needs, or longer.
 fn scatter_new(node: &mut Node<'_, '_>) -> Imported {
     let [value, indices, length] = [node.input(0)?, node.input(1)?, node.input(3)?];
+    scattered(node, value, indices, length)
+}
+
+/// A list with elements at some places, of at least this length.
+pub(super) fn scattered(
+    node: &mut Node<'_, '_>,
+    value: ValueId,
+    indices: ValueId,
+    length: ValueId,
+) -> Imported {
     let mut builder = node.builder();
     let (axes, one, none) =
         (builder.add_integers(&[0])?, builder.add_integer(1)?, builder.add_integers(&[-1])?);

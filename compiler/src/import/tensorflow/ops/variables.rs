@@ -47,6 +47,10 @@ pub(super) const OPS: Family = &[
     ("ScatterNdUpdate", scatter),
     ("ScatterSub", scatter),
     ("ScatterUpdate", scatter),
+    ("StridedSliceAssign", |node| {
+        assign_slice(node)?;
+        Ok(vec![node.value(0)?.clone()])
+    }),
     ("VarHandleOp", handle),
     ("VarIsInitializedOp", is_initialized),
     ("Variable", handle),
