@@ -424,7 +424,8 @@ impl OpBuilder<'_> {
         self
     }
 
-    /// Declares what is known of its results, for an op without a metadata function.
+    /// Declares what is known of its results if there is no metadata function, or if it cannot be
+    /// called because shapes are not known.
     pub fn results<const N: usize>(self, results: [ResultType; N]) -> Self {
         self.0.results = results.into();
         self

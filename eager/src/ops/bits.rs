@@ -55,10 +55,12 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .types(types::INTEGERS)
         .metadata(broadcast_metadata)
         .cpu(|call| with_integer!(call.result(0)?.dtype, "tf.RightShift", |T| right::<T>(&call)));
-    ops.add("tf.PopulationCount").types(types::INTEGERS).metadata(|call| retyped(&call, DType::UI8)).cpu(
-        |call| {
+    ops.add("tf.PopulationCount")
+        .types(types::INTEGERS)
+        .results([crate::ResultType::is(DType::UI8)])
+        .metadata(|call| retyped(&call, DType::UI8))
+        .cpu(|call| {
             let [x] = call.dense()?;
             with_integer!(x.dtype(), "tf.PopulationCount", |T| unary::<T, u8>(&call, &ME, Bits::ones))
-        },
-    );
+        });
 }

@@ -10,7 +10,7 @@ use tfrt_tensor::{Accessor, HostTensor, TensorMetadata, TensorShape};
 
 use super::plain::{results, tensor};
 use super::support::{Computed, Described, float_attr, integer, invalid, product, room_for, take};
-use crate::{AttrSpec, CpuCall, MetadataCall, OpRegistry, attr};
+use crate::{AttrSpec, CpuCall, MetadataCall, OpRegistry, ResultType, attr};
 
 static ME: Accessor = Accessor::new("tf.BlockLSTM");
 
@@ -193,6 +193,7 @@ fn run(call: &CpuCall<'_>, version: &Version) -> Computed {
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
+    const STATES: ResultType = ResultType::is(DType::F32).rank(3);
     const PEEPHOLE: AttrSpec = attr::boolean_or("use_peephole", false);
     ops.add("tf.BlockLSTM")
         .types(&[DType::I64, DType::F32])
@@ -201,11 +202,13 @@ pub(super) fn register(ops: &mut OpRegistry) {
             attr::float_or("forget_bias", FIRST.forget_bias),
             PEEPHOLE,
         ])
+        .results([STATES; RESULTS])
         .metadata(metadata)
         .cpu(|call| run(&call, &FIRST));
     ops.add("tf.BlockLSTMV2")
         .types(&[DType::I64, DType::F32])
         .attrs([attr::float_or("cell_clip", SECOND.cell_clip), PEEPHOLE])
+        .results([STATES; RESULTS])
         .metadata(metadata)
         .cpu(|call| run(&call, &SECOND));
 }
