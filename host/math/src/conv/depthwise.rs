@@ -9,7 +9,9 @@ use std::{ops::Range, ptr};
 
 use super::pixel::Pixel;
 use super::{Conv2dInput, ConvElement, Geometry};
-use crate::micro::{MicroElement, ROWS, Store, TapTile, even_tiles};
+use crate::micro::{
+    LineKernel, LineTile, MicroElement, ROWS, Store, TapTile, WINDOWS, even_tiles, has_kernel,
+};
 use crate::simd::vectorize;
 use crate::tile::TileBounds;
 use crate::{Activation, Number, TileMut, ops};
@@ -44,9 +46,15 @@ pub(super) fn pixels<T: ConvElement>(
             relu: activation == Activation::Relu,
             part: 0,
         };
+        let pixels = at.row..at.row + piece.rows();
         // SAFETY: the piece is an exclusive window of consecutive whole rows of the output. The
         // residual has the same layout, and the bias has an element for each channel.
-        unsafe { tiles(g, (images, filter), at.row..at.row + piece.rows(), &store) };
+        unsafe {
+            match line_kernel(g) {
+                Some(kernel) => lines(g, kernel, (images, filter), pixels, &store),
+                None => tiles(g, (images, filter), pixels, &store),
+            }
+        }
         return;
     }
     let mut pixel = Pixel::new(&g.window, at.row);
@@ -67,6 +75,77 @@ pub(super) fn pixels<T: ConvElement>(
             *out = T::narrow(if activation == Activation::Relu { ops::relu(sum) } else { sum });
         }
         pixel = pixel.next(&g.window);
+    }
+}
+
+/// The kernel for windows of one line, if there is one for these windows and channels enough for a vector.
+fn line_kernel<E: MicroElement>(g: &Geometry) -> Option<LineKernel<E>> {
+    let (micro, x) = (E::micro(), &g.window.x);
+    let fits = x.dilation == 1 && has_kernel(x.window, x.stride) && g.out_channels >= micro.lanes;
+    micro.line_tile.filter(|_| fits)
+}
+
+/// Computes pixels by tiles of neighbours in one line.
+///
+/// # Safety
+/// As for [`tiles`]. The kernel is that of the windows' [`line_kernel`].
+///
+/// # Panics
+/// If the images or the filter are smaller than the geometry says.
+unsafe fn lines<E: MicroElement>(
+    g: &Geometry,
+    kernel: LineKernel<E>,
+    (images, filter): (&[E], &[E]),
+    pixels: Range<usize>,
+    store: &Store<E>,
+) {
+    assert!(images.len() >= g.input_len && filter.len() >= g.filter_len);
+    let (channels, lanes) = (g.out_channels, E::micro().lanes);
+    let (y, x) = (&g.window.y, &g.window.x);
+    let offsets: [usize; WINDOWS] = std::array::from_fn(|row| row * channels);
+    let mut lines = Vec::with_capacity(y.window);
+    let mut at = pixels.start;
+    while at < pixels.end {
+        let pixel = Pixel::new(&g.window, at);
+        let end = at + (x.output - pixel.x).min(pixels.end - at);
+        lines.clear();
+        lines.extend(y.taps(pixel.y).filter_map(|tap| {
+            let line = (pixel.image * y.input + y.position(pixel.y, tap)?) * x.input * channels;
+            // The first window's first pixel may be before the line.
+            let left = images[line..].as_ptr().wrapping_sub(x.before * channels);
+            let left = left.wrapping_add(pixel.x * x.stride * channels);
+            Some((left, filter[tap * x.window * channels..].as_ptr()))
+        }));
+        for windows in even_tiles(end - at, WINDOWS) {
+            let start = (at + windows.start - pixels.start) * channels;
+            let skip = windows.start * x.stride * channels;
+            let left = (pixel.x + windows.start) * x.stride;
+            let covered = (windows.len() - 1) * x.stride + x.window;
+            let end = (x.input + x.before).saturating_sub(left).min(covered);
+            let inside = (x.before.saturating_sub(left).min(end), end);
+            for first in (0..channels).step_by(lanes) {
+                // The last vector has columns of the one before too, which are computed twice.
+                let first = first.min(channels - lanes);
+                // SAFETY: the kernel is for these windows. It reads whole vectors of pixels inside
+                // the image and of the window's taps. The caller promises the rest.
+                unsafe {
+                    let store = Store {
+                        out: store.out.add(start + first),
+                        offsets: offsets.as_ptr(),
+                        bias: if store.bias.is_null() { store.bias } else { store.bias.add(first) },
+                        residual: match store.residual.is_null() {
+                            true => store.residual,
+                            false => store.residual.add(start + first),
+                        },
+                        ..*store
+                    };
+                    let tile =
+                        LineTile { lines: &lines, skip: skip + first, step: channels, first, inside, store };
+                    kernel(windows.len(), x.window, x.stride, &tile);
+                }
+            }
+        }
+        at = end;
     }
 }
 

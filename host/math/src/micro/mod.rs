@@ -15,6 +15,7 @@
 //!
 //! This module checks no shapes: its callers ensure that pointers are valid.
 
+mod line;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod packed;
@@ -28,6 +29,7 @@ mod x86;
 use std::cell::Cell;
 use std::thread::LocalKey;
 
+pub(crate) use line::{LineKernel, LineTile, WINDOWS, has_kernel};
 pub(crate) use packed::{Packed, PackedSource};
 pub(crate) use product::{Epilogue, RowProduct};
 pub(crate) use target::{Target, even_tiles};
@@ -78,6 +80,8 @@ pub(crate) struct Micro<E: 'static> {
     /// The processor has the instruction set, and the tile's pointers are valid as [`DotTile`]
     /// requires.
     pub(crate) dot_tile: unsafe fn(usize, &DotTile<E>),
+    /// Sums the windows of a line column by column, if the instruction set has registers enough.
+    pub(crate) line_tile: Option<LineKernel<E>>,
 }
 
 impl<E> Micro<E> {

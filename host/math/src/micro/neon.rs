@@ -3,6 +3,7 @@
 
 use std::arch::aarch64::*;
 
+use super::line::line_tiles;
 use super::tile::{Vector, micro};
 
 macro_rules! vector {
@@ -90,5 +91,7 @@ macro_rules! vector {
 vector!(float32x4_t, f32, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vfmaq_f32, vmaxq_f32);
 vector!(float64x2_t, f64, 2, vdupq_n_f64, vld1q_f64, vst1q_f64, vaddq_f64, vfmaq_f64, vmaxq_f64);
 
-micro!(NEON_F32, row_tile_neon_f32, depth_tile_neon_f32, tap_tile_neon_f32, dot_tile_neon_f32, float32x4_t, f32, 4: 1, 2, 3, 4; narrow: 2: 1, 2);
-micro!(NEON_F64, row_tile_neon_f64, depth_tile_neon_f64, tap_tile_neon_f64, dot_tile_neon_f64, float64x2_t, f64, 4: 1, 2, 3, 4; narrow: 2: 1, 2);
+line_tiles!(line_tile_neon_f32, float32x4_t, f32);
+
+micro!(NEON_F32, row_tile_neon_f32, depth_tile_neon_f32, tap_tile_neon_f32, dot_tile_neon_f32, Some(line_tile_neon_f32), float32x4_t, f32, 4: 1, 2, 3, 4; narrow: 2: 1, 2);
+micro!(NEON_F64, row_tile_neon_f64, depth_tile_neon_f64, tap_tile_neon_f64, dot_tile_neon_f64, None, float64x2_t, f64, 4: 1, 2, 3, 4; narrow: 2: 1, 2);

@@ -74,7 +74,7 @@ impl<T: Number> Vector for Lanes<T> {
 }
 
 #[cfg(not(target_arch = "aarch64"))]
-micro!(F32, row_tile_f32, depth_tile_f32, tap_tile_f32, dot_tile_f32, Lanes<f32>, f32, 2: 1, 2; narrow: 1: 1);
+micro!(F32, row_tile_f32, depth_tile_f32, tap_tile_f32, dot_tile_f32, None, Lanes<f32>, f32, 2: 1, 2; narrow: 1: 1);
 #[cfg(not(target_arch = "aarch64"))]
-micro!(F64, row_tile_f64, depth_tile_f64, tap_tile_f64, dot_tile_f64, Lanes<f64>, f64, 2: 1, 2; narrow: 1: 1);
-micro!(I32, row_tile_i32, depth_tile_i32, tap_tile_i32, dot_tile_i32, Lanes<i32>, i32, 2: 1, 2; narrow: 1: 1);
+micro!(F64, row_tile_f64, depth_tile_f64, tap_tile_f64, dot_tile_f64, None, Lanes<f64>, f64, 2: 1, 2; narrow: 1: 1);
+micro!(I32, row_tile_i32, depth_tile_i32, tap_tile_i32, dot_tile_i32, None, Lanes<i32>, i32, 2: 1, 2; narrow: 1: 1);

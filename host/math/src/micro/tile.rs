@@ -160,6 +160,8 @@ macro_rules! each {
     };
 }
 
+pub(super) use each;
+
 /// The kernel for [`RowTile`] with `M` rows and `N` vectors, of panels that are `PANEL` vectors
 /// wide.
 ///
@@ -341,7 +343,10 @@ unsafe fn load_columns<V: Vector>(from: *const V::Element, part: usize) -> V {
 /// # Safety
 /// `to` is valid as [`RowTile`] requires of its store.
 #[inline(always)]
-unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to: &Store<V::Element>) {
+pub(super) unsafe fn store<V: Vector, const M: usize, const N: usize>(
+    sums: [[V; N]; M],
+    to: &Store<V::Element>,
+) {
     // SAFETY: the output and the residual have the columns of `N` vectors at the offset of each of
     // the `M` rows, and the bias has them once. Lanes of the last vector beyond the last column are
     // neither read nor written.
@@ -380,7 +385,7 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(sums: [[V; N]; M], to
 macro_rules! micro {
     (
         $(#[$feature:meta])* $table:ident, $rows:ident, $depth:ident, $taps:ident, $dots:ident,
-        $vector:ty, $element:ty, $panel:literal: $($n:literal),+; narrow: $most_narrow:literal: $($narrow:literal),+
+        $lines:expr, $vector:ty, $element:ty, $panel:literal: $($n:literal),+; narrow: $most_narrow:literal: $($narrow:literal),+
     ) => {
         $(#[$feature])*
         unsafe fn $rows(rows: usize, vectors: usize, tile: &$crate::micro::RowTile<'_, $element>) {
@@ -466,6 +471,7 @@ macro_rules! micro {
             depth_tile: $depth,
             tap_tile: $taps,
             dot_tile: $dots,
+            line_tile: $lines,
         };
     };
 }

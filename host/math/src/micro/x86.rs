@@ -3,6 +3,7 @@
 
 use std::arch::x86_64::*;
 
+use super::line::line_tiles;
 use super::tile::{Vector, micro};
 
 /// Returns a mask of the first `count` of 8 lanes.
@@ -194,19 +195,32 @@ vector!(
     _mm512_mask_storeu_pd
 );
 
+line_tiles!(
+    #[target_feature(enable = "avx2,fma")]
+    line_tile_avx2_f32,
+    __m256,
+    f32
+);
+line_tiles!(
+    #[target_feature(enable = "avx512f")]
+    line_tile_avx512_f32,
+    __m512,
+    f32
+);
+
 micro!(
     #[target_feature(enable = "avx2,fma")]
-    AVX2_F32, row_tile_avx2_f32, depth_tile_avx2_f32, tap_tile_avx2_f32, dot_tile_avx2_f32, __m256, f32, 2: 1, 2; narrow: 1: 1
+    AVX2_F32, row_tile_avx2_f32, depth_tile_avx2_f32, tap_tile_avx2_f32, dot_tile_avx2_f32, Some(line_tile_avx2_f32), __m256, f32, 2: 1, 2; narrow: 1: 1
 );
 micro!(
     #[target_feature(enable = "avx2,fma")]
-    AVX2_F64, row_tile_avx2_f64, depth_tile_avx2_f64, tap_tile_avx2_f64, dot_tile_avx2_f64, __m256d, f64, 2: 1, 2; narrow: 1: 1
+    AVX2_F64, row_tile_avx2_f64, depth_tile_avx2_f64, tap_tile_avx2_f64, dot_tile_avx2_f64, None, __m256d, f64, 2: 1, 2; narrow: 1: 1
 );
 micro!(
     #[target_feature(enable = "avx512f")]
-    AVX512_F32, row_tile_avx512_f32, depth_tile_avx512_f32, tap_tile_avx512_f32, dot_tile_avx512_f32, __m512, f32, 4: 1, 2, 3, 4; narrow: 2: 1, 2
+    AVX512_F32, row_tile_avx512_f32, depth_tile_avx512_f32, tap_tile_avx512_f32, dot_tile_avx512_f32, Some(line_tile_avx512_f32), __m512, f32, 4: 1, 2, 3, 4; narrow: 2: 1, 2
 );
 micro!(
     #[target_feature(enable = "avx512f")]
-    AVX512_F64, row_tile_avx512_f64, depth_tile_avx512_f64, tap_tile_avx512_f64, dot_tile_avx512_f64, __m512d, f64, 4: 1, 2, 3, 4; narrow: 2: 1, 2
+    AVX512_F64, row_tile_avx512_f64, depth_tile_avx512_f64, tap_tile_avx512_f64, dot_tile_avx512_f64, None, __m512d, f64, 4: 1, 2, 3, 4; narrow: 2: 1, 2
 );
