@@ -1,5 +1,5 @@
-//! What device memory costs: a cached block handed out and taken back, and the allocations of whole programs, for ours
-//! and two baselines; and how much is reserved for them.
+//! What device memory costs: a cached block handed out and taken back, and the allocations of whole
+//! programs, for ours and two baselines; and how much is reserved for them.
 
 #[path = "support/allocations.rs"]
 #[expect(dead_code, reason = "shared with a test")]

@@ -1,5 +1,5 @@
-//! What a device kernel costs the host: launches, and events recorded and waited for, on a device that does nothing, from
-//! the executor's dispatch to the driver's call.
+//! What a device kernel costs the host: launches, and events recorded and waited for, on a device
+//! that does nothing, from the executor's dispatch to the driver's call.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -32,7 +32,8 @@ func @open() -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.event, !tfrt_
 }
 "#;
 
-/// A function that does an operation many times, chained; `line` writes one, from chain `c{i}` to chain `c{i + 1}`.
+/// A function that does an operation many times, chained; `line` writes one, from chain `c{i}` to
+/// chain `c{i + 1}`.
 fn function(name: &str, line: impl Fn(usize) -> String) -> String {
     let mut text = format!(
         "func @{name}(%context : !tfrt_cuda.context, %stream : !tfrt_cuda.stream, %event : !tfrt_cuda.event,\n\

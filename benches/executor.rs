@@ -1,5 +1,5 @@
-//! What a kernel costs: from the call of a function until its result is there and the queue is quiet, divided by the
-//! kernels of the program.
+//! What a kernel costs: from the call of a function until its result is there and the queue is
+//! quiet, divided by the kernels of the program.
 
 #[path = "support/programs.rs"]
 mod programs;
@@ -23,7 +23,8 @@ fn parallel(kernels: usize) -> Vec<u8> {
     p.finish(FunctionKind::Async, *sums.last().unwrap_or(&one))
 }
 
-/// Asynchronous kernels that all have the same arguments, and the sum of what they give, added pairwise.
+/// Asynchronous kernels that all have the same arguments, and the sum of what they give, added
+/// pairwise.
 fn star(kernels: usize) -> Vec<u8> {
     let mut p = Program::new();
     let one = p.parameter();
@@ -55,7 +56,8 @@ fn context(queue: &str, program: &Arc<BefFile>) -> ExecutionContext {
     ExecutionContext::new(request, program.clone())
 }
 
-/// Calls a function with one; returns when its result is there and the queue has nothing left to do.
+/// Calls a function with one; returns when its result is there and the queue has nothing left to
+/// do.
 // Not inlined, so that a profile tells how often it was called.
 #[inline(never)]
 fn call_and_wait(function: FunctionRef<'_>, cx: &ExecutionContext) -> i32 {
@@ -77,8 +79,8 @@ fn call(function: FunctionRef<'_>, cx: &ExecutionContext) -> AsyncValue {
     result
 }
 
-/// A shape of program, made with so many kernels. In a star, these are the asynchronous ones; those that add up their
-/// results are on top of them.
+/// A shape of program, made with so many kernels. In a star, these are the asynchronous ones; those
+/// that add up their results are on top of them.
 type Build = fn(usize) -> Vec<u8>;
 
 fn shapes(c: &mut Criterion) {

@@ -1,5 +1,5 @@
-//! How fast programs are read and written: BEF files verified and loaded, MLIR text parsed, rewritten, converted and
-//! printed.
+//! How fast programs are read and written: BEF files verified and loaded, MLIR text parsed,
+//! rewritten, converted and printed.
 
 #[path = "support/programs.rs"]
 mod programs;

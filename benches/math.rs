@@ -1,5 +1,5 @@
-//! Matrix products and convolutions, on one thread and through a host's queue, beside the plain matrix product they are
-//! built on. Throughput counts floating-point operations.
+//! Matrix products and convolutions, on one thread and through a host's queue, beside the plain
+//! matrix product they are built on. Throughput counts floating-point operations.
 
 mod support;
 

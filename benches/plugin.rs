@@ -1,5 +1,6 @@
-//! What a call through the plug-in boundary takes beyond the plug-in's function itself: the same C functions, which do
-//! nothing, called through the device layer's backend and through their pointers.
+//! What a call through the plug-in boundary takes beyond the plug-in's function itself: the same C
+//! functions, which do nothing, called through the device layer's backend and through their
+//! pointers.
 //!
 //! `cargo bench -p tfrt-plugin`
 #![expect(

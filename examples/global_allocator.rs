@@ -1,5 +1,5 @@
-//! Runs a BEF file's functions on one thread with an allocator of the caller's own: a machine that has only a block of
-//! memory to give would hand it out here.
+//! Runs a BEF file's functions on one thread with an allocator of the caller's own: a machine that
+//! has only a block of memory to give would hand it out here.
 //!
 //! `cargo run --example global_allocator -- program.bef`
 
@@ -21,7 +21,8 @@ struct Counting {
     peak: AtomicUsize,
 }
 
-// SAFETY: all blocks are the system allocator's, handed through unchanged; counting touches no block.
+// SAFETY: all blocks are the system allocator's, handed through unchanged; counting touches no
+// block.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let current = self.current.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();

@@ -1,4 +1,5 @@
-//! Names the compiler: kernel libraries share Rust types with the host, so both must come from the same one.
+//! Names the compiler: kernel libraries share Rust types with the host, so both must come from the
+//! same one.
 
 use std::{env, process::Command};
 

@@ -1,4 +1,5 @@
-//! Compiles the library through which plug-ins find `TF_SetStatus` and its like, and which `src/status` contains.
+//! Compiles the library through which plug-ins find `TF_SetStatus` and its like, and which
+//! `src/status` contains.
 
 use std::{env, path::PathBuf};
 
@@ -14,7 +15,8 @@ fn main() {
     }
     let mut compiler = cc::Build::new().get_compiler().to_command();
     compiler.args(["-shared", "-fPIC", "-O2", "-g0", "-nostdlib", "-fno-stack-protector"]);
-    // Plug-ins that were linked with TensorFlow ask for its library by this name, and find it in the process.
+    // Plug-ins that were linked with TensorFlow ask for its library by this name, and find it in
+    // the process.
     compiler.args(["-Wl,-soname,libtensorflow_framework.so.2", source, "-o"]).arg(&library);
     match compiler.status() {
         Ok(status) if status.success() => {}

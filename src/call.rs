@@ -12,9 +12,9 @@ use tfrt_host::{AsyncValue, CancellationHook, Diagnostic, RequestContext, ValueF
 
 /// A call of a function. Its results may be pending.
 ///
-/// [`Call::wait`] blocks the thread until they are available, and `call.await` does the same in `async`
-/// code. Once the request is cancelled or its deadline has passed, results that are still pending are that
-/// error. Dropping a call does not end it; [`RequestContext::cancel`] does.
+/// [`Call::wait`] blocks the thread until they are available, and `call.await` does the same in
+/// `async` code. Once the request is cancelled or its deadline has passed, results that are still
+/// pending are that error. Dropping a call does not end it; [`RequestContext::cancel`] does.
 #[must_use = "the results of a call may be errors"]
 #[derive(Debug)]
 pub struct Call {
@@ -40,8 +40,9 @@ impl Call {
     /// Waits for the results. Each result may be an error.
     ///
     /// # Errors
-    /// [`tfrt_host::ErrorCode::FailedPrecondition`] on a compute thread of the runtime, which must not wait, and
-    /// [`tfrt_host::ErrorCode::Io`] if a mapped file of weights or inputs has become shorter.
+    /// [`tfrt_host::ErrorCode::FailedPrecondition`] on a compute thread of the runtime, which must
+    /// not wait, and [`tfrt_host::ErrorCode::Io`] if a mapped file of weights or inputs has become
+    /// shorter.
     pub fn wait(self) -> Result<Vec<AsyncValue>, Diagnostic> {
         let results = self.request.await_values(self.results)?;
         check_mapped_files().map(|()| results)
@@ -59,8 +60,8 @@ impl IntoFuture for Call {
 
 /// The future of a [`Call`]: completes with its results, each of which may be an error.
 ///
-/// It needs no particular async runtime, but a work queue with threads: the single-threaded queue runs tasks
-/// only while a thread waits for it.
+/// It needs no particular async runtime, but a work queue with threads: the single-threaded queue
+/// runs tasks only while a thread waits for it.
 #[must_use = "futures do nothing unless polled"]
 #[derive(Debug)]
 pub struct CallFuture {

@@ -17,12 +17,12 @@ pub struct MissingChain {
 }
 
 impl Runtime {
-    /// Finds accesses to host and device memory that no chain orders, in a function and in all that it calls: two kernels
-    /// that use the same contents, one of which changes them.
+    /// Finds accesses to host and device memory that no chain orders, in a function and in all that
+    /// it calls: two kernels that use the same contents, one of which changes them.
     ///
-    /// The program's graph and the metadata of its kernels decide, so that a missing chain is found whether or not the two
-    /// kernels meet when the function runs. The program is read back as MLIR. A file without register types does not say
-    /// what its values are, and nothing is found.
+    /// The program's graph and the metadata of its kernels decide, so that a missing chain is found
+    /// whether or not the two kernels meet when the function runs. The program is read back as
+    /// MLIR. A file without register types does not say what its values are, and nothing is found.
     ///
     /// # Errors
     /// If the program cannot be read as a kernel graph.

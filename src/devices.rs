@@ -90,15 +90,16 @@ impl DeviceOptions {
         Self { choice, devices, ..Self::default() }
     }
 
-    /// Has a checker observe what is done on CPU devices. On other devices it sees only the calls of the host.
+    /// Has a checker observe what is done on CPU devices. On other devices it sees only the calls
+    /// of the host.
     #[must_use]
     pub fn checked_by(mut self, checker: Arc<Checker>) -> Self {
         self.observer = Some(checker);
         self
     }
 
-    /// Calls `printer` with what kernels print on CPU devices (`printf`): the text of one call, on the thread that runs it.
-    /// A GPU's driver prints to standard output itself.
+    /// Calls `printer` with what kernels print on CPU devices (`printf`): the text of one call, on
+    /// the thread that runs it. A GPU's driver prints to standard output itself.
     #[must_use]
     pub fn printing_to(mut self, printer: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.printer = Some(Arc::new(printer));
@@ -143,8 +144,8 @@ impl DeviceOptions {
         self
     }
 
-    /// Calls `announce` when [`Choice::Auto`] has selected devices, with their name, and with the reason if these are not
-    /// CUDA devices.
+    /// Calls `announce` when [`Choice::Auto`] has selected devices, with their name, and with the
+    /// reason if these are not CUDA devices.
     #[must_use]
     pub fn announcing(mut self, announce: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.announce = Some(Arc::new(announce));

@@ -36,7 +36,8 @@ impl From<Vec<Diagnostic>> for Errors {
 }
 
 impl Errors {
-    /// Collects the errors of a BEF file. It has no lines to point at, so each message begins with its name.
+    /// Collects the errors of a BEF file. It has no lines to point at, so each message begins with
+    /// its name.
     pub(crate) fn of_bef(file: impl fmt::Display, errors: Vec<BefError>) -> Self {
         let diagnostic = |error| Diagnostic::invalid_argument(format!("{file}: {error}"));
         Self(errors.into_iter().map(diagnostic).collect())

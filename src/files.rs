@@ -1,7 +1,7 @@
 //! Files of programs and of outputs.
 //!
-//! An output file is either written as a whole or not changed: a tool that fails or is killed while it writes
-//! leaves no half of one behind.
+//! An output file is either written as a whole or not changed: a tool that fails or is killed while
+//! it writes leaves no half of one behind.
 
 use std::{
     fs::{self, File},
@@ -16,7 +16,8 @@ use tfrt_host::{Diagnostic, ErrorCode};
 
 /// The most bytes of a BEF file. Larger constants lie in files of their own.
 const MAX_BEF_BYTES: u64 = 4 << 30;
-/// The most bytes of a text that are read: more than the parser takes, so that it reports the error.
+/// The most bytes of a text that are read: more than the parser takes, so that it reports the
+/// error.
 const MAX_TEXT_BYTES: u64 = 513 << 20;
 
 /// Reads a program into memory. A verified program must not change, so that it is not mapped.
@@ -51,8 +52,9 @@ fn read_at_most(mut source: impl Read, max_text: u64, max_bef: u64) -> io::Resul
     Ok(bytes)
 }
 
-/// Calls `write` with the path of a temporary file beside `path`, and renames that file to `path` if it
-/// succeeds. Devices and pipes such as `/dev/stdout` are written directly, and links are followed.
+/// Calls `write` with the path of a temporary file beside `path`, and renames that file to `path`
+/// if it succeeds. Devices and pipes such as `/dev/stdout` are written directly, and links are
+/// followed.
 ///
 /// # Errors
 /// The errors of `write` and of renaming. The temporary file is removed then.
@@ -73,8 +75,8 @@ pub(crate) fn replace_file<E: From<io::Error>>(
     written
 }
 
-/// Returns a name in the same folder that no other call and no other process uses. It keeps the extension,
-/// from which writers choose a format.
+/// Returns a name in the same folder that no other call and no other process uses. It keeps the
+/// extension, from which writers choose a format.
 fn temporary_name(target: &Path) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -83,8 +85,8 @@ fn temporary_name(target: &Path) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// Checks that a file at `path` can be created as far as that is known without creating it: its folder
-/// exists, and `path` is not a folder.
+/// Checks that a file at `path` can be created as far as that is known without creating it: its
+/// folder exists, and `path` is not a folder.
 ///
 /// # Errors
 /// The system's error for the folder, or [`io::ErrorKind::IsADirectory`].

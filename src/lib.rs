@@ -1,7 +1,8 @@
 //! TFRT: a runtime for kernel graphs, written as MLIR text or encoded as BEF files.
 //!
-//! A [`Runtime`] loads [`Program`]s and calls their functions. This crate assembles it from the other crates
-//! and is the only one that knows all of them. Values, kernels and execution come from [`tfrt_host`].
+//! A [`Runtime`] loads [`Program`]s and calls their functions. This crate assembles it from the
+//! other crates and is the only one that knows all of them. Values, kernels and execution come from
+//! [`tfrt_host`].
 #![cfg_attr(
     feature = "full",
     doc = r#"

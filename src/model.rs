@@ -38,12 +38,12 @@ pub struct Model {
 }
 
 impl Runtime {
-    /// Compiles a model's file and prepares it to run: on a CUDA device if the runtime has one, else on the
-    /// host.
+    /// Compiles a model's file and prepares it to run: on a CUDA device if the runtime has one,
+    /// else on the host.
     ///
     /// # Errors
-    /// If the file cannot be read, every node that cannot be compiled, and a model whose constants cannot be
-    /// prepared.
+    /// If the file cannot be read, every node that cannot be compiled, and a model whose constants
+    /// cannot be prepared.
     pub fn load_model(&self, path: impl AsRef<Path>, options: &CompileOptions) -> Result<Model, Errors> {
         let path = path.as_ref();
         let compiled = self.compile_model(path, options)?;
@@ -68,7 +68,8 @@ impl Model {
         Ok(Self { program, signature, prepared, resources })
     }
 
-    /// Returns the program, whose function `main` takes [`Model::prepared`] before the model's inputs.
+    /// Returns the program, whose function `main` takes [`Model::prepared`] before the model's
+    /// inputs.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -78,8 +79,8 @@ impl Model {
         &self.prepared
     }
 
-    /// Returns the names and types of the inputs, such as `("data", "1x3x224x224xf32")`. A `?` is an extent
-    /// that each call may choose.
+    /// Returns the names and types of the inputs, such as `("data", "1x3x224x224xf32")`. A `?` is
+    /// an extent that each call may choose.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.signature.inputs.iter().map(|(name, ty)| (&**name, &**ty))
     }
@@ -92,8 +93,8 @@ impl Model {
     /// Runs the model and waits for its outputs, which come in the order of [`Model::outputs`].
     ///
     /// # Errors
-    /// [`tfrt_host::ErrorCode::InvalidArgument`] if an input is missing, unknown or given twice, and the errors of the
-    /// ops, each of which names its node.
+    /// [`tfrt_host::ErrorCode::InvalidArgument`] if an input is missing, unknown or given twice,
+    /// and the errors of the ops, each of which names its node.
     pub fn run<'n>(
         &self,
         inputs: impl IntoIterator<Item = (&'n str, HostTensor)>,
@@ -106,8 +107,8 @@ impl Model {
         tensors.collect()
     }
 
-    /// Runs the model and does not wait for its outputs. `model.start(inputs)?.await` returns them in `async`
-    /// code; each is a [`HostTensor`] or an error.
+    /// Runs the model and does not wait for its outputs. `model.start(inputs)?.await` returns them
+    /// in `async` code; each is a [`HostTensor`] or an error.
     ///
     /// # Errors
     /// [`tfrt_host::ErrorCode::InvalidArgument`] if an input is missing, unknown or given twice.

@@ -79,7 +79,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets a handler that is called with each error when a kernel fails, before the error becomes a value.
+    /// Sets a handler that is called with each error when a kernel fails, before the error becomes
+    /// a value.
     pub fn diagnostics(mut self, handler: impl Fn(&Diagnostic) + Send + Sync + 'static) -> Self {
         self.handler = Some(Box::new(handler));
         self
@@ -97,37 +98,39 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds the kernels of a shared library; see [`tfrt_host::library`]. Its code runs in this process.
+    /// Adds the kernels of a shared library; see [`tfrt_host::library`]. Its code runs in this
+    /// process.
     pub fn shared_library(mut self, path: impl Into<PathBuf>) -> Self {
         self.shared_libraries.push(path.into());
         self
     }
 
-    /// Sets how many calls of functions a request may have pending at a time, [`MAX_PENDING_CALLS`] by default. A
-    /// request that exceeds the bound is cancelled with [`ErrorCode::ResourceExhausted`].
+    /// Sets how many calls of functions a request may have pending at a time, [`MAX_PENDING_CALLS`]
+    /// by default. A request that exceeds the bound is cancelled with
+    /// [`ErrorCode::ResourceExhausted`].
     pub fn max_pending_calls(mut self, count: usize) -> Self {
         self.max_pending_calls = count;
         self
     }
 
-    /// Lets programs read the files of these folders alone, of those that they name themselves. By default they may read
-    /// all files.
+    /// Lets programs read the files of these folders alone, of those that they name themselves. By
+    /// default they may read all files.
     pub fn readable_folders(mut self, folders: Vec<PathBuf>) -> Self {
         self.readable_folders = Some(folders);
         self
     }
 
-    /// Selects the devices that programs run on. The default is CUDA devices if there are any, else CPU
-    /// devices. Text that kernels print on CPU devices goes to [`RuntimeBuilder::output`] unless the options
-    /// name another destination.
+    /// Selects the devices that programs run on. The default is CUDA devices if there are any, else
+    /// CPU devices. Text that kernels print on CPU devices goes to [`RuntimeBuilder::output`]
+    /// unless the options name another destination.
     #[cfg(feature = "full")]
     pub fn devices(mut self, options: crate::DeviceOptions) -> Self {
         self.devices = options;
         self
     }
 
-    /// Sets how this process finds the other ranks of its job. The default is to ask what launched it. Ranks are found when
-    /// a program first asks for them.
+    /// Sets how this process finds the other ranks of its job. The default is to ask what launched
+    /// it. Ranks are found when a program first asks for them.
     #[cfg(feature = "full")]
     pub fn world(mut self, options: tfrt_collectives::WorldOptions) -> Self {
         self.world = options;
@@ -137,8 +140,8 @@ impl RuntimeBuilder {
     /// Builds the runtime.
     ///
     /// # Errors
-    /// If the work queue cannot be created, a shared library cannot be loaded, or two kernels have the same
-    /// name.
+    /// If the work queue cannot be created, a shared library cannot be loaded, or two kernels have
+    /// the same name.
     pub fn build(self) -> Result<Runtime, Errors> {
         let work_queue = match self.work_queue {
             Some(queue) => queue,
@@ -166,7 +169,8 @@ impl RuntimeBuilder {
         let host = host.build();
         #[cfg(feature = "full")]
         {
-            // As for host kernels, the text of one call stays together, and errors of the output are ignored.
+            // As for host kernels, the text of one call stays together, and errors of the output
+            // are ignored.
             let print = move |text: &str| drop(output.clone().write_all(text.as_bytes()));
             let devices = self.devices.or_printing_to(print);
             tfrt_device::Devices::configure(&host, move || devices.open());
@@ -214,7 +218,8 @@ impl Runtime {
         self.link(self.read_file(path)?)
     }
 
-    /// Loads a program from MLIR text or BEF, told apart by content. `name` is the file's name in messages.
+    /// Loads a program from MLIR text or BEF, told apart by content. `name` is the file's name in
+    /// messages.
     ///
     /// # Errors
     /// All errors of the text or the file, and all kernels that the runtime lacks.
@@ -262,8 +267,8 @@ impl Runtime {
         Err(Diagnostic::invalid_argument(format!("'{name}' is not a BEF file")).into())
     }
 
-    /// Compiles an ONNX file into a program. Load the program with [`Runtime::load`], and offer its weights to
-    /// requests as the resource [`tfrt_models::kernels::MODEL_WEIGHTS`].
+    /// Compiles an ONNX file into a program. Load the program with [`Runtime::load`], and offer its
+    /// weights to requests as the resource [`tfrt_models::kernels::MODEL_WEIGHTS`].
     ///
     /// # Errors
     /// If the file cannot be read, and every node that cannot be compiled.
@@ -276,8 +281,8 @@ impl Runtime {
         Ok(tfrt_compiler::compile(path.as_ref(), options, &self.host)?)
     }
 
-    /// Returns the ops of the core runtime, to be called from Rust in host memory. The calls belong to one
-    /// request.
+    /// Returns the ops of the core runtime, to be called from Rust in host memory. The calls belong
+    /// to one request.
     ///
     /// # Errors
     /// [`ErrorCode::Internal`] if a program without functions cannot be loaded.
@@ -322,9 +327,11 @@ impl Program {
         self.start(function, arguments)?.wait()
     }
 
-    /// Calls a function in an existing request and waits for its results. Each result may be an error.
+    /// Calls a function in an existing request and waits for its results. Each result may be an
+    /// error.
     ///
-    /// Once the request is cancelled or its deadline has passed, results that are still pending are that error.
+    /// Once the request is cancelled or its deadline has passed, results that are still pending are
+    /// that error.
     ///
     /// # Errors
     /// If the program has no such function, or the number of arguments is wrong.

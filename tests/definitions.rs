@@ -70,7 +70,8 @@ fn chain_forms_differ_in_chains_alone() {
     }
 }
 
-/// An op with a custom grammar and its kernel use the same names for attributes that name functions.
+/// An op with a custom grammar and its kernel use the same names for attributes that name
+/// functions.
 #[test]
 fn grammars_and_kernels_agree_on_functions() {
     let kernels = kernels();

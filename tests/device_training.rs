@@ -1,6 +1,6 @@
-//! Training a small network through eager ops, on a device and on the host: both see the same losses. The device is the CPU
-//! device, and in a separate process a GPU of the driver that stands in for CUDA's, whose DNN library does not convolve: there
-//! the network has no convolutions.
+//! Training a small network through eager ops, on a device and on the host: both see the same
+//! losses. The device is the CPU device, and in a separate process a GPU of the driver that stands
+//! in for CUDA's, whose DNN library does not convolve: there the network has no convolutions.
 #![cfg(feature = "full")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -31,7 +31,8 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
     (0..count).map(next).collect()
 }
 
-/// Two convolutions (if it has any), one normalized and one with a bias, pooling of both kinds, and a product; each has its optimizer.
+/// Two convolutions (if it has any), one normalized and one with a bias, pooling of both kinds, and
+/// a product; each has its optimizer.
 struct Network {
     eager: Eager,
     convolves: bool,
@@ -124,7 +125,8 @@ impl Network {
         self.plain("tf.Shape", &[tensor])
     }
 
-    /// Takes the step that a gradient asks for: with Adam for filters, momentum for vectors, plainly for the rest.
+    /// Takes the step that a gradient asks for: with Adam for filters, momentum for vectors,
+    /// plainly for the rest.
     fn descend(&mut self, at: usize, gradient: &Tensor, step: i32) -> Result<()> {
         let [value, first, second] = self.parameters[at].clone();
         let number = |x: f32| self.number(x);
@@ -274,7 +276,8 @@ fn losses_on_the_cpu_device_are_those_on_the_host() {
     compare(Choice::Cpu, "CPU device", true);
 }
 
-/// The driver is looked for once in a process, so that the test calls itself where it finds the stand-in.
+/// The driver is looked for once in a process, so that the test calls itself where it finds the
+/// stand-in.
 #[test]
 fn losses_over_the_stand_in_driver_are_those_on_the_host() {
     const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";

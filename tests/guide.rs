@@ -1,7 +1,8 @@
 //! The commands in README.md and docs/programs.md do what the text says.
 //!
-//! A line `` `name.mlir`: `` names the `mlir` block after it. Commands of `console` blocks run in a folder
-//! with these files, and must print what follows them. `TFRT_BLESS=1` writes what they print into the text.
+//! A line `` `name.mlir`: `` names the `mlir` block after it. Commands of `console` blocks run in a
+//! folder with these files, and must print what follows them. `TFRT_BLESS=1` writes what they print
+//! into the text.
 
 use std::{
     fs,

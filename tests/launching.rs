@@ -1,6 +1,7 @@
 //! `tfrt launch` when it or its launcher is killed: no process stays behind.
 //!
-//! A script stands for `mpirun`, so that this needs no MPI; `ci/mpi launchers` does the same with MPI's own.
+//! A script stands for `mpirun`, so that this needs no MPI; `ci/mpi launchers` does the same with
+//! MPI's own.
 
 use std::{
     fs,

@@ -53,7 +53,8 @@ fn devices_are_listed() {
     std::fs::remove_file(sample).expect("it is there");
 }
 
-/// Nobody can stop a plug-in: a program whose time is up ends all the same, whether it waits for its work or not.
+/// Nobody can stop a plug-in: a program whose time is up ends all the same, whether it waits for
+/// its work or not.
 #[test]
 fn work_that_never_ends_does_not_hold_the_process() {
     let plugin = built("endless.c", "endless");

@@ -1,8 +1,8 @@
 //! Programs of other people go to BEF and come back as they were.
 //!
-//! The directories to search are named, separated by colons, by the environment variable `TFRT_MLIR_PROGRAMS`; without it
-//! there is nothing to test. Files that do not parse are passed over: some are wrong on purpose, and some use ops of other
-//! systems.
+//! The directories to search are named, separated by colons, by the environment variable
+//! `TFRT_MLIR_PROGRAMS`; without it there is nothing to test. Files that do not parse are passed
+//! over: some are wrong on purpose, and some use ops of other systems.
 #![cfg(feature = "full")]
 
 use std::path::{Path, PathBuf};
@@ -28,7 +28,8 @@ fn find_programs(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The text of a program and of what comes back; `None` if it cannot be parsed or the format has no place for it.
+/// The text of a program and of what comes back; `None` if it cannot be parsed or the format has no
+/// place for it.
 fn round_trip(ops: &OpRegistry, name: &str, text: &str) -> Option<(String, String)> {
     let module = parse_module(&Source::new(name, text), ops, &ParseOptions::default()).ok()?;
     let bytes = mlir_to_bef(&module, ops, ConvertOptions::default()).ok()?;

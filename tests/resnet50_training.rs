@@ -1,5 +1,6 @@
-//! Training ResNet-50 through eager ops, against PyTorch: `tests/reference/resnet50_training.py` takes the same steps from the
-//! same start and writes down the losses, and how far rounding alone carries them.
+//! Training ResNet-50 through eager ops, against PyTorch: `tests/reference/resnet50_training.py`
+//! takes the same steps from the same start and writes down the losses, and how far rounding alone
+//! carries them.
 #![cfg(feature = "full")]
 
 use tfrt::Runtime;
@@ -179,7 +180,8 @@ impl Network {
         Ok(Trace { at, input: input.clone(), filter, sums, scale, statistics, output })
     }
 
-    /// Takes the steps of a layer's parameters, and gives the gradients with respect to its input and to what was added.
+    /// Takes the steps of a layer's parameters, and gives the gradients with respect to its input
+    /// and to what was added.
     fn backward(&mut self, trace: &Trace, gradient: &Tensor) -> Result<[Tensor; 2]> {
         let layer = self.layers[trace.at].clone();
         let gradient = match layer.then {
@@ -251,7 +253,8 @@ impl Network {
         Ok(losses.iter().sum::<f32>() / losses.len() as f32)
     }
 
-    /// The losses of the last layer, and the gradient of their mean with respect to what goes into it.
+    /// The losses of the last layer, and the gradient of their mean with respect to what goes into
+    /// it.
     fn scores(&mut self, at: usize, x: &Tensor, labels: &Tensor) -> Result<(Tensor, Tensor)> {
         let (extents, means, none) = (dims(x)?, x.mean(&[1, 2])?, OpAttrs::new());
         let parameters = self.read(at)?;

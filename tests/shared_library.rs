@@ -9,7 +9,8 @@ use tfrt::{
 
 /// Builds the kernel library that is this example, and returns its path.
 fn library(example: &str) -> PathBuf {
-    // For the whole workspace, as the tools under test are built: types of another build do not match.
+    // For the whole workspace, as the tools under test are built: types of another build do not
+    // match.
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--locked", "--workspace", "--example", example])
         .current_dir(env!("CARGO_MANIFEST_DIR"))

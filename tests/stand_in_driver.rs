@@ -1,5 +1,6 @@
-//! Programs on the `gpu` backend, over a CUDA driver that stands in for a GPU's (`cuda/gpu/tests/stand_in`): the tools find it
-//! as they find a driver, and the MNIST programs compute on it what they compute on the CPU device.
+//! Programs on the `gpu` backend, over a CUDA driver that stands in for a GPU's
+//! (`cuda/gpu/tests/stand_in`): the tools find it as they find a driver, and the MNIST programs
+//! compute on it what they compute on the CPU device.
 
 #[path = "../cuda/gpu/tests/stand_in/build.rs"]
 mod build;
@@ -110,8 +111,8 @@ fn calls_of_one_more(libraries: &Path, arguments: &[&str]) -> BTreeMap<String, i
         .collect()
 }
 
-/// ResNet-50 gives the CPU device's scores, in each form, and a call makes no more calls of the driver and of the libraries than
-/// it needs.
+/// ResNet-50 gives the CPU device's scores, in each form, and a call makes no more calls of the
+/// driver and of the libraries than it needs.
 #[test]
 fn resnet50_computes_what_it_computes_on_the_cpu_device() {
     let (libraries, work) = (libraries(), tempfile::tempdir().expect("a folder"));
@@ -180,7 +181,8 @@ fn faults_that_nobody_waits_for_are_told_of() {
     succeeded(&output("fine"));
 }
 
-/// What a function of `unwaited.mlir` with a kernel that never ends said, on the output and else, when its time was up.
+/// What a function of `unwaited.mlir` with a kernel that never ends said, on the output and else,
+/// when its time was up.
 #[track_caller]
 fn ended_late(libraries: &Path, function: &str, options: &[&str]) -> (String, String) {
     let work = tempfile::tempdir().expect("a folder");
@@ -211,7 +213,8 @@ fn ended_late(libraries: &Path, function: &str, options: &[&str]) -> (String, St
 /// What is said of work that nobody could stop.
 const GOES_ON: &str = "the deadline of 500 ms has passed, and work is still running";
 
-/// A GPU cannot be stopped: a program whose time is up ends all the same, and says so, also where it had its results in time.
+/// A GPU cannot be stopped: a program whose time is up ends all the same, and says so, also where
+/// it had its results in time.
 #[test]
 fn a_kernel_that_never_ends_does_not_hold_the_process() {
     let libraries = libraries();
@@ -259,7 +262,8 @@ fn golden_programs_hold_on_a_gpu() {
     }
 }
 
-/// Kernels are ranges of the thread that runs them in the profiler that asks for them; without one nothing is different.
+/// Kernels are ranges of the thread that runs them in the profiler that asks for them; without one
+/// nothing is different.
 #[test]
 fn kernels_are_ranges_in_a_profiler() {
     let (libraries, work) = (libraries(), tempfile::tempdir().expect("a folder"));

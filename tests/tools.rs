@@ -106,7 +106,8 @@ fn a_closed_output_ends_an_endless_run_quietly() {
     }
 }
 
-/// Starts the tool, sends it SIGINT once `output` has a line that begins with `line`, and returns its end.
+/// Starts the tool, sends it SIGINT once `output` has a line that begins with `line`, and returns
+/// its end.
 fn interrupt(folder: &Folder, arguments: &[&str], line: &str) -> Output {
     let mut command = folder.tfrt();
     let mut child =
@@ -432,7 +433,8 @@ fn the_reference_is_printed_by_name() {
     );
 }
 
-/// Where the choice of a device is left open, a program that uses one says which it got, once and beside its results.
+/// Where the choice of a device is left open, a program that uses one says which it got, once and
+/// beside its results.
 #[test]
 fn auto_says_which_device_it_chose() {
     let program = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mlir/cuda/devices.mlir");

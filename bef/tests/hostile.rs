@@ -1,4 +1,5 @@
-//! Bytes that are not what they should be: an error, never a panic, and what is accepted can be read.
+//! Bytes that are not what they should be: an error, never a panic, and what is accepted can be
+//! read.
 
 mod common;
 
@@ -157,7 +158,8 @@ fn deep_aggregates_are_refused() {
     assert_eq!(depth, MAX_AGGREGATE_DEPTH);
 }
 
-/// Functions, records and attributes may not share bytes, or a small file could expand into much work.
+/// Functions, records and attributes may not share bytes, or a small file could expand into much
+/// work.
 #[test]
 fn aliased_bodies_are_refused() {
     let original = file(OptionalSections::Drop, &[]);

@@ -1,10 +1,11 @@
-//! Figures of a device: what a launch, an event, an allocation cost; how fast our kernels move memory and the libraries
-//! multiply; how long a step of a small network takes, launch by launch and as a graph.
+//! Figures of a device: what a launch, an event, an allocation cost; how fast our kernels move
+//! memory and the libraries multiply; how long a step of a small network takes, launch by launch
+//! and as a graph.
 //!
-//! `cargo bench --bench device -- --device auto --json device.json --markdown device.md`. With `--short` everything is
-//! small: a rehearsal, whose figures mean nothing. It is no criterion bench, because device time is taken from events and
-//! a GPU machine has no Rust: the binary runs alone. What such a machine is sent has it within the golden programs' runner
-//! (see `ci/gpu`).
+//! `cargo bench --bench device -- --device auto --json device.json --markdown device.md`. With
+//! `--short` everything is small: a rehearsal, whose figures mean nothing. It is no criterion
+//! bench, because device time is taken from events and a GPU machine has no Rust: the binary runs
+//! alone. What such a machine is sent has it within the golden programs' runner (see `ci/gpu`).
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "the binary runs alone and reports")]
 
@@ -76,7 +77,8 @@ fn run(arguments: &[String]) -> Result<(), String> {
     write(markdown, report.markdown())
 }
 
-/// Opens the devices of this name: `cuda`, `cpu` or `auto`, which is CUDA devices if there are any, else CPU devices.
+/// Opens the devices of this name: `cuda`, `cpu` or `auto`, which is CUDA devices if there are any,
+/// else CPU devices.
 fn open(device: &str) -> Outcome<Platform> {
     let cpu = || tfrt_cpu::open(&CpuOptions::default());
     let backend = match device {
@@ -134,7 +136,8 @@ impl Bench {
         Ok(best)
     }
 
-    /// Seconds of host time that `call` takes once, with little enough queued that it need not wait.
+    /// Seconds of host time that `call` takes once, with little enough queued that it need not
+    /// wait.
     fn host_seconds(&self, mut call: impl FnMut() -> Outcome) -> Outcome<f64> {
         let (runs, repetitions) = if self.short { (2, 10) } else { (50, 200) };
         let mut best = Duration::MAX;

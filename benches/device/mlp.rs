@@ -1,5 +1,6 @@
-//! A network for MNIST, 784 – 128 – 10, in f32: inference and a training step of a batch of 128, launch by launch and as one
-//! graph. `ci/gpu/torch_mnist.py` measures the same with PyTorch, from the same numbers.
+//! A network for MNIST, 784 – 128 – 10, in f32: inference and a training step of a batch of 128,
+//! launch by launch and as one graph. `ci/gpu/torch_mnist.py` measures the same with PyTorch, from
+//! the same numbers.
 
 use tfrt_device::front::{BlasHandle, DeviceBuffer};
 use tfrt_device::hal::Transpose;
@@ -66,7 +67,8 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Outcome {
     Ok(())
 }
 
-/// The images and the two matrices of weights, row by row. The biases are zero, and the label of image `i` is `7 i mod 10`.
+/// The images and the two matrices of weights, row by row. The biases are zero, and the label of
+/// image `i` is `7 i mod 10`.
 pub(crate) fn numbers() -> [Vec<f32>; 3] {
     let mut random = fastrand::Rng::with_seed(1);
     let matrices = [(BATCH * INPUTS, 2.0), (INPUTS * HIDDEN, 0.1), (HIDDEN * CLASSES, 0.3)];
@@ -162,7 +164,8 @@ impl<'a> Network<'a> {
         Ok(kernels.reduce(stream, Reduction::Sum, DType::F32, y, x, None, shape)?)
     }
 
-    /// Seconds from one step to the next, queued one after the other: what training sees, host and device together.
+    /// Seconds from one step to the next, queued one after the other: what training sees, host and
+    /// device together.
     fn step_seconds(&self, work: &dyn Fn() -> Outcome) -> Outcome<f64> {
         let (runs, steps) = if self.bench.short { (1, 2) } else { (5, 200) };
         let mut seconds = Vec::new();

@@ -1,10 +1,12 @@
-//! Eager ops on tiny tensors: `benches/eager/run` builds this and has `peers.py` call it by turns with other libraries.
+//! Eager ops on tiny tensors: `benches/eager/run` builds this and has `peers.py` call it by turns
+//! with other libraries.
 //!
-//! Its first line of output is its name; then it answers each line of its standard input with one of JSON, nanoseconds a call
-//! by what was called and how: the ops' methods in Rust, an op looked up before, and a program of calls in a row. `queued` is
-//! until the call returns, with small tensors' results computed; `result` until the elements are outside of the runtime; on a
-//! device that does nothing, `queued` is until its stream has the launch. `call` is an op of two tensors that computes nothing:
-//! what it takes to come to an op's work and back.
+//! Its first line of output is its name; then it answers each line of its standard input with one
+//! of JSON, nanoseconds a call by what was called and how: the ops' methods in Rust, an op looked
+//! up before, and a program of calls in a row. `queued` is until the call returns, with small
+//! tensors' results computed; `result` until the elements are outside of the runtime; on a device
+//! that does nothing, `queued` is until its stream has the launch. `call` is an op of two tensors
+//! that computes nothing: what it takes to come to an op's work and back.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::{borrow::Cow, collections::BTreeMap, error::Error, hint::black_box, io, time::Instant};
@@ -120,8 +122,8 @@ fn in_a_program(
     Ok(())
 }
 
-/// A program with a function for each op, which calls it [`IN_A_ROW`] times on the same arguments and gives the last result,
-/// and one that makes the arguments.
+/// A program with a function for each op, which calls it [`IN_A_ROW`] times on the same arguments
+/// and gives the last result, and one that makes the arguments.
 fn program() -> String {
     let mut text = String::from(
         "func @arguments() -> (!corert.ophandler, !corert.tensorhandle, !corert.tensorhandle) {

@@ -8,9 +8,9 @@ use super::Outcome;
 
 const SEED: u64 = 1;
 
-/// `prepare FOLDER [--images COUNT] [--extent PIXELS]`: writes `weights.safetensors`, in f32 with the names and layouts of
-/// `tfrt resnet50 convert`; `images.f32`, raw numbers with the channels last; and `mnist.f32`, the numbers of the small network
-/// of the device bench.
+/// `prepare FOLDER [--images COUNT] [--extent PIXELS]`: writes `weights.safetensors`, in f32 with
+/// the names and layouts of `tfrt resnet50 convert`; `images.f32`, raw numbers with the channels
+/// last; and `mnist.f32`, the numbers of the small network of the device bench.
 pub(super) fn prepare(arguments: &[String]) -> Outcome {
     let (folder, rest) = arguments.split_first().ok_or("prepare needs a folder")?;
     let (mut images, mut extent) = (256, 224);

@@ -1,4 +1,5 @@
-//! A network that is loaded once and measured on command, so that a script can call it by turns with another system.
+//! A network that is loaded once and measured on command, so that a script can call it by turns
+//! with another system.
 //!
 //! ```text
 //! measure --device cuda --network device:f16:256:224 --weights weights.safetensors --images images.f32
@@ -6,7 +7,8 @@
 //! measure prepare FOLDER --images 256 --extent 224
 //! ```
 //!
-//! `prepare` writes random weights and images, for this and for the other system. Otherwise it writes one line of JSON when the first result is there, and one for each line that it reads:
+//! `prepare` writes random weights and images, for this and for the other system. Otherwise it
+//! writes one line of JSON when the first result is there, and one for each line that it reads:
 //!
 //! | line | answer |
 //! |---|---|

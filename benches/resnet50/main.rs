@@ -1,8 +1,10 @@
-//! ResNet-50 beside ONNX Runtime: `benches/resnet50/run` builds this and has `peers.py` call it by turns with the peer.
+//! ResNet-50 beside ONNX Runtime: `benches/resnet50/run` builds this and has `peers.py` call it by
+//! turns with the peer.
 //!
-//! It reads lines from its standard input, each the number of images of a batch, infers with one such batch, and writes how
-//! many seconds that took; the scores of the last batch go to the file that the first argument names. The second one says which
-//! form of program runs: `host` (if none is given), `eager` or `device`.
+//! It reads lines from its standard input, each the number of images of a batch, infers with one
+//! such batch, and writes how many seconds that took; the scores of the last batch go to the file
+//! that the first argument names. The second one says which form of program runs: `host` (if none
+//! is given), `eager` or `device`.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::{env, error::Error, fs, io, time::Instant};

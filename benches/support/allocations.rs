@@ -95,7 +95,8 @@ pub(crate) fn traces() -> Vec<Trace> {
     ]
 }
 
-/// Other programs, for what was chosen by looking at [`traces`]: of other shapes, and on one to eight streams.
+/// Other programs, for what was chosen by looking at [`traces`]: of other shapes, and on one to
+/// eight streams.
 pub(crate) fn unseen_traces(seed: u64) -> Vec<Trace> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut streams = || random.u32(1..=8);
@@ -111,7 +112,8 @@ pub(crate) fn unseen_traces(seed: u64) -> Vec<Trace> {
     ]
 }
 
-/// One convolution of ResNet-50: channels in and out, kernel, and the height (and width) of what it gives.
+/// One convolution of ResNet-50: channels in and out, kernel, and the height (and width) of what it
+/// gives.
 #[derive(Clone, Copy)]
 struct Convolution {
     input: u64,
@@ -138,8 +140,8 @@ fn resnet50() -> Vec<Convolution> {
     layers
 }
 
-/// Training in f32: weights and momentum stay, activations live until their backward step, gradients until
-/// the end of the step, workspaces for one call.
+/// Training in f32: weights and momentum stay, activations live until their backward step,
+/// gradients until the end of the step, workspaces for one call.
 fn resnet50_training(name: impl Into<String>, batch: u64, steps: usize) -> Trace {
     let mut trace = Trace::new(name);
     let layers = resnet50();
@@ -149,7 +151,8 @@ fn resnet50_training(name: impl Into<String>, batch: u64, steps: usize) -> Trace
         |c: &Convolution| if c.kernel == 1 { 0 } else { activation_bytes(c) / 2 + (c.output << 14) };
     let mut kept = Vec::new();
     for c in &layers {
-        // The weights and their momentum; scale, shift, mean and variance of the normalization behind.
+        // The weights and their momentum; scale, shift, mean and variance of the normalization
+        // behind.
         kept.extend([weight_bytes(c); 2].map(|bytes| trace.allocate(0, bytes)));
         kept.extend([4 * c.output; 6].map(|bytes| trace.allocate(0, bytes)));
     }
@@ -225,7 +228,8 @@ fn ragged_sequences(name: impl Into<String>, seed: u64, width: u64, steps: usize
     trace.free_all(kept)
 }
 
-/// Streams with buffers of all sizes, 64 B to 2^`largest`, and lifetimes; one in five is used on a second stream as well.
+/// Streams with buffers of all sizes, 64 B to 2^`largest`, and lifetimes; one in five is used on a
+/// second stream as well.
 fn many_streams(name: impl Into<String>, seed: u64, streams: u32, largest: f64) -> Trace {
     const ALLOCATIONS: usize = 20_000;
     const ALIVE: usize = 300;
@@ -247,7 +251,8 @@ fn many_streams(name: impl Into<String>, seed: u64, streams: u32, largest: f64) 
     trace.free_all(alive)
 }
 
-/// Inference in batches of any size on some streams; a request's buffers are freed as soon as the next layer has them.
+/// Inference in batches of any size on some streams; a request's buffers are freed as soon as the
+/// next layer has them.
 fn serving(name: impl Into<String>, seed: u64, streams: u32, requests: usize) -> Trace {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut trace = Trace::new(name);
@@ -284,8 +289,9 @@ fn serving(name: impl Into<String>, seed: u64, streams: u32, requests: usize) ->
     trace.free_all(weights)
 }
 
-/// Text generation: each sequence has a cache of keys and one of values for each layer, which move to twice the room when
-/// they are full; between that, each step takes scratch memory. Sequences come and go.
+/// Text generation: each sequence has a cache of keys and one of values for each layer, which move
+/// to twice the room when they are full; between that, each step takes scratch memory. Sequences
+/// come and go.
 fn growing_caches(name: impl Into<String>, seed: u64, streams: u32) -> Trace {
     const LAYERS: usize = 8;
     const TOKEN_BYTES: u64 = 2 * 1024;
@@ -368,8 +374,8 @@ fn image_sizes(name: impl Into<String>, seed: u64, streams: u32) -> Trace {
     trace.free_all(weights.into_iter().chain(rest))
 }
 
-/// Training of a recurrent network: many small buffers for each step of time, held until the way back; batches are of any
-/// length, and the next one is brought by a second stream.
+/// Training of a recurrent network: many small buffers for each step of time, held until the way
+/// back; batches are of any length, and the next one is brought by a second stream.
 fn recurrent(name: impl Into<String>, seed: u64) -> Trace {
     const BATCHES: usize = 12;
     const WIDTH: u64 = 1024;

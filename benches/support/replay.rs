@@ -1,4 +1,5 @@
-//! What traces of allocations are replayed on: our allocator over a simulated device, and two baselines.
+//! What traces of allocations are replayed on: our allocator over a simulated device, and two
+//! baselines.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -163,8 +164,8 @@ impl Replay for Caching {
     }
 }
 
-/// The first free range that fits, in one range of addresses that grows at its end. It knows no streams, so what it
-/// hands out may still be in use: no safe allocator has that much freedom.
+/// The first free range that fits, in one range of addresses that grows at its end. It knows no
+/// streams, so what it hands out may still be in use: no safe allocator has that much freedom.
 #[derive(Debug, Default)]
 pub(crate) struct FirstFit {
     free: BTreeMap<u64, u64>,

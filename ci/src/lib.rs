@@ -1,4 +1,5 @@
-//! What the checks of the house share: the files of the repository, and what cargo says of its packages.
+//! What the checks of the house share: the files of the repository, and what cargo says of its
+//! packages.
 
 use std::{path::PathBuf, process::Command};
 

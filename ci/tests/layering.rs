@@ -1,5 +1,6 @@
-//! Who may depend on whom: the table of crates in ARCHITECTURE.md, line for line what the manifests say. A new edge is a
-//! change of the architecture: it is made there, where a reviewer sees it, or this test fails.
+//! Who may depend on whom: the table of crates in ARCHITECTURE.md, line for line what the manifests
+//! say. A new edge is a change of the architecture: it is made there, where a reviewer sees it, or
+//! this test fails.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -33,8 +34,8 @@ const FENCED: &[(&str, &[&str])] = &[
 /// Packages nobody may depend on: registration is by call, never by being linked.
 const FORBIDDEN: &[&str] = &["ctor", "inventory", "linkme"];
 
-/// The rows of the table in ARCHITECTURE.md, by the package's name: name, folder, what it is, and the packages that it
-/// depends on, without the `tfrt-` that all of them begin with.
+/// The rows of the table in ARCHITECTURE.md, by the package's name: name, folder, what it is, and
+/// the packages that it depends on, without the `tfrt-` that all of them begin with.
 fn table(text: &str) -> BTreeMap<String, Package> {
     let row = |line: &str| {
         let cells: Vec<_> =

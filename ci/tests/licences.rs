@@ -26,7 +26,8 @@ fn allowed(deny: &str) -> BTreeSet<String> {
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Whether an SPDX expression can be met: `OR` (or `/`, as older packages write) needs one side, `AND` both.
+/// Whether an SPDX expression can be met: `OR` (or `/`, as older packages write) needs one side,
+/// `AND` both.
 fn satisfied(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<_> = expression.split_whitespace().collect();

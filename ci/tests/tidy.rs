@@ -37,8 +37,8 @@ const TOP_LEVEL: &[&str] = &[
     "tests",
 ];
 
-/// Words that say that something is not done, or for whom it was done. Written in two parts, as this file is checked
-/// too.
+/// Words that say that something is not done, or for whom it was done. Written in two parts, as
+/// this file is checked too.
 const FORBIDDEN: &[(&str, &str)] = &[
     ("TO", "DO"),
     ("FIX", "ME"),

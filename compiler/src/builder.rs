@@ -13,8 +13,8 @@ use crate::{
 
 static FOLD: Accessor = Accessor::new("constant folding");
 
-/// Results of at most this many bytes are computed while compiling, and larger ones if they are no larger than twice the
-/// arguments.
+/// Results of at most this many bytes are computed while compiling, and larger ones if they are no
+/// larger than twice the arguments.
 const MAX_FOLDED_BYTES: u64 = 1 << 20;
 
 /// Creates operations at a point of a graph.
@@ -78,7 +78,8 @@ impl<'g> GraphBuilder<'g> {
         self.append(state)[0]
     }
 
-    /// Appends a constant once more, for a function that cannot use the value of another one. Other values are given back.
+    /// Appends a constant once more, for a function that cannot use the value of another one. Other
+    /// values are given back.
     pub fn repeat_constant(&mut self, value: ValueId) -> ValueId {
         let ValueDef::Result { op, .. } = self.graph.module.value(value).def else { return value };
         let Some(id) = self.graph.constant_id(op) else { return value };
@@ -154,7 +155,8 @@ impl<'g> GraphBuilder<'g> {
         Ok(self.ops(name, operands, attributes, 1)?[0])
     }
 
-    /// Appends an op and returns its results. An op on constants is computed now, if its results are small.
+    /// Appends an op and returns its results. An op on constants is computed now, if its results
+    /// are small.
     ///
     /// # Errors
     /// InvalidArgument if the arguments do not fit the op.

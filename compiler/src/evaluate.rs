@@ -57,7 +57,8 @@ impl Evaluator {
         results.iter().map(tfrt_eager::Tensor::wait).collect()
     }
 
-    /// The metadata of an op's results; `None` if the op's results depend on more than its arguments' metadata.
+    /// The metadata of an op's results; `None` if the op's results depend on more than its
+    /// arguments' metadata.
     ///
     /// # Errors
     /// What the op says of its arguments.

@@ -21,7 +21,8 @@ pub(crate) type KnownElements = Vec<Option<i64>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConstantId(pub(crate) usize);
 
-/// The constants of a graph. They are kept beside the module, so that weights are never copied into text.
+/// The constants of a graph. They are kept beside the module, so that weights are never copied into
+/// text.
 #[derive(Clone, Debug, Default)]
 pub struct Constants {
     tensors: Vec<(String, HostTensor)>,
@@ -54,7 +55,8 @@ pub struct Port {
     pub ty: TensorType,
 }
 
-/// A model as operations on tensors: a module whose function [`MAIN`] is the model, and its constants.
+/// A model as operations on tensors: a module whose function [`MAIN`] is the model, and its
+/// constants.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// The functions.
@@ -65,7 +67,8 @@ pub struct Graph {
     pub inputs: Vec<Port>,
     /// What the model gives, in order.
     pub outputs: Vec<Port>,
-    /// Elements of small integer tensors as far as they are known: shapes that depend on unknown extents.
+    /// Elements of small integer tensors as far as they are known: shapes that depend on unknown
+    /// extents.
     pub(crate) known_elements: HashMap<ValueId, KnownElements>,
 }
 

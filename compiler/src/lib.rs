@@ -1,11 +1,13 @@
-//! Compiles models into programs: imports them as an op graph, rewrites it and lowers it to a kernel graph.
+//! Compiles models into programs: imports them as an op graph, rewrites it and lowers it to a
+//! kernel graph.
 //!
-//! The op graph is a [`Graph`]: functions of `tf.*` and `onnx.*` operations over tensors in [`tfrt_ir`], with large
-//! constants beside the text. [`import`] makes one of a model, [`pass`] improves it, [`lower`] turns it into kernels. The
-//! result is a [`CompiledModel`]: a BEF file, its weights, and the names of its inputs and outputs.
+//! The op graph is a [`Graph`]: functions of `tf.*` and `onnx.*` operations over tensors in
+//! [`tfrt_ir`], with large constants beside the text. [`import`] makes one of a model, [`pass`]
+//! improves it, [`lower`] turns it into kernels. The result is a [`CompiledModel`]: a BEF file, its
+//! weights, and the names of its inputs and outputs.
 //!
-//! The compiler never runs a model. It evaluates single ops on constants, through the same implementations that the
-//! program would call.
+//! The compiler never runs a model. It evaluates single ops on constants, through the same
+//! implementations that the program would call.
 
 pub mod analysis;
 mod attributes;

@@ -95,7 +95,8 @@ pub enum Stage<'a> {
 /// Looks at a model after the step of this name, and says whether to continue.
 pub type Observer<'o> = &'o mut dyn FnMut(&str, Stage<'_>) -> ControlFlow<()>;
 
-/// Compiles an ONNX file, a GraphDef (`.pb`, `.pbtxt`) or the folder of a SavedModel for the core runtime.
+/// Compiles an ONNX file, a GraphDef (`.pb`, `.pbtxt`) or the folder of a SavedModel for the core
+/// runtime.
 ///
 /// # Errors
 /// A file that cannot be read, and every node that cannot be imported or lowered.
@@ -108,7 +109,8 @@ pub fn compile(
     compiled.ok_or_else(|| one_error("the compilation was stopped".to_owned()))
 }
 
-/// Compiles a model's file and shows it to `observer` after each step. Returns nothing if the observer stops the compilation.
+/// Compiles a model's file and shows it to `observer` after each step. Returns nothing if the
+/// observer stops the compilation.
 ///
 /// # Errors
 /// As [`compile`].
@@ -153,8 +155,8 @@ pub fn compile_observed(
     encode(lowered, [inputs, outputs], (warnings, timing)).map(Some)
 }
 
-/// Compiles an op graph that did not come from a file. There is one plan of a device program, whatever batch sizes are asked
-/// for.
+/// Compiles an op graph that did not come from a file. There is one plan of a device program,
+/// whatever batch sizes are asked for.
 ///
 /// # Errors
 /// Every operation that cannot be lowered.
@@ -289,7 +291,8 @@ fn one_error(message: String) -> Diagnostics {
     errors
 }
 
-/// Returns the definitions of the ops that lowered programs use, from the kernels of the core runtime.
+/// Returns the definitions of the ops that lowered programs use, from the kernels of the core
+/// runtime.
 fn kernel_ops() -> Result<OpRegistry, Diagnostics> {
     let mut kernels = KernelRegistry::new();
     tfrt_eager::kernels::register(&mut kernels);

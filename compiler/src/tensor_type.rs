@@ -7,7 +7,8 @@ use tfrt_host::DType;
 use tfrt_ir::{ShapedType, Type};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
-/// Extents of a tensor's dimensions; `None` for one that is not known. Without a list the rank is not known either.
+/// Extents of a tensor's dimensions; `None` for one that is not known. Without a list the rank is
+/// not known either.
 pub type Dims = Option<Vec<Option<u64>>>;
 
 /// A data type and what is known of the shape.
@@ -75,7 +76,8 @@ impl TensorType {
         self.static_dims()?.into_iter().try_fold(element, u64::checked_mul)
     }
 
-    /// What both types say together: each extent that either knows. `None` if they contradict each other.
+    /// What both types say together: each extent that either knows. `None` if they contradict each
+    /// other.
     pub fn merge(&self, other: &Self) -> Option<Self> {
         if self.dtype != other.dtype {
             return None;

@@ -1,7 +1,8 @@
 //! Op graphs as text: a module in which constants carry their elements.
 //!
-//! In a [`Graph`], a `tf.Const` has only the number of its tensor. In text it has the attribute `value` with the elements, and
-//! the function [`MAIN`] names the model's inputs and outputs in its argument and result attributes, `{name = "x"}`.
+//! In a [`Graph`], a `tf.Const` has only the number of its tensor. In text it has the attribute
+//! `value` with the elements, and the function [`MAIN`] names the model's inputs and outputs in its
+//! argument and result attributes, `{name = "x"}`.
 
 use std::path::Path;
 
@@ -25,8 +26,8 @@ const VALUE: &str = "value";
 const NAME: &str = "name";
 
 impl Graph {
-    /// Returns the functions with constants written into them. A constant of more than `max_bytes` keeps its number instead, and
-    /// such a module cannot be read back.
+    /// Returns the functions with constants written into them. A constant of more than `max_bytes`
+    /// keeps its number instead, and such a module cannot be read back.
     pub fn to_module(&self, max_bytes: usize) -> Module {
         let mut module = self.module.clone();
         let ops: Vec<_> = module.walk(module.root()).collect();
@@ -59,7 +60,8 @@ impl Graph {
     /// Makes a graph of a module that [`Self::to_module`] made or a person wrote.
     ///
     /// # Errors
-    /// Each constant without elements or of another type than its result, and a module without the function [`MAIN`].
+    /// Each constant without elements or of another type than its result, and a module without the
+    /// function [`MAIN`].
     pub fn from_module(module: Module, evaluator: &Evaluator) -> Result<Self, Diagnostics> {
         let mut graph = Self { module, ..Self::default() };
         let mut errors = Diagnostics::new();

@@ -63,8 +63,8 @@ fn body(text: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).take_while(|line| line != "}").collect()
 }
 
-/// Four kernels in the graph of the document on explicit dependencies: the first two share a chain, and a chain of both
-/// goes to the third.
+/// Four kernels in the graph of the document on explicit dependencies: the first two share a chain,
+/// and a chain of both goes to the third.
 #[test]
 fn four_kernels_get_the_chains_of_their_graph() {
     let (_, text) = inserted(
@@ -134,7 +134,8 @@ fn kernels_without_chains_are_replaced_by_their_chain_forms() {
     assert!(!text.contains("chained"), "nothing to order: {text}");
 }
 
-/// Chains go through functions, branches and loops where something must be ordered, and nowhere else.
+/// Chains go through functions, branches and loops where something must be ordered, and nowhere
+/// else.
 #[test]
 fn functions_take_and_give_chains() {
     let (_, text) = inserted(
@@ -335,9 +336,9 @@ impl Generator {
     }
 }
 
-/// Operands that are chains of operations and order something: each operation with the position. A chain that a body takes
-/// stands for all that comes before, which may be more than what one of its kernels has to follow; one that a body returns is for
-/// all its callers.
+/// Operands that are chains of operations and order something: each operation with the position. A
+/// chain that a body takes stands for all that comes before, which may be more than what one of its
+/// kernels has to follow; one that a body returns is for all its callers.
 fn chain_operands(module: &Module) -> Vec<(OpId, usize)> {
     let chain = Type::chain();
     let mut found = Vec::new();
@@ -370,7 +371,8 @@ fn without_chain(module: &Module, op: OpId, index: usize) -> Module {
     changed
 }
 
-/// All conflicts of random programs are ordered, and the check finds a race once any chain of an operation is gone.
+/// All conflicts of random programs are ordered, and the check finds a race once any chain of an
+/// operation is gone.
 #[test]
 fn inserted_chains_suffice_and_are_needed() {
     let ops = ops();

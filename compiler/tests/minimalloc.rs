@@ -1,5 +1,6 @@
-//! Packs the challenging instances of MiniMalloc. `TFRT_MINIMALLOC` names a checkout of `google/minimalloc`; without the
-//! variable nothing runs. Builds without optimization are not timed.
+//! Packs the challenging instances of MiniMalloc. `TFRT_MINIMALLOC` names a checkout of
+//! `google/minimalloc`; without the variable nothing runs. Builds without optimization are not
+//! timed.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 

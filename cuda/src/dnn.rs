@@ -1,6 +1,7 @@
 //! The DNN library: handles, descriptors, pooling, softmax, activations.
 //!
-//! Descriptors are made from host tensors of type i32, and numbers that stand for modes are those of the reference.
+//! Descriptors are made from host tensors of type i32, and numbers that stand for modes are those
+//! of the reference.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -277,7 +278,8 @@ fn pooling_backward(
     Ok(Chain)
 }
 
-/// Numbers of cuDNN's: algorithm 0 fast, 1 accurate, 2 logarithm; mode 0 the whole image, 1 each pixel.
+/// Numbers of cuDNN's: algorithm 0 fast, 1 accurate, 2 logarithm; mode 0 the whole image, 1 each
+/// pixel.
 fn softmax_mode(algorithm: u32, mode: u32) -> Result<SoftmaxMode, Diagnostic> {
     if algorithm > 2 {
         return Err(unknown("softmax algorithm", algorithm));

@@ -1,12 +1,13 @@
 //! The `tfrt_cuda.*` kernels: how programs use devices.
 //!
-//! A kernel checks only what belongs to the kernel: numbers that mean something, and sizes for which existing programs
-//! expect certain messages. Then it calls the [front](tfrt_device::front). No kernel waits on a compute thread:
+//! A kernel checks only what belongs to the kernel: numbers that mean something, and sizes for
+//! which existing programs expect certain messages. Then it calls the [front](tfrt_device::front).
+//! No kernel waits on a compute thread:
 //!
 //! - Where a program must wait for the device, the kernel's chain becomes available later.
 //! - A call that may take long is a blocking kernel.
-//! - A call that may wait for the device or for other ranks is made on the blocking pool (`waiting`), so that its results
-//!   end with their request.
+//! - A call that may wait for the device or for other ranks is made on the blocking pool
+//!   (`waiting`), so that its results end with their request.
 //!
 //! Kernels find the devices of their host through [`Devices`].
 
@@ -46,7 +47,8 @@ fn from<T>(cx: &ExecutionContext, context: &Context, call: impl FnOnce() -> T) -
     call()
 }
 
-/// Makes a call of a library's handle, as [`from`]; the handle must be of the context that the program names.
+/// Makes a call of a library's handle, as [`from`]; the handle must be of the context that the
+/// program names.
 fn from_library<L: Library>(
     cx: &ExecutionContext,
     context: &Context,
@@ -67,8 +69,9 @@ struct Awaited<T: Value> {
 }
 
 impl<T: Value> Awaited<T> {
-    /// Returns the result, which becomes an error as soon as the request is cancelled. The device's work continues and keeps
-    /// what it uses. The hook is removed when the device reports completion.
+    /// Returns the result, which becomes an error as soon as the request is cancelled. The device's
+    /// work continues and keeps what it uses. The hook is removed when the device reports
+    /// completion.
     fn new(cx: &ExecutionContext) -> (Arc<Self>, AsyncValueRef<T>, CancellationHook) {
         let (promise, value) = Promise::new();
         let awaited = Arc::new(Self { cx: cx.clone(), promise: Mutex::new(Some(promise)) });
@@ -80,7 +83,8 @@ impl<T: Value> Awaited<T> {
         (awaited, value, hook)
     }
 
-    /// Settles the result on the work queue, where whoever waits for it may run, unless that was done.
+    /// Settles the result on the work queue, where whoever waits for it may run, unless that was
+    /// done.
     fn on_queue(&self, settle: impl FnOnce(&ExecutionContext, Promise<T>) + Send + 'static) {
         let promise = self.promise.lock().take();
         if let Some(promise) = promise {
@@ -98,8 +102,8 @@ impl<T: Value> Awaited<T> {
     }
 }
 
-/// A chain that is available when the device says so, or an error when the request is cancelled. Waiting kernels run on
-/// the work queue, not on the thread that tells.
+/// A chain that is available when the device says so, or an error when the request is cancelled.
+/// Waiting kernels run on the work queue, not on the thread that tells.
 fn later(cx: &ExecutionContext, register: impl FnOnce(Then) -> Result<(), DeviceError>) -> Done {
     let (awaited, chain, hook) = Awaited::new(cx);
     let work = cx.host().external_work();
@@ -113,8 +117,8 @@ fn later(cx: &ExecutionContext, register: impl FnOnce(Then) -> Result<(), Device
     Ok(chain)
 }
 
-/// What a call gives that may wait, and is made on the blocking pool; or an error when the request is cancelled before. The
-/// call goes on then, with what it uses, and what it gives is dropped.
+/// What a call gives that may wait, and is made on the blocking pool; or an error when the request
+/// is cancelled before. The call goes on then, with what it uses, and what it gives is dropped.
 fn waiting<T: Value>(
     cx: &ExecutionContext,
     call: impl FnOnce(&ExecutionContext) -> Result<T, Diagnostic> + Send + 'static,
@@ -125,7 +129,8 @@ fn waiting<T: Value>(
         awaited.on_queue(|cx, promise| cx.settle(promise, result));
         drop((awaited, hook));
     });
-    // A queue that refuses a task drops it, and with it the promise, which makes the value an error.
+    // A queue that refuses a task drops it, and with it the promise, which makes the value an
+    // error.
     drop(cx.host().work_queue().add_blocking_task(task, true));
     value
 }

@@ -57,8 +57,9 @@ fn stats(allocator: Arg<DeviceAllocator>, _chain: Chain) -> (i64, i64, i64, i64,
 
 type Allocated = (AsyncValueRef<DeviceBuffer>, AsyncValueRef<Chain>);
 
-/// Asks for memory. Both results are there at once in the ordinary case; if work that is queued must finish first, both
-/// come later, so that whoever follows the chain asks later too and requests stay in order.
+/// Asks for memory. Both results are there at once in the ordinary case; if work that is queued
+/// must finish first, both come later, so that whoever follows the chain asks later too and
+/// requests stay in order.
 fn allocate(
     allocator: Arg<DeviceAllocator>,
     stream: Arg<Stream>,
@@ -67,7 +68,8 @@ fn allocate(
     cx: &ExecutionContext,
 ) -> Allocated {
     thread_local! {
-        /// The request that this thread is making, which tells of itself here; others it may only pass.
+        /// The request that this thread is making, which tells of itself here; others it may only
+        /// pass.
         static ASKING: Cell<usize> = const { Cell::new(0) };
     }
     let (awaited, buffer, hook) = Awaited::new(cx);
@@ -79,7 +81,8 @@ fn allocate(
         if ASKING.get() == request {
             awaited.here(granted);
         } else {
-            // Kernels that wait for the buffer run on the work queue, not on the thread that tells of it.
+            // Kernels that wait for the buffer run on the work queue, not on the thread that tells
+            // of it.
             awaited.on_queue(|cx, promise| cx.settle(promise, granted));
         }
         drop((awaited, hook, work));

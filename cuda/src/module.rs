@@ -1,6 +1,7 @@
 //! Modules and functions.
 //!
-//! `module.load_static` keeps the functions of a request's modules in a table, where `launch` finds them by number.
+//! `module.load_static` keeps the functions of a request's modules in a table, where `launch` finds
+//! them by number.
 
 use tfrt_device::front::{Context, DeviceBuffer, Function, Module};
 use tfrt_host::bef::AggregateAttribute;
@@ -8,7 +9,8 @@ use tfrt_host::{Arg, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, 
 
 use crate::from;
 
-/// For each device, the functions of its modules: the request's resource of this type. Launches read it without a lock.
+/// For each device, the functions of its modules: the request's resource of this type. Launches
+/// read it without a lock.
 #[derive(Default)]
 pub(crate) struct ModuleTable(OnceList<Loaded>);
 

@@ -1,7 +1,8 @@
 //! Turns: calls of a program that shares its memory between them, one after the other.
 //!
-//! A program that planned its memory has one arena, and a call may touch it when the call before has queued all its work.
-//! `tfrt_cuda.turn.take` gives a turn when the last one was given back. A turn that a failed call drops is given back too.
+//! A program that planned its memory has one arena, and a call may touch it when the call before
+//! has queued all its work. `tfrt_cuda.turn.take` gives a turn when the last one was given back. A
+//! turn that a failed call drops is given back too.
 
 use std::collections::VecDeque;
 use std::fmt;

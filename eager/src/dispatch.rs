@@ -49,7 +49,8 @@ fn to_fetch<'a>(
     argument.get::<DeviceTensor>().filter(|_| takes_from_host(op, device, index, count))
 }
 
-/// Queues the copies of available arguments that are on a device but must be on the host, and of those of other tasks.
+/// Queues the copies of available arguments that are on a device but must be on the host, and of
+/// those of other tasks.
 fn fetch(
     op: &Op,
     device: &Device,

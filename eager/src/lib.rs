@@ -1,11 +1,13 @@
 //! The core runtime: TensorFlow-level ops, executed as they are called.
 //!
-//! [`CoreRuntime`] keeps [`OpHandler`]s by name. A handler runs the ops it knows on one kind of device and leaves the
-//! others to the next one. An op takes and gives [`TensorHandle`]s: tensors that may still be computed, whose shapes and
-//! data types are mostly known at once, because each op's metadata function runs when the op is called. So an error in
-//! shapes, types or attributes is an error of the call, with the caller's place; the elements follow later.
+//! [`CoreRuntime`] keeps [`OpHandler`]s by name. A handler runs the ops it knows on one kind of
+//! device and leaves the others to the next one. An op takes and gives [`TensorHandle`]s: tensors
+//! that may still be computed, whose shapes and data types are mostly known at once, because each
+//! op's metadata function runs when the op is called. So an error in shapes, types or attributes is
+//! an error of the call, with the caller's place; the elements follow later.
 //!
-//! An op is defined once, in one file under `ops`: its name, its metadata function and its implementations.
+//! An op is defined once, in one file under `ops`: its name, its metadata function and its
+//! implementations.
 
 pub mod attr;
 mod core_runtime;

@@ -68,8 +68,8 @@ impl From<&TensorMetadata> for Metadata {
 }
 
 impl TensorHandle {
-    /// Creates a tensor with known metadata. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`], a
-    /// [`ForeignTensor`] or an error.
+    /// Creates a tensor with known metadata. `tensor` becomes a [`HostTensor`], a [`DeviceTensor`],
+    /// a [`ForeignTensor`] or an error.
     pub fn new(device: Device, metadata: &TensorMetadata, tensor: AsyncValue) -> Self {
         let metadata = match tensor.status() {
             Status::Ready => Metadata::OfTensor,

@@ -1,4 +1,5 @@
-//! Calling ops: what it costs beside their work, many clients at a time, any number of threads, and from Rust.
+//! Calling ops: what it costs beside their work, many clients at a time, any number of threads, and
+//! from Rust.
 
 mod support;
 
@@ -123,7 +124,8 @@ fn a_result_takes_the_memory_of_what_the_caller_gave_up_and_of_nothing_else() {
     assert_eq!((values(&sum), address(&sum)), (vec![5.0, 6.0], at), "and what came by a promise");
 }
 
-/// Nobody makes lists as long as the images are high, and on a device none before there is memory for the result.
+/// Nobody makes lists as long as the images are high, and on a device none before there is memory
+/// for the result.
 #[test]
 fn gradients_of_images_take_the_memory_of_their_result() {
     let taken = |runner: &Runner, call: &str| {
@@ -147,7 +149,8 @@ fn gradients_of_images_take_the_memory_of_their_result() {
     }
 }
 
-/// Where few units go, lists for a device are as long as these are many, however large the result is.
+/// Where few units go, lists for a device are as long as these are many, however large the result
+/// is.
 #[test]
 fn scattering_takes_host_memory_for_what_is_scattered() {
     let runner = Runner::on_device("s");
@@ -204,7 +207,8 @@ fn on_a_device_too_memory_is_taken_of_what_the_caller_gave_up_and_of_nothing_els
     assert_eq!(values(&one), [1.0, 2.0]);
 }
 
-/// Clients that each compute their own numbers, a step at a time, half of which are cancelled on the way.
+/// Clients that each compute their own numbers, a step at a time, half of which are cancelled on
+/// the way.
 #[test]
 fn a_thousand_clients_do_not_disturb_each_other() {
     let runner = Arc::new(Runner::new("mstd:2"));
@@ -360,7 +364,8 @@ fn one(dtype: DType) -> HostTensor {
     }
 }
 
-/// Ops that take tensors of one type and no attributes are called with each type: they must take the types that they declare.
+/// Ops that take tensors of one type and no attributes are called with each type: they must take
+/// the types that they declare.
 #[test]
 fn ops_take_the_types_that_they_declare() {
     let runner = Runner::new("s");
@@ -392,7 +397,8 @@ fn ops_take_the_types_that_they_declare() {
     assert!(compared > 100, "only {compared} ops take tensors of one type");
 }
 
-/// Reductions to few results are cut by what they read, and then combined: whole numbers have one sum in any order.
+/// Reductions to few results are cut by what they read, and then combined: whole numbers have one
+/// sum in any order.
 #[test]
 fn reductions_of_much_to_little_are_right_on_any_number_of_threads() {
     let (rows, columns) = (40_001, 5);

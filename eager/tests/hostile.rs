@@ -1,5 +1,6 @@
-//! Each op with arguments and attributes that nobody means: the cases of `tests/reference/*.txt`, in each of which one
-//! thing is replaced. A call may give an error or any results; what it may not do is panic.
+//! Each op with arguments and attributes that nobody means: the cases of `tests/reference/*.txt`,
+//! in each of which one thing is replaced. A call may give an error or any results; what it may not
+//! do is panic.
 
 #![expect(clippy::unwrap_used, reason = "a test ends that way")]
 
@@ -17,9 +18,11 @@ use tfrt_tensor::{
     TensorShape, with_element,
 };
 
-/// Numbers where an extent, an axis or a size is due: none asks for memory that there may be and nobody should take.
+/// Numbers where an extent, an axis or a size is due: none asks for memory that there may be and
+/// nobody should take.
 const NUMBERS: [i64; 11] = [i64::MIN, -9, -2, -1, 0, 1, 2, 3, 7, 1 << 50, i64::MAX];
-/// Shapes without elements that have more than can be counted along some of their dimensions, and odd ones with some.
+/// Shapes without elements that have more than can be counted along some of their dimensions, and
+/// odd ones with some.
 const SHAPES: [&[usize]; 15] = [
     &[],
     &[0],

@@ -1,8 +1,9 @@
-//! Each op against TensorFlow or ONNX Runtime: the cases of `tests/reference/*.txt`, which `make.py` and `make_onnx.py` write
-//! there.
+//! Each op against TensorFlow or ONNX Runtime: the cases of `tests/reference/*.txt`, which
+//! `make.py` and `make_onnx.py` write there.
 //!
-//! Integers, truths and strings must be equal, and so must casts; other floating-point numbers may differ by the
-//! tolerance of their type, see [`tolerance`]. Where TensorFlow refuses a call, ours must be an error too, of whatever text.
+//! Integers, truths and strings must be equal, and so must casts; other floating-point numbers may
+//! differ by the tolerance of their type, see [`tolerance`]. Where TensorFlow refuses a call, ours
+//! must be an error too, of whatever text.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
 
@@ -31,7 +32,8 @@ fn tolerance(dtype: DType) -> (f64, f64) {
     }
 }
 
-/// How far a result of an op may be off. ONNX Runtime approximates exponential functions and sums in other orders.
+/// How far a result of an op may be off. ONNX Runtime approximates exponential functions and sums
+/// in other orders.
 fn tolerance_of(op: &str, dtype: DType) -> (f64, f64) {
     let (relative, absolute) = tolerance(dtype);
     if op.starts_with("onnx.") { (4.0 * relative, 4.0 * absolute) } else { (relative, absolute) }
@@ -40,7 +42,8 @@ fn tolerance_of(op: &str, dtype: DType) -> (f64, f64) {
 /// Of numbers that are not floating-point ones.
 const EXACT: (f64, f64) = (0.0, 0.0);
 
-/// Whether two numbers are the same or less than a tolerance apart. (Between infinity and another number both are infinite.)
+/// Whether two numbers are the same or less than a tolerance apart. (Between infinity and another
+/// number both are infinite.)
 fn is_close(x: f64, y: f64, (relative, absolute): (f64, f64)) -> bool {
     let bound = absolute + relative * x.abs().max(y.abs());
     x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() < bound
@@ -175,7 +178,8 @@ fn undeclared(op: &Op, case: &Case) -> Option<String> {
     if let Some(attribute) = missing {
         return Some(format!("attribute '{attribute}' is declared as required"));
     }
-    // Most ops take indices, sizes or conditions besides what they compute with; generators of numbers take a state.
+    // Most ops take indices, sizes or conditions besides what they compute with; generators of
+    // numbers take a state.
     let besides = |dtype: DType| matches!(dtype, DType::I1 | DType::I32 | DType::I64 | DType::UI64);
     let dtypes = || case.arguments.iter().chain(expected).map(HostTensor::dtype);
     let undeclared: Vec<_> = dtypes().filter(|dtype| !op.types().contains(dtype)).collect();
@@ -193,9 +197,10 @@ fn lacks_strings(results: &[TensorHandle]) -> bool {
     results.iter().any(is_lacking)
 }
 
-/// Whether TensorFlow refuses a case for a divisor, an exponent or an index at which devices do not look first, as TensorFlow does
-/// not on GPUs: a divisor of zero gives zero there, a negative exponent of an integer the power without its fraction, what is out
-/// of bounds zeros or NaN, and none of that is an error.
+/// Whether TensorFlow refuses a case for a divisor, an exponent or an index at which devices do not
+/// look first, as TensorFlow does not on GPUs: a divisor of zero gives zero there, a negative
+/// exponent of an integer the power without its fraction, what is out of bounds zeros or NaN, and
+/// none of that is an error.
 fn is_unchecked(case: &Case) -> bool {
     let [of, with, ..] = case.arguments.as_slice() else { return false };
     if !matches!(with.dtype(), DType::I32 | DType::I64) {

@@ -1,4 +1,5 @@
-//! Any bytes as a BEF file: what the verifier lets through can be read, converted and loaded without a panic.
+//! Any bytes as a BEF file: what the verifier lets through can be read, converted and loaded
+//! without a panic.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes as the recipe of a program, which is written, loaded and run: it computes what the recipe says, whatever the
-//! order in which its values become available.
+//! Any bytes as the recipe of a program, which is written, loaded and run: it computes what the
+//! recipe says, whatever the order in which its values become available.
 
 #![no_main]
 
@@ -20,7 +20,8 @@ use tfrt_host::{
 
 const FUNCTIONS_MAX: usize = 4;
 const KERNELS_MAX: usize = 40;
-/// Calls in one function; each goes to a function behind it, so that a program has at most the cube of this many.
+/// Calls in one function; each goes to a function behind it, so that a program has at most the cube
+/// of this many.
 const CALLS_MAX: usize = 4;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,5 +1,5 @@
-//! Any bytes as a GraphDef of TensorFlow, in the text form if the first byte is odd: it is refused, or it becomes an op graph that the
-//! verifier accepts after each pass, and a program.
+//! Any bytes as a GraphDef of TensorFlow, in the text form if the first byte is odd: it is refused,
+//! or it becomes an op graph that the verifier accepts after each pass, and a program.
 
 #![no_main]
 

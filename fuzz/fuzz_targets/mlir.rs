@@ -1,5 +1,5 @@
-//! Any text as MLIR: a module prints to text that parses to the same, and converts to a file that the verifier accepts
-//! and that converts back.
+//! Any text as MLIR: a module prints to text that parses to the same, and converts to a file that
+//! the verifier accepts and that converts back.
 
 #![no_main]
 

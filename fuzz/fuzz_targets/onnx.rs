@@ -1,4 +1,5 @@
-//! Any bytes as an ONNX model: it is refused, or it becomes an op graph that the verifier accepts after each pass, and a program.
+//! Any bytes as an ONNX model: it is refused, or it becomes an op graph that the verifier accepts
+//! after each pass, and a program.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text as PTX: it is a module or it has errors, each with a place in it; and the kernels of a module run, with and
-//! without checks, until they end, fail or have taken enough steps.
+//! Any text as PTX: it is a module or it has errors, each with a place in it; and the kernels of a
+//! module run, with and without checks, until they end, fail or have taken enough steps.
 
 #![no_main]
 

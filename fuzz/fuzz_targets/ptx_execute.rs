@@ -1,4 +1,5 @@
-//! PTX programs drawn from the input's bytes: the engine computes what an evaluator of the programs' trees does.
+//! PTX programs drawn from the input's bytes: the engine computes what an evaluator of the
+//! programs' trees does.
 
 #![no_main]
 

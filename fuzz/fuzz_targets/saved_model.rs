@@ -1,4 +1,5 @@
-//! Any bytes as the files of a SavedModel: the model, the index of its checkpoint, and the checkpoint's data.
+//! Any bytes as the files of a SavedModel: the model, the index of its checkpoint, and the
+//! checkpoint's data.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! What the fuzz targets of the runtime share: everything this build knows of kernels, and bytes as buffers.
+//! What the fuzz targets of the runtime share: everything this build knows of kernels, and bytes as
+//! buffers.
 
 #![cfg(feature = "runtime")]
 
@@ -47,7 +48,8 @@ pub static EVALUATOR: LazyLock<Evaluator> = LazyLock::new(|| {
     Evaluator::new(&HostContext::builder(queue, allocator()).build()).expect("a core runtime")
 });
 
-/// Makes a program of an op graph, if there is one. The verifier must accept the graph after each pass.
+/// Makes a program of an op graph, if there is one. The verifier must accept the graph after each
+/// pass.
 pub fn compile(imported: Result<(Graph, Diagnostics), Diagnostics>) {
     let Ok((mut graph, _)) = imported else { return };
     if let Err(errors) = pass::verify_op_graph(&graph, &EVALUATOR) {
@@ -61,7 +63,8 @@ pub fn compile(imported: Result<(Graph, Diagnostics), Diagnostics>) {
     let _ = lower::corert::lower(&graph, &EVALUATOR, lower::corert::Place::Default);
 }
 
-/// The files of a SavedModel in one: the model and the index of its checkpoint, each behind its length, and the data.
+/// The files of a SavedModel in one: the model and the index of its checkpoint, each behind its
+/// length, and the data.
 pub fn saved_model_parts(bytes: &[u8]) -> Option<[&[u8]; 3]> {
     let part = |bytes: &'_ [u8]| -> Option<(usize, usize)> {
         let length = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?) as usize;

@@ -1,4 +1,5 @@
-//! The host runtime: asynchronous values, kernels, work queues, allocators and the executor of BEF programs.
+//! The host runtime: asynchronous values, kernels, work queues, allocators and the executor of BEF
+//! programs.
 //!
 //! It knows tensors, devices and MLIR text only as what kernels and tools make of them.
 

@@ -1,13 +1,15 @@
 //! Kernels from shared libraries.
 //!
-//! A kernel library is a `cdylib` that depends on this crate and contains `tfrt_host::kernel_library!(register);`, where
-//! `register` adds its kernels. Host and library exchange Rust types, so both must be built by the same compiler from the
-//! same version of this crate. The library says what built it, and the host compares that before it calls anything. A
+//! A kernel library is a `cdylib` that depends on this crate and contains
+//! `tfrt_host::kernel_library!(register);`, where `register` adds its kernels. Host and library
+//! exchange Rust types, so both must be built by the same compiler from the same version of this
+//! crate. The library says what built it, and the host compares that before it calls anything. A
 //! library is never unloaded.
 //!
-//! A panic in a library's kernel is an error at the kernel's place, as for the host's own kernels. The same holds for its
-//! native functions and for the tasks that it adds. A panic in a closure that waits for a value drops what the closure
-//! would have produced. One case ends the process: a kernel of a library calls a function in which a kernel panics.
+//! A panic in a library's kernel is an error at the kernel's place, as for the host's own kernels.
+//! The same holds for its native functions and for the tasks that it adds. A panic in a closure
+//! that waits for a value drops what the closure would have produced. One case ends the process: a
+//! kernel of a library calls a function in which a kernel panics.
 
 #![expect(
     unsafe_code,
@@ -36,7 +38,8 @@ pub const SYMBOL: &[u8] = b"tfrt_kernel_library";
 #[derive(Debug)]
 #[repr(C)]
 pub struct KernelLibrary {
-    /// Length of `abi`. Comes first, and in C layout, so that it can be read whoever built the library.
+    /// Length of `abi`. Comes first, and in C layout, so that it can be read whoever built the
+    /// library.
     pub abi_len: usize,
     /// The library's [`ABI`], UTF-8.
     pub abi: *const u8,
@@ -49,7 +52,8 @@ pub struct KernelLibrary {
 // SAFETY: the pointer is to a constant string.
 unsafe impl Sync for KernelLibrary {}
 
-/// Makes this `cdylib` a kernel library, whose kernels the given function `fn(&mut KernelRegistry)` adds.
+/// Makes this `cdylib` a kernel library, whose kernels the given function `fn(&mut KernelRegistry)`
+/// adds.
 #[macro_export]
 macro_rules! kernel_library {
     ($register:path) => {
@@ -75,16 +79,18 @@ pub fn register_shielded(register: fn(&mut KernelRegistry), registry: &mut Kerne
 /// This runs the library's code, so load only libraries that you trust.
 ///
 /// # Errors
-/// [`ErrorCode::NotFound`] if it cannot be loaded or is no kernel library, [`ErrorCode::FailedPrecondition`] if it
-/// was built for another version, [`ErrorCode::InvalidArgument`] if its kernels' names are taken, and
-/// [`ErrorCode::Internal`] if it panics.
+/// [`ErrorCode::NotFound`] if it cannot be loaded or is no kernel library,
+/// [`ErrorCode::FailedPrecondition`] if it was built for another version,
+/// [`ErrorCode::InvalidArgument`] if its kernels' names are taken, and [`ErrorCode::Internal`] if
+/// it panics.
 pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result<(), Diagnostic> {
     let failed = |what: &str, error: &libloading::Error| {
         // The loader's own message, which names the missing file or symbol, is the error's source.
         let reason = std::error::Error::source(error).map_or(error.to_string(), ToString::to_string);
         Diagnostic::new(ErrorCode::NotFound, format!("{what} '{}': {reason}", path.display()))
     };
-    // The loader searches the system's folders for a name without a folder, and not the current one.
+    // The loader searches the system's folders for a name without a folder, and not the current
+    // one.
     let is_bare = path.components().count() == 1 && path.is_file();
     let file = if is_bare { Path::new(".").join(path) } else { path.to_owned() };
     // SAFETY: running the library's initializers is what the caller asked for.
@@ -94,8 +100,9 @@ pub fn load_kernel_library(registry: &mut KernelRegistry, path: &Path) -> Result
     // SAFETY: a symbol of this name is a `KernelLibrary`, as documented.
     let symbol = unsafe { library.get::<*const KernelLibrary>(SYMBOL) }
         .map_err(|error| failed("not a kernel library", &error))?;
-    // SAFETY: a symbol of this name is a `KernelLibrary`, and every version agrees on its first two fields, which describe a
-    // constant string. The library is leaked above, so that both live as long as the process.
+    // SAFETY: a symbol of this name is a `KernelLibrary`, and every version agrees on its first two
+    // fields, which describe a constant string. The library is leaked above, so that both live as
+    // long as the process.
     let (exported, abi) = unsafe {
         let exported: *const KernelLibrary = *symbol;
         (exported, std::slice::from_raw_parts((*exported).abi, (*exported).abi_len))

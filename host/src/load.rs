@@ -1,8 +1,9 @@
 //! Loading: a verified file becomes a program.
 //!
-//! Loading does once what every call would repeat: it looks kernels up by name, checks each record against
-//! its kernel's signature, reads scalar attributes, and works out where each value is used last. The plan of
-//! a function is a handful of flat tables; running it allocates nothing for bookkeeping.
+//! Loading does once what every call would repeat: it looks kernels up by name, checks each record
+//! against its kernel's signature, reads scalar attributes, and works out where each value is used
+//! last. The plan of a function is a handful of flat tables; running it allocates nothing for
+//! bookkeeping.
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ impl BefFile {
     /// Resolves a verified file against the kernels at hand.
     ///
     /// # Errors
-    /// All kernels and native functions that are unknown, and all records that do not fit their kernel, each at
-    /// the place of its first use.
+    /// All kernels and native functions that are unknown, and all records that do not fit their
+    /// kernel, each at the place of its first use.
     pub fn load(bef: VerifiedBef, registry: &KernelRegistry) -> Result<Arc<Self>, Vec<Diagnostic>> {
         let mut loader = Loader { bef: &bef, registry, errors: Vec::new(), kernels: Vec::new() };
         loader.find_kernels();
@@ -78,8 +79,8 @@ impl Loader<'_> {
         }
         for (number, record) in function.kernels().enumerate() {
             if number == 0 {
-                // The pseudo kernel defines the parameters, after a register for kernels without arguments to hang
-                // on, which this executor has no use for.
+                // The pseudo kernel defines the parameters, after a register for kernels without
+                // arguments to hang on, which this executor has no use for.
                 let parameters = self.bef.functions()[index].argument_types.len();
                 let first = record.results().len().saturating_sub(parameters);
                 plan.parameters = record.results()[first..].iter().map(|&r| Operand::new(r)).collect();

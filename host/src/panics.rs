@@ -1,8 +1,9 @@
 //! Panics as errors, and panics that come from kernel libraries.
 //!
-//! A kernel library has a copy of the standard library, and a panic can only be caught by the copy that raised it. Code
-//! of a library that the host calls is therefore *shielded*: the library catches its panic and has the host raise it
-//! again ([`ProcessTables`](crate::ProcessTables)), where it is caught like any other.
+//! A kernel library has a copy of the standard library, and a panic can only be caught by the copy
+//! that raised it. Code of a library that the host calls is therefore *shielded*: the library
+//! catches its panic and has the host raise it again ([`ProcessTables`](crate::ProcessTables)),
+//! where it is caught like any other.
 
 use std::{
     any::Any,
@@ -37,8 +38,8 @@ pub(crate) fn shielded(closure: Box<dyn FnOnce() + Send>) -> impl FnOnce() + Sen
     move || shield(closure)
 }
 
-/// Returns a closure that calls `closure` and ends its panic. The panic hook has reported it, and what the closure would
-/// have produced is dropped.
+/// Returns a closure that calls `closure` and ends its panic. The panic hook has reported it, and
+/// what the closure would have produced is dropped.
 #[cold]
 pub(crate) fn contained(closure: Box<dyn FnOnce() + Send>) -> impl FnOnce() + Send + 'static {
     move || {

@@ -1,7 +1,8 @@
 //! The types that a value may have.
 //!
-//! A value carries the number of its type, so that checking a payload's type is one comparison. The process-wide table
-//! of types (`process`) says how a payload of each type is laid out and destroyed.
+//! A value carries the number of its type, so that checking a payload's type is one comparison. The
+//! process-wide table of types (`process`) says how a payload of each type is laid out and
+//! destroyed.
 
 #![expect(unsafe_code, reason = "built-in scalars say themselves that they need no cell")]
 
@@ -15,7 +16,8 @@ use half::{bf16, f16};
 use crate::process::{TypeIndex, process_tables};
 
 impl TypeIndex {
-    /// Returns whether this is the number of a scalar: a type no larger than a word that needs no drop.
+    /// Returns whether this is the number of a scalar: a type no larger than a word that needs no
+    /// drop.
     #[inline]
     pub(crate) fn is_scalar(self) -> bool {
         (tags::FIRST_INLINE.0..Self::FIRST_DYNAMIC).contains(&self.0)
@@ -31,8 +33,8 @@ pub struct Chain;
 /// Implement it with [`value_type!`](crate::value_type), which gives the type its MLIR name.
 ///
 /// # Safety
-/// `type_index` must return the number that [`register_type`] gave this very type, or, for the built-in
-/// scalars, its fixed number; `INLINE` may be set for those scalars alone.
+/// `type_index` must return the number that [`register_type`] gave this very type, or, for the
+/// built-in scalars, its fixed number; `INLINE` may be set for those scalars alone.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a runtime value",
     note = "declare it with `tfrt_host::value_type!({Self}, \"!dialect.name\")`"
@@ -50,7 +52,8 @@ pub unsafe trait Value: Send + Sync + Sized + 'static {
 /// Returns the number of `T`, which the first call assigns.
 ///
 /// # Panics
-/// If the process has more than [`MAX_TYPES`](crate::MAX_TYPES) types, which is a programming error.
+/// If the process has more than [`MAX_TYPES`](crate::MAX_TYPES) types, which is a programming
+/// error.
 #[cold]
 pub fn register_type<T: Value>() -> TypeIndex {
     process_tables().types.register::<T>(T::TYPE_NAME)
@@ -117,8 +120,8 @@ macro_rules! inline_types {
         $(
             const _: () = assert!(mem::size_of::<$type>() <= 8 && mem::align_of::<$type>() <= 8 && !mem::needs_drop::<$type>());
             const _: () = assert!($number >= tags::FIRST_INLINE.0 && $number < TypeIndex::FIRST_DYNAMIC);
-            // SAFETY: the number is below `FIRST_DYNAMIC` and used once in this list. As asserted above, the payload fits a
-            // word and needs no drop.
+            // SAFETY: the number is below `FIRST_DYNAMIC` and used once in this list. As asserted
+            // above, the payload fits a word and needs no drop.
             unsafe impl Value for $type {
                 const TYPE_NAME: &'static str = $name;
                 const INLINE: bool = true;

@@ -1,4 +1,5 @@
-//! What programs of a million kernels cost in memory, and what a call allocates once the runtime is warm.
+//! What programs of a million kernels cost in memory, and what a call allocates once the runtime is
+//! warm.
 //!
 //! The process's allocator is counted, so this file has a test binary, and one test, of its own.
 
@@ -65,7 +66,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static GLOBAL: Counting = Counting;
 
-/// Calls `body`; gives what it gives, and the most bytes that were alive meanwhile beyond those alive before.
+/// Calls `body`; gives what it gives, and the most bytes that were alive meanwhile beyond those
+/// alive before.
 fn peak_bytes<R>(body: impl FnOnce() -> R) -> (R, usize) {
     let before = LIVE_BYTES.load(Ordering::Relaxed);
     PEAK_BYTES.store(before, Ordering::Relaxed);
@@ -77,8 +79,8 @@ const KERNELS: usize = 1_000_000;
 /// Beyond the file itself.
 const MAX_BYTES_PER_KERNEL: usize = 300;
 
-/// A function of one parameter and `count` kernels: each adds to the result of the one before (`chained`), or all of
-/// them add the parameter to itself.
+/// A function of one parameter and `count` kernels: each adds to the result of the one before
+/// (`chained`), or all of them add the parameter to itself.
 fn program(kernel: &str, count: usize, chained: bool) -> Vec<u8> {
     let mut bef = BefBuilder::new(OptionalSections::Keep);
     let (i32_type, kernel) = (bef.type_name("i32"), bef.kernel(kernel));
@@ -171,7 +173,8 @@ fn kernels_cost_little_memory() {
             "{kernel} on {queue}, chained: {chained}: {load} bytes a kernel to load, {run} to run"
         );
     }
-    // Kernels that are done at once, or that run later but wait for none, allocate nothing once the runtime is warm.
+    // Kernels that are done at once, or that run later but wait for none, allocate nothing once the
+    // runtime is warm.
     for (kernel, chained) in [("add", true), ("async_add", false), ("async_add", true)] {
         assert_eq!(allocations_per_call(program(kernel, 100, chained), "s"), 0, "{kernel}");
     }

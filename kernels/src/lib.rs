@@ -1,7 +1,8 @@
-//! The host kernel libraries: basic scalar kernels, control flow, tensors, mathematics, test kernels.
+//! The host kernel libraries: basic scalar kernels, control flow, tensors, mathematics, test
+//! kernels.
 //!
-//! Each library is a module whose `register` adds its kernels to a registry. Nothing registers itself. The `lite` build
-//! has `basic` and `control_flow` only.
+//! Each library is a module whose `register` adds its kernels to a registry. Nothing registers
+//! itself. The `lite` build has `basic` and `control_flow` only.
 
 mod basic;
 mod control_flow;

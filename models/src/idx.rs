@@ -1,8 +1,8 @@
 //! The IDX format, in which MNIST is distributed, plain or compressed with gzip.
 //!
-//! A file is two zero bytes, a byte for the element type, a byte for the number of dimensions, the dimensions as 32-bit
-//! numbers, and the elements in row-major order; all big-endian. Only unsigned bytes (type 8) are read here.
-//! See <http://yann.lecun.com/exdb/mnist/>.
+//! A file is two zero bytes, a byte for the element type, a byte for the number of dimensions, the
+//! dimensions as 32-bit numbers, and the elements in row-major order; all big-endian. Only unsigned
+//! bytes (type 8) are read here. See <http://yann.lecun.com/exdb/mnist/>.
 
 use std::fmt;
 use std::fs::File;

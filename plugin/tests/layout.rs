@@ -1,5 +1,6 @@
-//! Every struct as Rust sees it, compared with what a C compiler makes of the headers: ours, those the tests' plug-ins are
-//! built with, and TensorFlow's own where `TFRT_TENSORFLOW_INCLUDE` says where they are (as `ci/tensorflow-plugin` does).
+//! Every struct as Rust sees it, compared with what a C compiler makes of the headers: ours, those
+//! the tests' plug-ins are built with, and TensorFlow's own where `TFRT_TENSORFLOW_INCLUDE` says
+//! where they are (as `ci/tensorflow-plugin` does).
 #![expect(clippy::unwrap_used, reason = "tests end that way")]
 
 #[expect(dead_code, reason = "not all of it is used here")]

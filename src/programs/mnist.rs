@@ -12,7 +12,8 @@ use crate::{Errors, Runtime};
 const IMAGES: u64 = 10_000;
 const PIXELS: u64 = 784;
 
-/// The program before what was compiled. Names and types of what `@setup` returns are to be filled in.
+/// The program before what was compiled. Names and types of what `@setup` returns are to be filled
+/// in.
 const MAIN_FUNCTION: &str = include_str!("mnist_main.mlir");
 
 /// A function that returns what a kernel gives.

@@ -1,6 +1,7 @@
 //! Device programs that come with the runtime, compiled from op graphs.
 //!
-//! Their weights come from kernels and not from a file beside the program, so that a run can choose them.
+//! Their weights come from kernels and not from a file beside the program, so that a run can choose
+//! them.
 
 mod mnist;
 mod resnet50;

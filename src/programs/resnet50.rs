@@ -14,10 +14,11 @@ use tfrt_tensor::HostTensor;
 use super::{Weights, compile};
 use crate::{Errors, Runtime};
 
-/// Returns a program for inference with ResNet-50, as [`tfrt_models::resnet50::program`] describes it, also for devices.
+/// Returns a program for inference with ResNet-50, as [`tfrt_models::resnet50::program`] describes
+/// it, also for devices.
 ///
-/// A device program has three more functions, for callers that keep images on the device: `@upload`, `@launch` and
-/// `@download` are the parts of `@infer`, which returns the scores alone.
+/// A device program has three more functions, for callers that keep images on the device:
+/// `@upload`, `@launch` and `@download` are the parts of `@infer`, which returns the scores alone.
 ///
 /// # Errors
 /// Options that do not fit together.

@@ -4,8 +4,8 @@ use std::{ffi::OsString, path::PathBuf};
 
 use lexopt::ValueExt;
 
-/// Turns `-name` into `--name`: the tools accept long options with one dash or two. Options of one letter
-/// stay.
+/// Turns `-name` into `--name`: the tools accept long options with one dash or two. Options of one
+/// letter stay.
 pub(super) fn normalize(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let long = |arg: OsString| match arg.to_str() {
         Some(text) if is_single_dash_long(text) => OsString::from(format!("-{text}")),

@@ -1,9 +1,11 @@
-//! `bef_executor`: runs the functions of a BEF file one after the other and prints what they return.
+//! `bef_executor`: runs the functions of a BEF file one after the other and prints what they
+//! return.
 //!
-//! Each function without arguments runs in its own request, to its end, before the next begins. A comment
-//! `// expected-error {{…}}` in the program's source, found through the file's locations, must announce each
-//! run-time error. An error that is not announced, or announced and does not occur, is a failure, and so are
-//! values or memory that a function leaves behind. The tool never translates text.
+//! Each function without arguments runs in its own request, to its end, before the next begins. A
+//! comment `// expected-error {{…}}` in the program's source, found through the file's locations,
+//! must announce each run-time error. An error that is not announced, or announced and does not
+//! occur, is a failure, and so are values or memory that a function leaves behind. The tool never
+//! translates text.
 
 use std::{
     collections::BTreeMap,
@@ -245,7 +247,8 @@ fn run_functions(
     Ok(fine)
 }
 
-/// Tells of device work of the last function that failed, if the function did not. Whether there is nothing to tell.
+/// Tells of device work of the last function that failed, if the function did not. Whether there is
+/// nothing to tell.
 #[cfg(feature = "full")]
 fn check_devices(runtime: &Runtime, nobody_was_told: bool, console: &mut Console) -> bool {
     let failures = tfrt_device::Devices::of(runtime.host()).take_failures();
@@ -291,7 +294,8 @@ fn run_function(
         if let Some(line) = returned(function, &results, options.print_error_code) {
             host.print(format_args!("{line}\n"));
         }
-        // Each function ends before the next begins, so that one that orders its effects badly disturbs no other.
+        // Each function ends before the next begins, so that one that orders its effects badly
+        // disturbs no other.
         host.quiesce().map_err(|error| error.to_string())?;
     }
     // What the function let go of with work in flight belongs to it, too.

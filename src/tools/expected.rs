@@ -1,5 +1,5 @@
-//! Compares the errors of a run with those its source announces in `expected-error` comments. The source is found
-//! through the locations of the BEF file.
+//! Compares the errors of a run with those its source announces in `expected-error` comments. The
+//! source is found through the locations of the BEF file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,9 @@ use tfrt_ir::{Finding, Severity, Source, render, verify_expectations};
 
 use crate::Console;
 
-/// Tells of each error that no comment announces, and of each announced one that did not occur; whether there were
-/// none. Sources without errors count if `all_ran`: what did not run could not fail.
+/// Tells of each error that no comment announces, and of each announced one that did not occur;
+/// whether there were none. Sources without errors count if `all_ran`: what did not run could not
+/// fail.
 pub(super) fn check(bef: &VerifiedBef, errors: &[Diagnostic], all_ran: bool, console: &mut Console) -> bool {
     let mut by_file: BTreeMap<&str, Vec<Finding>> = BTreeMap::new();
     let files = if all_ran { files(bef) } else { BTreeSet::new() };

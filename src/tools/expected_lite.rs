@@ -1,4 +1,5 @@
-//! Stands for [`expected`](super::expected) in builds that know no source text: there every error is unexpected.
+//! Stands for [`expected`](super::expected) in builds that know no source text: there every error
+//! is unexpected.
 
 use tfrt_bef::VerifiedBef;
 use tfrt_host::Diagnostic;

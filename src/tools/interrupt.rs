@@ -1,8 +1,8 @@
 //! Interruption of a running program by SIGINT, as Ctrl-C sends it.
 //!
-//! The first signal cancels the requests of the running session, so that its tool still writes the trace, the
-//! timeline and the figures so far. A second signal, and one that comes while no session runs, ends the
-//! process as it would without this module.
+//! The first signal cancels the requests of the running session, so that its tool still writes the
+//! trace, the timeline and the figures so far. A second signal, and one that comes while no session
+//! runs, ends the process as it would without this module.
 
 use std::{
     io,
@@ -57,8 +57,8 @@ impl Watch {
         self.is_interrupted.load(Ordering::Acquire)
     }
 
-    /// Calls `handler` at an interruption: at once if it has happened already. A later handler replaces an
-    /// earlier one.
+    /// Calls `handler` at an interruption: at once if it has happened already. A later handler
+    /// replaces an earlier one.
     pub(crate) fn on_interrupt(&self, handler: impl Fn() + Send + 'static) {
         let mut kept = self.handler.lock();
         if self.is_interrupted() {

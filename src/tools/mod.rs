@@ -1,8 +1,8 @@
-//! The command-line tools as functions, which take arguments and a [`Console`](crate::Console) and return an
-//! exit code.
+//! The command-line tools as functions, which take arguments and a [`Console`](crate::Console) and
+//! return an exit code.
 //!
-//! Each binary calls one of them with the process's streams; tests call them with buffers. No tool exits the
-//! process or touches its standard streams.
+//! Each binary calls one of them with the process's streams; tests call them with buffers. No tool
+//! exits the process or touches its standard streams.
 
 mod args;
 pub mod bef_executor;
@@ -62,8 +62,8 @@ impl From<Outcome> for std::process::ExitCode {
     }
 }
 
-/// Calls a tool on a thread with a large stack. The main thread's stack depends on the system's limits, and
-/// deeply nested programs need more than some of them allow.
+/// Calls a tool on a thread with a large stack. The main thread's stack depends on the system's
+/// limits, and deeply nested programs need more than some of them allow.
 pub fn on_large_stack(tool: impl FnOnce() -> Outcome + Send) -> Outcome {
     const STACK_BYTES: usize = 16 << 20;
     let tool = Mutex::new(Some(tool));

@@ -1,4 +1,5 @@
-//! `tfrt_opt`: parses MLIR text, verifies it, runs passes of the compiler over op graphs, and prints it again.
+//! `tfrt_opt`: parses MLIR text, verifies it, runs passes of the compiler over op graphs, and
+//! prints it again.
 
 use std::{ffi::OsString, fmt::Write as _, io::Write as _, ops::ControlFlow, time::Duration};
 

@@ -1,4 +1,5 @@
-//! The parts that the tools for MLIR text share: files, options, help, and the answer to wrong options.
+//! The parts that the tools for MLIR text share: files, options, help, and the answer to wrong
+//! options.
 
 use std::{
     ffi::OsString,
@@ -21,8 +22,8 @@ pub(super) struct TextOptions {
 }
 
 impl TextOptions {
-    /// Parses a command line that begins with the program's name. `own` parses the long options that only
-    /// this tool has, and returns false for an unknown option.
+    /// Parses a command line that begins with the program's name. `own` parses the long options
+    /// that only this tool has, and returns false for an unknown option.
     pub(super) fn parse(
         args: impl IntoIterator<Item = OsString>,
         mut own: impl FnMut(&str, &mut lexopt::Parser) -> Result<bool, lexopt::Error>,

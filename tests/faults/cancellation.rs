@@ -16,7 +16,8 @@ use crate::support::{Census, QUEUES, builder, leak_check, load};
 const WIDTH: usize = 400;
 const CANCEL_AT: usize = 50;
 
-/// `WIDTH` asynchronous kernels, each of which makes a tensor and is followed by a kernel that waits for it.
+/// `WIDTH` asynchronous kernels, each of which makes a tensor and is followed by a kernel that
+/// waits for it.
 fn wide_program() -> String {
     let mut text = String::from("func @main() -> !tfrt.chain {\n  %x = tfrt.constant.i32 1\n");
     let mut chains = Vec::new();

@@ -15,7 +15,8 @@ use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor};
 
 use crate::support::{Census, builder, error_of, load, run};
 
-/// Makes an error of this kind come up. The match is exhaustive: a new code needs a way to reach it.
+/// Makes an error of this kind come up. The match is exhaustive: a new code needs a way to reach
+/// it.
 fn reach(code: ErrorCode) -> Diagnostic {
     match code {
         ErrorCode::InvalidArgument => first_error(

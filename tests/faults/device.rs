@@ -1,5 +1,6 @@
-//! Failing each device call of the MNIST program in turn: whatever the call, the program ends with an error value, nothing
-//! is left behind, and the next program runs. And programs that do not wait for their device any longer.
+//! Failing each device call of the MNIST program in turn: whatever the call, the program ends with
+//! an error value, nothing is left behind, and the next program runs. And programs that do not wait
+//! for their device any longer.
 
 use std::{
     path::Path,
@@ -96,7 +97,8 @@ fn run(queue: &str, fault: NoopFault) -> bool {
 #[test]
 fn each_failed_device_call_is_an_error_value() {
     assert!(!run("s", NoopFault::None));
-    // A call that only speeds up a later one may fail without anybody noticing; so the end is where several do not matter.
+    // A call that only speeds up a later one may fail without anybody noticing; so the end is where
+    // several do not matter.
     let (mut calls, mut nth) = (0, 1);
     while nth <= calls + 5 {
         if run("s", NoopFault::Fail(nth, Status::Unknown)) {
@@ -202,7 +204,8 @@ const ASKING: &str = r#"
 }
 "#;
 
-/// Waits for the launch on a thread of the blocking pool, to return the memory that was used after it.
+/// Waits for the launch on a thread of the blocking pool, to return the memory that was used after
+/// it.
 const CLEARING: &str = r#"
   %ch12 = tfrt.call @borrow(%allocator, %stream, %bytes, %ch11) : (!tfrt_cuda.allocator, !tfrt_cuda.stream, i64, !tfrt.chain) -> !tfrt.chain
   %freed, %cleared = tfrt_cuda.allocator.clear_cache %allocator, %ch12
@@ -228,8 +231,8 @@ fn a_deadline_waits_for_no_device() {
     run_late(&format!("func @main() -> ({types}) {{{SLOW}{CLEARING}"), 2, &threads);
 }
 
-/// Runs a program whose first results are late; the next one says that the launch is queued, and the event behind that is
-/// reached when it is over.
+/// Runs a program whose first results are late; the next one says that the launch is queued, and
+/// the event behind that is reached when it is over.
 fn run_late(text: &str, late: usize, queues: &[&str]) {
     for queue in queues {
         let census = Census::take();

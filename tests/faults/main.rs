@@ -1,5 +1,5 @@
-//! Faults: memory that runs out, requests that are cancelled, hosts that go away. Whatever happens, a program ends with
-//! results or errors and leaves nothing behind.
+//! Faults: memory that runs out, requests that are cancelled, hosts that go away. Whatever happens,
+//! a program ends with results or errors and leaves nothing behind.
 
 mod allocation;
 mod cancellation;

@@ -1,7 +1,8 @@
-//! The proof of `tfrt check` agrees with checked runs, for each function of the golden programs that uses devices.
+//! The proof of `tfrt check` agrees with checked runs, for each function of the golden programs
+//! that uses devices.
 //!
-//! A run that finds a missing order has no proof. What the proof is certain of, the run finds too, except for what only
-//! some runs show: `ONLY_PROVED` lists these, with reasons.
+//! A run that finds a missing order has no proof. What the proof is certain of, the run finds too,
+//! except for what only some runs show: `ONLY_PROVED` lists these, with reasons.
 
 use std::path::Path;
 
@@ -73,7 +74,8 @@ struct Proved {
     is_certain: bool,
 }
 
-/// Proves a function. What is found of kernels that fail does not count: they do nothing, which the text does not say.
+/// Proves a function. What is found of kernels that fail does not count: they do nothing, which the
+/// text does not say.
 fn prove(file: &Path, function: &str, failed: &[String]) -> Result<Proved, String> {
     let file = file.to_string_lossy().into_owned();
     let arguments = ["check", &file, "--function", function, "--json"].map(str::to_owned);

@@ -1,8 +1,9 @@
 //! One command of a `RUN` line.
 //!
-//! Beside our tools there are `FileCheck FILE` and `golden FILE`, which look at their input; `cat FILE`; and `not`,
-//! which turns success into failure; and `alone`, which runs a tool in a separate process. `%s` is the golden file, `%t` a scratch file, `$(bef_name %s)` the file's binary
-//! form; `2>&1` joins the streams.
+//! Beside our tools there are `FileCheck FILE` and `golden FILE`, which look at their input; `cat
+//! FILE`; and `not`, which turns success into failure; and `alone`, which runs a tool in a separate
+//! process. `%s` is the golden file, `%t` a scratch file, `$(bef_name %s)` the file's binary form;
+//! `2>&1` joins the streams.
 
 use std::{
     ffi::OsString,
@@ -85,7 +86,8 @@ fn device() -> Option<String> {
     std::env::var("TFRT_TEST_DEVICE").ok()
 }
 
-/// Whether a command is for the device that tests run on: on a GPU, those for other devices are left out.
+/// Whether a command is for the device that tests run on: on a GPU, those for other devices are
+/// left out.
 pub(crate) fn is_for_device(line: &str) -> bool {
     device().is_none_or(|device| {
         device != "cuda" || !["--device", "--check", "--cpu"].iter().any(|other| line.contains(other))

@@ -8,7 +8,8 @@ use tfrt::{
     register_kernels,
 };
 
-/// Looks for the name of each kernel, and of each op but those of tests, in these programs, comments left out.
+/// Looks for the name of each kernel, and of each op but those of tests, in these programs,
+/// comments left out.
 ///
 /// # Errors
 /// The names that are in none of them, one a line; a program that cannot be read.
@@ -33,8 +34,8 @@ pub(crate) fn check(programs: &[PathBuf]) -> Result<(), String> {
     Err(format!("{missing} of {count} kernels and ops are in no golden program:\n  {}", unused.join("\n  ")))
 }
 
-/// The words of a program that have a dot within, as the names of kernels and ops have. A word ends where no name could go on, so
-/// that `a.b.i32` does not stand for `a.b`.
+/// The words of a program that have a dot within, as the names of kernels and ops have. A word ends
+/// where no name could go on, so that `a.b.i32` does not stand for `a.b`.
 fn names(program: &str) -> impl Iterator<Item = &str> {
     let code = program.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
     code.flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_')))

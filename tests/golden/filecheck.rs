@@ -1,7 +1,9 @@
-//! Compares a tool's output with the `CHECK` comments of its input: LLVM's FileCheck, as far as our tests use it.
+//! Compares a tool's output with the `CHECK` comments of its input: LLVM's FileCheck, as far as our
+//! tests use it.
 //!
-//! Known are `CHECK`, `-NEXT`, `-SAME`, `-EMPTY`, `-NOT`, `-DAG`, `-LABEL` and `-COUNT-<n>`; in patterns `{{regex}}`,
-//! `[[NAME:regex]]`, `[[NAME]]` on later lines, and `[[@LINE+1]]`. Runs of spaces and tabs count as one space.
+//! Known are `CHECK`, `-NEXT`, `-SAME`, `-EMPTY`, `-NOT`, `-DAG`, `-LABEL` and `-COUNT-<n>`; in
+//! patterns `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` on later lines, and `[[@LINE+1]]`. Runs of
+//! spaces and tabs count as one space.
 
 use std::{collections::HashMap, ops::Range};
 

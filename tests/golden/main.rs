@@ -1,17 +1,19 @@
-//! Golden tests: each file `tests/mlir/**/*.mlir` and `examples/*.mlir` holds a program, the commands to run it
-//! (`// RUN:`) and what they print (`// CHECK:`). The commands are our own tools, called in this process.
+//! Golden tests: each file `tests/mlir/**/*.mlir` and `examples/*.mlir` holds a program, the
+//! commands to run it (`// RUN:`) and what they print (`// CHECK:`). The commands are our own
+//! tools, called in this process.
 //!
-//! A file's whole output may be fixed instead: `// RUN: tool %s | golden %s` compares with the file's `// OUT:` lines.
-//! `TFRT_BLESS=1 cargo test --test golden` rewrites those lines to what the tools print now.
+//! A file's whole output may be fixed instead: `// RUN: tool %s | golden %s` compares with the
+//! file's `// OUT:` lines. `TFRT_BLESS=1 cargo test --test golden` rewrites those lines to what the
+//! tools print now.
 //!
 //! Every kernel of the runtime and every op must be in one of these programs or of the models':
 //! `every_kernel_and_op_has_a_golden_case`.
 //!
-//! `TFRT_TEST_DEVICE` (`cuda` or `cpu`) names the device of programs that name none. With `cuda`, commands for other devices are
-//! left out.
+//! `TFRT_TEST_DEVICE` (`cuda` or `cpu`) names the device of programs that name none. With `cuda`,
+//! commands for other devices are left out.
 //!
-//! Called by the name of one of the tools, or of the device bench, this program is that tool: a GPU machine is sent the
-//! runtime once (see `ci/gpu/bundle`).
+//! Called by the name of one of the tools, or of the device bench, this program is that tool: a GPU
+//! machine is sent the runtime once (see `ci/gpu/bundle`).
 
 mod agreement;
 mod case;
@@ -56,7 +58,8 @@ fn main() -> ExitCode {
 
 fn run_tests() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // The executor's leak check counts the values of the process, so that cases run one after the other.
+    // The executor's leak check counts the values of the process, so that cases run one after the
+    // other.
     arguments.test_threads = Some(1);
     let mut files = Vec::new();
     let found = find(Path::new(FOLDER), &mut files).and_then(|()| find(Path::new(EXAMPLES), &mut files));

@@ -1,7 +1,7 @@
 //! Golden programs with chains of the compiler's own: all chains are taken out and inserted again.
 //!
-//! The program then prints what its file says, and has no more chains than before. `chains.txt` lists the exceptions, with
-//! reasons; a listed program that passes is an error.
+//! The program then prints what its file says, and has no more chains than before. `chains.txt`
+//! lists the exceptions, with reasons; a listed program that passes is an error.
 
 use std::{
     collections::BTreeMap,

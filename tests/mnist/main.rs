@@ -1,4 +1,5 @@
-//! The MNIST programs: the real images where they are at hand, and the programs in `models/mnist` on drawn digits.
+//! The MNIST programs: the real images where they are at hand, and the programs in `models/mnist`
+//! on drawn digits.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
 
 use std::{

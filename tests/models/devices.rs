@@ -152,7 +152,8 @@ fn without_wait(text: &str, at: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let (result, _) = lines[at].trim().split_once(" = ").expect("a result");
     let before = operands(lines[at], "tfrt_cuda.stream.wait").expect("a wait").pop().expect("a chain");
-    // Results are numbered anew in each function, and the chain is used once, in the lines that follow.
+    // Results are numbered anew in each function, and the chain is used once, in the lines that
+    // follow.
     let (head, tail) = (&lines[..at], &lines[at + 1..]);
     let word = |part: &str| {
         if part.trim_matches(',') == result { part.replace(result, before) } else { part.into() }

@@ -1,9 +1,11 @@
-//! Runs the test suite that comes with the `onnx` package: single nodes, exported operators and small models. Plans its whole
-//! networks for a device.
+//! Runs the test suite that comes with the `onnx` package: single nodes, exported operators and
+//! small models. Plans its whole networks for a device.
 //!
-//! `TFRT_ONNX_DATA` names the folder `onnx/backend/test/data` of that package; `ci/onnx` installs it and calls this. Without the
-//! variable nothing runs. With `TFRT_ONNX_TARGET=cuda`, the cases run as device programs, on the CPU device. `failures.txt` lists the cases that fail and why: a case that fails and is not listed there is a
-//! failure of this test, and so is one that is listed and passes.
+//! `TFRT_ONNX_DATA` names the folder `onnx/backend/test/data` of that package; `ci/onnx` installs
+//! it and calls this. Without the variable nothing runs. With `TFRT_ONNX_TARGET=cuda`, the cases
+//! run as device programs, on the CPU device. `failures.txt` lists the cases that fail and why: a
+//! case that fails and is not listed there is a failure of this test, and so is one that is listed
+//! and passes.
 
 mod plans;
 
@@ -25,7 +27,8 @@ static ME: Accessor = Accessor::new("tests of ONNX");
 
 /// The parts of the suite.
 const PARTS: [&str; 4] = ["node", "pytorch-converted", "pytorch-operator", "simple"];
-/// How far results may be from the expected ones, relative to them and absolutely: the bounds of the suite itself.
+/// How far results may be from the expected ones, relative to them and absolutely: the bounds of
+/// the suite itself.
 const RELATIVE: f64 = 1e-3;
 const ABSOLUTE: f64 = 1e-6;
 

@@ -1,5 +1,6 @@
-//! Plans of the networks that come with the `onnx` package: their width, their events, the streams that are chosen, and the
-//! size of the arena. Their programs on several streams are proved to be in order, and to need each of their waits.
+//! Plans of the networks that come with the `onnx` package: their width, their events, the streams
+//! that are chosen, and the size of the arena. Their programs on several streams are proved to be
+//! in order, and to need each of their waits.
 
 use std::{ops::ControlFlow, path::Path, time::Instant};
 
@@ -16,7 +17,8 @@ use tfrt_compiler::{
 };
 use tfrt_ir::{Module, OpId};
 
-/// A network: its name, its width, the most events on 1, 2, … streams, and whether one stream is chosen.
+/// A network: its name, its width, the most events on 1, 2, … streams, and whether one stream is
+/// chosen.
 type Network = (&'static str, usize, &'static [usize], Option<bool>);
 
 const NETWORKS: &[Network] = &[
@@ -53,7 +55,8 @@ pub(super) fn trials(runtime: &Runtime, folder: &Path) -> Vec<Trial> {
         .collect()
 }
 
-/// Proves the programs of a network on two and more streams, and finds what is out of order without any one of the waits.
+/// Proves the programs of a network on two and more streams, and finds what is out of order without
+/// any one of the waits.
 fn prove(runtime: &Runtime, file: &Path) -> Result<(), String> {
     let mut kernels = KernelRegistry::new();
     tfrt::register_kernels(&mut kernels);

@@ -1,5 +1,6 @@
-//! ResNet-50 as programs: against ONNX Runtime, for which `tests/reference/resnet50.py` builds the same network with the same
-//! seeded weights and writes down the scores it gives; with weights from files; and as somebody runs it.
+//! ResNet-50 as programs: against ONNX Runtime, for which `tests/reference/resnet50.py` builds the
+//! same network with the same seeded weights and writes down the scores it gives; with weights from
+//! files; and as somebody runs it.
 #![cfg(feature = "full")]
 
 mod weights;

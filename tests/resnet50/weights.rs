@@ -1,5 +1,5 @@
-//! Weights with other people's names: both namings of one network, a network of Keras's as Keras computes it, and files with
-//! something wrong.
+//! Weights with other people's names: both namings of one network, a network of Keras's as Keras
+//! computes it, and files with something wrong.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,7 +14,8 @@ use tfrt_tensor::{DenseHostTensor, TensorShape};
 
 use super::{BATCH, EXTENT, ME, SEED, Tool, difference, expected, scores_with, written};
 
-/// Scale, offset, mean and variance of a layer's normalization, as `tests/reference/resnet50_keras.py` makes them.
+/// Scale, offset, mean and variance of a layer's normalization, as
+/// `tests/reference/resnet50_keras.py` makes them.
 fn normalization(at: usize, layer: &Layer) -> [Vec<f32>; 4] {
     let each = |f: &dyn Fn(usize) -> f64| (0..layer.out_channels).map(|c| f(c) as f32).collect();
     [
@@ -69,7 +70,8 @@ fn keras() -> NamedTensors {
     tensors
 }
 
-/// The same weights with torchvision's names. Its convolutions have no bias, so that the mean takes it.
+/// The same weights with torchvision's names. Its convolutions have no bias, so that the mean takes
+/// it.
 fn torchvision() -> NamedTensors {
     let mut tensors = NamedTensors::new();
     for (at, layer) in layers_of(Variant::Torchvision).iter().enumerate() {

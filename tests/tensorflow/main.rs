@@ -1,7 +1,8 @@
-//! Runs models that TensorFlow wrote, and compares the results with TensorFlow's, in host memory and on the CPU device.
+//! Runs models that TensorFlow wrote, and compares the results with TensorFlow's, in host memory
+//! and on the CPU device.
 //!
-//! `cases` holds a few small ones. `TFRT_TENSORFLOW_CASES` names a folder with more; `ci/tensorflow` makes them with `make.py` and
-//! calls this.
+//! `cases` holds a few small ones. `TFRT_TENSORFLOW_CASES` names a folder with more;
+//! `ci/tensorflow` makes them with `make.py` and calls this.
 
 use std::{
     fs,

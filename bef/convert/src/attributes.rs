@@ -6,7 +6,8 @@ use tfrt_ir::{Attribute, DenseData, DenseElements, Signedness, Type};
 /// The dialect of shape attributes and of types without elements.
 const CORERT: &str = "corert";
 
-/// The data type an MLIR type stands for as the type of an element, if there is one. Signed integers count as signless ones.
+/// The data type an MLIR type stands for as the type of an element, if there is one. Signed
+/// integers count as signless ones.
 pub fn data_type(ty: &Type) -> Option<DType> {
     match ty {
         Type::Integer { width, signedness: Signedness::Unsigned } => match width {
@@ -170,7 +171,8 @@ fn print_shape(shape: ShapeAttribute<'_>) -> String {
     }
 }
 
-/// The attribute as MLIR has it; `None` for values MLIR has no attribute for, such as single complex numbers.
+/// The attribute as MLIR has it; `None` for values MLIR has no attribute for, such as single
+/// complex numbers.
 ///
 /// Recursion ends at [`tfrt_bef::MAX_AGGREGATE_DEPTH`].
 pub(crate) fn from_bef(view: &AttributeView<'_>) -> Option<Attribute> {

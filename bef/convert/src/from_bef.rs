@@ -1,5 +1,5 @@
-//! BEF to MLIR: each function with a body becomes a region; the named ones become functions of the module, the others go to
-//! the kernels that refer to them.
+//! BEF to MLIR: each function with a body becomes a region; the named ones become functions of the
+//! module, the others go to the kernels that refer to them.
 
 use std::collections::HashMap;
 
@@ -24,11 +24,11 @@ pub struct Converted {
     pub warnings: Diagnostics,
 }
 
-/// Rebuilds the module that a BEF file was made from. `ops` says what ops call the attributes that name functions. Errors
-/// carry `location`, usually the file's name.
+/// Rebuilds the module that a BEF file was made from. `ops` says what ops call the attributes that
+/// name functions. Errors carry `location`, usually the file's name.
 ///
-/// Without the optional sections the result is a sketch: attributes lack their names and values, and values lack their
-/// types.
+/// Without the optional sections the result is a sketch: attributes lack their names and values,
+/// and values lack their types.
 ///
 /// # Errors
 /// Everything wrong with the file.
@@ -198,8 +198,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The types of a function's registers. Without a RegisterTypes section, those that can be told from the function's own
-    /// type; the others are `none`.
+    /// The types of a function's registers. Without a RegisterTypes section, those that can be told
+    /// from the function's own type; the others are `none`.
     fn register_types(&self, index: usize) -> Vec<Type> {
         if let Some(types) = self.bef.register_types(index) {
             return self.types_at(types);
@@ -312,8 +312,8 @@ fn values_of(registers: &[u32], values: &[Option<ValueId>]) -> Result<Vec<ValueI
         .ok_or_else(|| "Using undefined registers.".to_owned())
 }
 
-/// Checks that every unnamed function belongs to exactly one kernel, and that they nest in named functions to a bounded
-/// depth: then they are regions.
+/// Checks that every unnamed function belongs to exactly one kernel, and that they nest in named
+/// functions to a bounded depth: then they are regions.
 fn check_nesting(bef: &VerifiedBef) -> Result<(), String> {
     let functions = bef.functions();
     let is_region = |index: usize| functions.get(index).is_some_and(|info| info.name.is_empty());

@@ -1,10 +1,12 @@
 //! Under which names kernels refer to functions.
 //!
-//! The format keeps attribute names for converting back, but none for attributes that are references to functions or lists
-//! of them. Converting back assumes the names of the op's definition, or `callee` if it names none. [`section`] holds all
-//! other names; those of lists are followed by `[]` and appear once for each function. The format does not define this
-//! section, so other readers skip it, and it is written only where there are such names: for each kernel in question its
-//! function's index, its own index and the number of names, as variable-length integers, then the NUL-terminated names.
+//! The format keeps attribute names for converting back, but none for attributes that are
+//! references to functions or lists of them. Converting back assumes the names of the op's
+//! definition, or `callee` if it names none. [`section`] holds all other names; those of lists are
+//! followed by `[]` and appear once for each function. The format does not define this section, so
+//! other readers skip it, and it is written only where there are such names: for each kernel in
+//! question its function's index, its own index and the number of names, as variable-length
+//! integers, then the NUL-terminated names.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

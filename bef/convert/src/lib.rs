@@ -1,12 +1,14 @@
 //! Conversion between MLIR and BEF, both ways.
 //!
-//! [`mlir_to_bef`] encodes the functions of a module; each region becomes an unnamed function. [`bef_to_mlir`] rebuilds the
-//! module. Going there and back gives a module that prints to the same text, as far as the format can tell: it keeps
-//! neither attributes of modules and functions (but for `tfrt.native` and `tfrt.sync`), nor locations other than
-//! `file:line:column`, nor whether an integer is signless or signed.
+//! [`mlir_to_bef`] encodes the functions of a module; each region becomes an unnamed function.
+//! [`bef_to_mlir`] rebuilds the module. Going there and back gives a module that prints to the same
+//! text, as far as the format can tell: it keeps neither attributes of modules and functions (but
+//! for `tfrt.native` and `tfrt.sync`), nor locations other than `file:line:column`, nor whether an
+//! integer is signless or signed.
 //!
-//! Conversion knows no op by name: what is special about one, its definition says, and an op without a definition converts
-//! like all others. [`operations`] makes the definitions from a registry of kernels. Nothing here prints, or reads files.
+//! Conversion knows no op by name: what is special about one, its definition says, and an op
+//! without a definition converts like all others. [`operations`] makes the definitions from a
+//! registry of kernels. Nothing here prints, or reads files.
 
 mod attributes;
 mod from_bef;

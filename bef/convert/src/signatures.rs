@@ -1,16 +1,17 @@
 //! What the text tools know of kernels, taken from what the kernels' Rust signatures say.
 //!
-//! The registry of kernels is the definition: argument and result types, attributes, custom assembly and effects of an op
-//! are those of its kernel. Ops that come with a grammar of their own keep it. Kernels that take functions without naming
-//! the attributes that refer to them have no definition unless a grammar gives one.
+//! The registry of kernels is the definition: argument and result types, attributes, custom
+//! assembly and effects of an op are those of its kernel. Ops that come with a grammar of their own
+//! keep it. Kernels that take functions without naming the attributes that refer to them have no
+//! definition unless a grammar gives one.
 
 use tfrt_host::{AttributeSpec, Kernel, KernelRegistry, TypeSpec};
 use tfrt_ir::{Alias, AttrKind, Effects, Name, OpDefinition, OpRegistry, Type, TypeConstraint};
 
 use crate::attributes::type_of;
 
-/// Returns the operations that text may use with these kernels: those with a grammar of their own, and one for each kernel
-/// whose signature says what its op looks like; see [`add_signatures`].
+/// Returns the operations that text may use with these kernels: those with a grammar of their own,
+/// and one for each kernel whose signature says what its op looks like; see [`add_signatures`].
 ///
 /// # Errors
 /// The kernels and operations whose types or formats cannot be read.
@@ -21,11 +22,13 @@ pub fn operations(kernels: &KernelRegistry) -> Result<OpRegistry, Vec<String>> {
     Ok(ops)
 }
 
-/// Adds a definition for each kernel whose signature says what its op looks like. Formats call operands `$arg0`, `$arg1`, …,
-/// results `$result0`, …, and the variable number at the end `$args` and `$results`.
+/// Adds a definition for each kernel whose signature says what its op looks like. Formats call
+/// operands `$arg0`, `$arg1`, …, results `$result0`, …, and the variable number at the end `$args`
+/// and `$results`.
 ///
-/// An op that `ops` has already keeps its types and its grammar, and gets what the kernel's registration says besides: its
-/// effects, its chain form, whether it waits for its operands and how its attributes are encoded.
+/// An op that `ops` has already keeps its types and its grammar, and gets what the kernel's
+/// registration says besides: its effects, its chain form, whether it waits for its operands and
+/// how its attributes are encoded.
 ///
 /// # Errors
 /// The kernels whose types or formats cannot be read. All others are added nevertheless.
@@ -72,7 +75,8 @@ fn complete(definition: &mut OpDefinition, kernel: &Kernel, kernels: &KernelRegi
 fn definition(kernel: &Kernel) -> Result<Option<OpDefinition>, String> {
     let signature = kernel.signature();
     let functions = kernel.function_attributes();
-    // Functions come from references or from regions. Unless the kernel names the references, only a grammar tells.
+    // Functions come from references or from regions. Unless the kernel names the references, only
+    // a grammar tells.
     if functions.is_empty() && (signature.functions > 0 || signature.rest_functions) {
         return Ok(None);
     }

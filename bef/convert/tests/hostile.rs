@@ -1,4 +1,5 @@
-//! Files that are not what they should be: converting back gives an error or a module, never a panic.
+//! Files that are not what they should be: converting back gives an error or a module, never a
+//! panic.
 
 mod common;
 
@@ -51,7 +52,8 @@ fn every_truncation() {
     }
 }
 
-/// A file of functions that each have one kernel that refers to others; a name makes a function, no name a region.
+/// A file of functions that each have one kernel that refers to others; a name makes a function, no
+/// name a region.
 fn file(functions: &[(&str, &[usize])]) -> Vec<u8> {
     let mut bef = BefBuilder::new(OptionalSections::Keep);
     let (kernel, location) = (bef.kernel("k"), bef.location("f", 1, 1));

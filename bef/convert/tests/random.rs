@@ -45,7 +45,8 @@ fn attribute() -> impl Strategy<Value = Attribute> {
     leaf.prop_recursive(4, 20, 5, |inner| prop::collection::vec(inner, 0..5).prop_map(Attribute::array))
 }
 
-/// A kernel: its name, where its operands come from, its attributes, number of results, region, strictness.
+/// A kernel: its name, where its operands come from, its attributes, number of results, region,
+/// strictness.
 #[derive(Clone, Debug)]
 struct Kernel {
     typed: bool,

@@ -59,7 +59,8 @@ impl OpRegistry {
         self.types.get(dialect).copied()
     }
 
-    /// Declares that values of this type have contents that operations may change after the value is made.
+    /// Declares that values of this type have contents that operations may change after the value
+    /// is made.
     pub fn add_mutable_type(&mut self, ty: Type) {
         self.mutable_types.insert(ty);
     }

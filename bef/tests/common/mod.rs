@@ -45,8 +45,8 @@ pub(crate) fn attributes() -> Vec<Attribute> {
     ]
 }
 
-/// A program that uses the format up: a native function, a synchronous one, a region, non-strict kernels, registers read
-/// twice, and the given attributes.
+/// A program that uses the format up: a native function, a synchronous one, a region, non-strict
+/// kernels, registers read twice, and the given attributes.
 pub(crate) fn file(optional: OptionalSections, attributes: &[Attribute]) -> Vec<u8> {
     let mut bef = BefBuilder::new(optional);
     let (i32_type, chain) = (bef.type_name("i32"), bef.type_name("!tfrt.chain"));
@@ -102,7 +102,8 @@ pub(crate) fn file(optional: OptionalSections, attributes: &[Attribute]) -> Vec<
     bef.finish().expect("the sample file can be written")
 }
 
-/// A program small enough to change each of its bytes to every value: two kernels, an attribute, a region.
+/// A program small enough to change each of its bytes to every value: two kernels, an attribute, a
+/// region.
 pub(crate) fn small_file(attribute: &Attribute, typed: bool) -> Vec<u8> {
     let mut bef = BefBuilder::new(OptionalSections::Keep);
     let (kernel, ty, location) = (bef.kernel("k"), bef.type_name("t"), bef.location("f", 1, 2));
@@ -126,7 +127,8 @@ pub(crate) fn small_file(attribute: &Attribute, typed: bool) -> Vec<u8> {
     bef.finish().expect("the sample file can be written")
 }
 
-/// Reads everything a file has, in every way it can be read; gives a number that depends on all of it.
+/// Reads everything a file has, in every way it can be read; gives a number that depends on all of
+/// it.
 pub(crate) fn read_all(bef: &VerifiedBef) -> usize {
     let mut sum = usize::from(bef.version()) + format!("{:?}", bef.inspect()).len();
     sum += (0..=bef.kernel_count()).map(|index| bef.kernel_name(index).len()).sum::<usize>();

@@ -1,4 +1,5 @@
-//! The arithmetic of an op. A product and a sum count as two operations; what moves elements counts as none.
+//! The arithmetic of an op. A product and a sum count as two operations; what moves elements counts
+//! as none.
 
 use tfrt_ir::{Attribute, OpId, Operation, ValueId};
 
@@ -22,7 +23,8 @@ pub(crate) fn flops(graph: &Graph, id: OpId) -> Option<u64> {
         }
         "onnx.Conv" | "onnx.ConvInteger" => onnx_convolution(graph, op, 1),
         "onnx.QLinearConv" => onnx_convolution(graph, op, 3),
-        // Each element of the input is multiplied by the part of the filter that belongs to its channel.
+        // Each element of the input is multiplied by the part of the filter that belongs to its
+        // channel.
         "onnx.ConvTranspose" => {
             let filter = dims(graph, op.operands.get(1))?;
             Some(2 * elements(graph, op.operands.first())? * product(filter.get(1..)?))
@@ -164,7 +166,8 @@ fn einsum(graph: &Graph, op: &Operation) -> Option<u64> {
     Some(product(&extents.into_values().collect::<Vec<_>>()).saturating_mul(2))
 }
 
-/// Operands are the sequence, the weights of inputs `[directions, gates * hidden, input]`, and those of the state.
+/// Operands are the sequence, the weights of inputs `[directions, gates * hidden, input]`, and
+/// those of the state.
 fn recurrent(graph: &Graph, op: &Operation, gates: u64) -> Option<u64> {
     let sequence = dims(graph, op.operands.first())?;
     let weights = dims(graph, op.operands.get(1))?;

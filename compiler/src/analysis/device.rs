@@ -1,4 +1,5 @@
-//! An op graph as a device program that can be planned: what each op would do if each were one launch.
+//! An op graph as a device program that can be planned: what each op would do if each were one
+//! launch.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,8 +16,9 @@ use crate::{
     },
 };
 
-/// Describes the function [`MAIN`] as a device program: a copy of each input, an op for each operation, a copy of each
-/// output. Operations on constants alone run before the program does, and views take no op.
+/// Describes the function [`MAIN`] as a device program: a copy of each input, an op for each
+/// operation, a copy of each output. Operations on constants alone run before the program does, and
+/// views take no op.
 ///
 /// # Errors
 /// Values whose shapes are not known, and operations that call functions.
@@ -153,7 +155,8 @@ impl Builder<'_> {
         self.add(Op { label: label(op), after, reads, writes, in_place, ..timed(estimate) });
     }
 
-    /// Lets the operands of a concatenation be parts of its result, if each is one piece of it and nothing else holds it.
+    /// Lets the operands of a concatenation be parts of its result, if each is one piece of it and
+    /// nothing else holds it.
     fn join(&mut self, op: &Operation, operands: &[Held], writes: &[usize]) -> bool {
         let [whole] = *writes else { return false };
         let Some((axis, parts)) = operands.split_last() else { return false };

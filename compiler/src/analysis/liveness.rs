@@ -7,7 +7,8 @@ use tfrt_ir::{Attribute, BlockId, Location, OpId, Operation, ValueId};
 use super::is_constant;
 use crate::{Graph, MAIN};
 
-/// The most memory that intermediate tensors take at once: all but constants and the model's inputs.
+/// The most memory that intermediate tensors take at once: all but constants and the model's
+/// inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeakMemory {
     /// The bytes of the tensors whose shapes are known.

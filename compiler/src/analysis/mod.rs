@@ -1,4 +1,5 @@
-//! What can be said of an op graph without running it: its ops, their arithmetic, and the memory of its intermediate tensors.
+//! What can be said of an op graph without running it: its ops, their arithmetic, and the memory of
+//! its intermediate tensors.
 
 pub(crate) mod cost;
 mod device;

@@ -185,7 +185,8 @@ impl Bodies {
         self.by_name.get(name).copied()
     }
 
-    /// Returns how an operation runs bodies; `None` for other operations and for those of unknown meaning.
+    /// Returns how an operation runs bodies; `None` for other operations and for those of unknown
+    /// meaning.
     pub(super) fn invocation(&self, op: OpId) -> Option<&Invocation> {
         self.invocations.get(&op)
     }

@@ -18,7 +18,8 @@ pub(super) struct Interface {
     pub(super) takes: bool,
     /// Whether it gives a chain, which follows all its accesses.
     pub(super) gives: bool,
-    /// Whether the chain that it gives stands before its last result, which is the condition of a loop.
+    /// Whether the chain that it gives stands before its last result, which is the condition of a
+    /// loop.
     pub(super) before_last: bool,
 }
 

@@ -40,7 +40,8 @@ pub fn check(module: &Module, ops: &OpRegistry) -> Vec<MissingChain> {
     Checker::new(module, ops, &bodies).check(all)
 }
 
-/// Finds the missing chains of a function and of all that it calls; none if there is no such function.
+/// Finds the missing chains of a function and of all that it calls; none if there is no such
+/// function.
 pub fn check_function(module: &Module, ops: &OpRegistry, function: &str) -> Vec<MissingChain> {
     let bodies = Bodies::new(module);
     let Some(body) = bodies.function(function) else { return Vec::new() };
@@ -125,7 +126,8 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Describes a missing chain, in an iteration of `next_of` after the one of the first access if that is given.
+    /// Describes a missing chain, in an iteration of `next_of` after the one of the first access if
+    /// that is given.
     fn describe(&self, first: Site, second: Site, class: Class, next_of: Option<OpId>) -> MissingChain {
         let verb = |site: Site| if site.is_write { "writes" } else { "reads" };
         let (first_kernel, second_kernel) = (self.kernel_name(first), self.kernel_name(second));
@@ -192,8 +194,8 @@ fn place(location: &Location) -> String {
 
 type Iteration = (OuterAccess, OpId);
 
-/// Accesses of one iteration of a loop, and accesses of the next that conflict and are not ordered. The class is one of the
-/// loop's body.
+/// Accesses of one iteration of a loop, and accesses of the next that conflict and are not ordered.
+/// The class is one of the loop's body.
 pub(super) fn unordered_iterations(effects: &Effects<'_>, op: OpId) -> Vec<(Iteration, Iteration, Class)> {
     let Some(invocation) = effects.bodies.invocation(op) else { return Vec::new() };
     let block = effects.bodies.list()[invocation.callees[0]].block;

@@ -1,8 +1,9 @@
-//! The effects of bodies: what they read and change, what of it waits for which argument, and what result tells that it
-//! is done.
+//! The effects of bodies: what they read and change, what of it waits for which argument, and what
+//! result tells that it is done.
 //!
-//! The summaries of functions that call each other are a fixed point. Operations without the attribute `bef.nonstrict`
-//! wait for all operands; the others are calls and control flow, which hand their operands on.
+//! The summaries of functions that call each other are a fixed point. Operations without the
+//! attribute `bef.nonstrict` wait for all operands; the others are calls and control flow, which
+//! hand their operands on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -59,8 +60,8 @@ pub(super) struct Summary {
 /// What the analysis assumes where a program leaves it open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To find missing chains: only accesses of contents count that kernels may read and write at the same time with
-    /// undefined results, and what may be in order is.
+    /// To find missing chains: only accesses of contents count that kernels may read and write at
+    /// the same time with undefined results, and what may be in order is.
     Check,
     /// To insert chains: all effects count, and what may be out of order is.
     Insert,
@@ -89,7 +90,8 @@ impl<'m> Effects<'m> {
         let (general, actual) = Classes::new(module, ops, bodies);
         let mut effects = Effects { module, ops, bodies, purpose, classes: general, summaries: Vec::new() };
         effects.summaries = bodies.list().iter().map(|body| effects.initial(body.block)).collect();
-        // First what waits for what, then who accesses what: the second depends on the first and not the other way round.
+        // First what waits for what, then who accesses what: the second depends on the first and
+        // not the other way round.
         while effects.narrow_flow() {}
         while effects.add_accesses() {}
         effects.classes = actual;
@@ -438,7 +440,8 @@ struct Classes {
 }
 
 impl Classes {
-    /// Returns the classes as bodies see them under any caller, and the classes under the module's own calls.
+    /// Returns the classes as bodies see them under any caller, and the classes under the module's
+    /// own calls.
     fn new(module: &Module, ops: &OpRegistry, bodies: &Bodies) -> (Classes, Classes) {
         let mut sets = UnionFind((0..module.value_id_count()).collect());
         for body in bodies.list() {

@@ -41,8 +41,8 @@ pub(super) fn is_trivial(module: &Module, value: ValueId) -> bool {
     module.defining_op(value).is_some_and(|op| module.op(op).name == NEW_CHAIN)
 }
 
-/// Replaces an operation by one with this name and these operands and results, which takes over its regions. Each old
-/// result becomes the new one that `place_of` names.
+/// Replaces an operation by one with this name and these operands and results, which takes over its
+/// regions. Each old result becomes the new one that `place_of` names.
 pub(super) fn rebuild(
     module: &mut Module,
     op: OpId,
@@ -73,8 +73,8 @@ pub(super) fn rebuild(
 /// An operation in full: operands, result types, and where each result that is there goes.
 type Completed = (Vec<ValueId>, Vec<Type>, Vec<usize>);
 
-/// Returns the operation with `chain` for each chain that its text leaves out; `None` if it leaves out none. A text leaves
-/// out all chains of an operation or none.
+/// Returns the operation with `chain` for each chain that its text leaves out; `None` if it leaves
+/// out none. A text leaves out all chains of an operation or none.
 pub(super) fn complete(
     module: &Module,
     definition: &OpDefinition,

@@ -13,16 +13,19 @@ use super::{
     write::Writer,
 };
 
-/// Inserts the fewest chains that order all conflicting pairs of kernels as the text has them: effects beyond operands and
-/// results, and accesses of the same contents one of which is a write. Kernels without conflict stay unordered. Functions,
-/// branches and loops take and give chains where that is needed. Chains that are there stay.
+/// Inserts the fewest chains that order all conflicting pairs of kernels as the text has them:
+/// effects beyond operands and results, and accesses of the same contents one of which is a write.
+/// Kernels without conflict stay unordered. Functions, branches and loops take and give chains
+/// where that is needed. Chains that are there stay.
 ///
-/// Operations may lack the chains of their definitions: they get them. Kernels that have none are replaced by their chain
-/// forms. A chain that a function gives to the outside and that orders nothing, as one from `tfrt.new.chain`, becomes one
-/// that is available when the function's effects are done.
+/// Operations may lack the chains of their definitions: they get them. Kernels that have none are
+/// replaced by their chain forms. A chain that a function gives to the outside and that orders
+/// nothing, as one from `tfrt.new.chain`, becomes one that is available when the function's effects
+/// are done.
 ///
 /// # Errors
-/// The operations that must be ordered and that no chain can order. The module is then partly changed.
+/// The operations that must be ordered and that no chain can order. The module is then partly
+/// changed.
 pub fn insert(module: &mut Module, ops: &OpRegistry) -> Result<(), Diagnostics> {
     complete(module, ops);
     let bodies = Bodies::new(module);

@@ -1,6 +1,7 @@
 //! Chains of kernel graphs: which are missing, and insertion of the fewest that suffice.
 //!
-//! What kernels read and change comes from their registrations, by way of [`tfrt_ir::OpDefinition`].
+//! What kernels read and change comes from their registrations, by way of
+//! [`tfrt_ir::OpDefinition`].
 
 mod analysis;
 mod bodies;
@@ -29,8 +30,9 @@ const NEW_CHAIN: &str = "tfrt.new.chain";
 /// The operation that makes one chain of several.
 const MERGE_CHAINS: &str = "tfrt.merge.chains";
 
-/// Returns the number of chains: values that operations take as chains. Those from `tfrt.new.chain`, which order nothing,
-/// and those from `tfrt.merge.chains`, which stand for others, are not counted.
+/// Returns the number of chains: values that operations take as chains. Those from
+/// `tfrt.new.chain`, which order nothing, and those from `tfrt.merge.chains`, which stand for
+/// others, are not counted.
 pub fn count(module: &Module) -> usize {
     let chain = Type::chain();
     let is_counted = |&value: &ValueId| {

@@ -9,9 +9,9 @@ use tfrt_ir::{
 use super::bodies::{Bodies, Control, results_of};
 use super::{MERGE_CHAINS, NEW_CHAIN, forms};
 
-/// Takes out all chains: operations take a new chain, which orders nothing, and functions that are called from within the
-/// module, branches and loops take and give none. What remains are the chains that functions take from outside and give to
-/// it.
+/// Takes out all chains: operations take a new chain, which orders nothing, and functions that are
+/// called from within the module, branches and loops take and give none. What remains are the
+/// chains that functions take from outside and give to it.
 pub fn strip(module: &mut Module, ops: &OpRegistry) {
     let bodies = Bodies::new(module);
     let kept = kept(&bodies);
@@ -34,7 +34,8 @@ pub fn strip(module: &mut Module, ops: &OpRegistry) {
     }
 }
 
-/// The bodies whose chains stay: those that something unknown calls, and those that stand for them in branches.
+/// The bodies whose chains stay: those that something unknown calls, and those that stand for them
+/// in branches.
 fn kept(bodies: &Bodies) -> HashSet<usize> {
     let is_kept = |index: &usize| bodies.list()[*index].is_opaque || !bodies.list()[*index].is_called;
     let mut kept: HashSet<usize> = (0..bodies.list().len()).filter(is_kept).collect();
@@ -59,8 +60,8 @@ fn sorted_invocations(bodies: &Bodies) -> Vec<(OpId, (Control, Vec<usize>))> {
     all
 }
 
-/// Makes all operations of a block use one new chain. Chains stay that tell of something that takes no chain itself, such as
-/// the end of a timer or of a parallel loop.
+/// Makes all operations of a block use one new chain. Chains stay that tell of something that takes
+/// no chain itself, such as the end of a timer or of a parallel loop.
 fn forget_chains(module: &mut Module, ops: &OpRegistry, bodies: &Bodies, block: BlockId) {
     let chain = Type::chain();
     let in_block: Vec<OpId> = module.ops_in(block).map(|(op, _)| op).collect();

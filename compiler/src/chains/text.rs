@@ -4,8 +4,8 @@ use tfrt_ir::{Assembly, OpDefinition, OpRegistry};
 
 use super::forms::is_chain;
 
-/// Returns operations that take and give no chains where these do, for text that leaves all chains out. [`insert`] makes
-/// such a module whole.
+/// Returns operations that take and give no chains where these do, for text that leaves all chains
+/// out. [`insert`] makes such a module whole.
 ///
 /// Operations whose text has a grammar of its own keep their chains.
 ///

@@ -1,7 +1,7 @@
 //! [`Frames`]: which frame each node runs in.
 //!
-//! A node runs in the frame that its inputs are in. Enter puts its output into a frame within that, Exit into the one
-//! around it. A node without inputs runs outside of all frames.
+//! A node runs in the frame that its inputs are in. Enter puts its output into a frame within that,
+//! Exit into the one around it. A node without inputs runs outside of all frames.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,8 @@ impl Frames {
     /// Finds the frames.
     ///
     /// # Errors
-    /// A node whose inputs are in several frames, or in none that can be told, or that leaves a frame where there is none.
+    /// A node whose inputs are in several frames, or in none that can be told, or that leaves a
+    /// frame where there is none.
     pub(crate) fn find(module: &Module, nodes: &Nodes) -> Result<Self, Misplaced> {
         let count = nodes.list.len();
         let root = Frame { parent: None, parallel_iterations: 1 };

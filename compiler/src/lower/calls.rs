@@ -35,7 +35,8 @@ impl Lowering<'_> {
         self.append(body.block, state).split_off(1)
     }
 
-    /// `corert.execute_graph(chain, constants…, values…)`. The table gives each island the constants that it uses first.
+    /// `corert.execute_graph(chain, constants…, values…)`. The table gives each island the
+    /// constants that it uses first.
     pub(super) fn lower_graph(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
         let op = body.source.op(id);
         let islands: Vec<BTreeSet<ConstantId>> = callees(body.source, id)

@@ -1,8 +1,9 @@
 //! Lowering to ops through the core runtime: every operation becomes a `corert.executeop`.
 //!
-//! The program has three functions of its own: [`SIGNATURE`](super::SIGNATURE), [`SETUP`], which makes the op handler and the constants once,
-//! and [`MAIN`], which takes them before the model's inputs. Functions that control flow calls take a chain, the
-//! constants they use and the values of the op graph.
+//! The program has three functions of its own: [`SIGNATURE`](super::SIGNATURE), [`SETUP`], which
+//! makes the op handler and the constants once, and [`MAIN`], which takes them before the model's
+//! inputs. Functions that control flow calls take a chain, the constants they use and the values of
+//! the op graph.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -42,8 +43,8 @@ pub struct Lowered {
     pub plan: Option<DevicePlan>,
 }
 
-/// Lowers a graph. The program of [`Place::Host`] runs in host memory alone. Weights that are one value everywhere are
-/// expanded in memory of the evaluator, so that no call has to.
+/// Lowers a graph. The program of [`Place::Host`] runs in host memory alone. Weights that are one
+/// value everywhere are expanded in memory of the evaluator, so that no call has to.
 ///
 /// # Errors
 /// Everything that has no counterpart in a kernel graph, each where it stands.
@@ -75,7 +76,8 @@ fn tensor() -> Type {
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On the device that its caller chooses, or on a CUDA device if there is one, else in host memory.
+    /// On the device that its caller chooses, or on a CUDA device if there is one, else in host
+    /// memory.
     Default,
     /// In host memory.
     Host,
@@ -415,7 +417,8 @@ impl<'g> Lowering<'g> {
         used.filter_map(|constant| body.constants.get(constant).copied()).collect()
     }
 
-    /// Both branches must take the same arguments: the constants of either become values of the other, too.
+    /// Both branches must take the same arguments: the constants of either become values of the
+    /// other, too.
     fn lower_if(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
         let op = body.source.op(id);
         let branches = ["then_branch", "else_branch"].map(|name| symbol(&op.attributes, name));

@@ -8,9 +8,11 @@ use tfrt_ir::{Attribute, FunctionType, Location, Module, OpState, Type};
 
 use crate::{Graph, Port, import::onnx::RETURN};
 
-/// The function of a compiled program that prepares: it takes nothing and gives what [`MAIN`](crate::MAIN) takes first.
+/// The function of a compiled program that prepares: it takes nothing and gives what
+/// [`MAIN`](crate::MAIN) takes first.
 pub const SETUP: &str = "setup";
-/// The function of a compiled program that describes it: it takes nothing and gives a `!tfrt_model.signature`.
+/// The function of a compiled program that describes it: it takes nothing and gives a
+/// `!tfrt_model.signature`.
 pub const SIGNATURE: &str = "signature";
 /// The kernel of a compiled program that returns a weight by its name.
 pub const WEIGHT: &str = "tfrt_model.weight";

@@ -14,8 +14,8 @@ use crate::{
 /// Graphs of more nodes stay as they are, because each merge looks at all of them.
 const MAX_NODES: usize = 4096;
 
-/// Merges islands until none can be. An island that depends on one other island, and on what that depends on, joins it. An
-/// island without effects joins the only island that uses it.
+/// Merges islands until none can be. An island that depends on one other island, and on what that
+/// depends on, joins it. An island without effects joins the only island that uses it.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     let graphs: Vec<OpId> = {
         let module = &graph.module;
@@ -76,7 +76,8 @@ fn dependencies(node: &Node) -> BTreeSet<usize> {
     data.chain(node.controls.iter().copied()).collect()
 }
 
-/// Makes one island of two, the second of which may use what the first one gives, in the place of `at`.
+/// Makes one island of two, the second of which may use what the first one gives, in the place of
+/// `at`.
 fn merge(module: &mut Module, first: OpId, second: OpId, at: OpId) {
     debug_assert!(module.op(first).name == ISLAND && module.op(second).name == ISLAND);
     let [Some((region, end)), Some((_, second_end))] = [first, second].map(|island| body(module, island))

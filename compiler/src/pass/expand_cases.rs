@@ -90,7 +90,8 @@ fn decide(
     Some(builder.append_op(tf::IF, &operands, branches, case.given.clone()))
 }
 
-/// Makes a function that takes the number of the branch and what the branches take. Returns its name.
+/// Makes a function that takes the number of the branch and what the branches take. Returns its
+/// name.
 fn function(
     graph: &mut Graph,
     case: &Case,

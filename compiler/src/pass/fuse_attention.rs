@@ -1,5 +1,6 @@
-//! Makes one op of attention: the product of queries and keys, a scale, a mask, a softmax, and the product with values. The
-//! transposes that give heads a dimension of their own become orders in which the op takes its arguments.
+//! Makes one op of attention: the product of queries and keys, a scale, a mask, a softmax, and the
+//! product with values. The transposes that give heads a dimension of their own become orders in
+//! which the op takes its arguments.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, OpId, ValueId};
@@ -56,7 +57,8 @@ impl Operand {
         }
     }
 
-    /// Like [`strip_transposes`](Self::strip_transposes), for queries and keys, whose factors become part of the scale.
+    /// Like [`strip_transposes`](Self::strip_transposes), for queries and keys, whose factors
+    /// become part of the scale.
     fn strip(&mut self, rewriter: &Rewriter<'_>, scale: &mut f32, suits: impl Fn(&Self) -> bool) {
         loop {
             self.strip_transposes(rewriter, &suits);
@@ -164,7 +166,8 @@ fn fuse(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &[result])
 }
 
-/// A transpose of the results that leaves their last axis in its place is the order in which they are given.
+/// A transpose of the results that leaves their last axis in its place is the order in which they
+/// are given.
 fn move_transpose_in(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (source, outer) = transposed(rewriter, rewriter.result(op)?)?;
     let fused = rewriter.defined_by(source, FUSED).filter(|_| rewriter.has_one_use(source))?;

@@ -1,4 +1,5 @@
-//! Fuses convolutions with what follows them: a bias, a residual and an activation, applied as the results are stored.
+//! Fuses convolutions with what follows them: a bias, a residual and an activation, applied as the
+//! results are stored.
 
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};

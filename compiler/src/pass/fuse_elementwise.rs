@@ -1,4 +1,5 @@
-//! Fuses elementwise ops of f32 into one op that computes all of them in one pass, and such an op into the convolution before it.
+//! Fuses elementwise ops of f32 into one op that computes all of them in one pass, and such an op
+//! into the convolution before it.
 
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};
@@ -87,8 +88,8 @@ fn number(rewriter: &Rewriter<'_>, value: ValueId, rank: usize) -> Option<f32> {
     constant.dense().ok()?.read::<f32>(&READ).ok()?.first().copied()
 }
 
-/// The operations that can be computed together with this one because nothing else uses their results, which are as large. They
-/// come in an order in which each follows what it uses.
+/// The operations that can be computed together with this one because nothing else uses their
+/// results, which are as large. They come in an order in which each follows what it uses.
 fn cluster(rewriter: &Rewriter<'_>, root: OpId) -> Option<Vec<OpId>> {
     let module = &rewriter.graph.module;
     let ty = rewriter.ty(rewriter.result(root)?)?;
@@ -162,7 +163,8 @@ fn fuse(rewriter: &mut Rewriter<'_>, root: OpId) -> Option<()> {
     rewriter.replace(root, &[fused])
 }
 
-/// Whether an op takes the results of a convolution, perhaps reshaped, that can end with steps, and numbers besides.
+/// Whether an op takes the results of a convolution, perhaps reshaped, that can end with steps, and
+/// numbers besides.
 fn follows_convolution(rewriter: &Rewriter<'_>, op: OpId) -> bool {
     let operands = &rewriter.op(op).operands;
     let mut others = operands.iter().filter(|&&value| number(rewriter, value, usize::MAX).is_none());
@@ -186,8 +188,8 @@ fn use_square(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &[square])
 }
 
-/// The convolution that a value is the results of, and the shape that it was given after. Nothing else uses the results, and
-/// nothing is done to them yet but a bias and a residual.
+/// The convolution that a value is the results of, and the shape that it was given after. Nothing
+/// else uses the results, and nothing is done to them yet but a bias and a residual.
 fn free_convolution(rewriter: &Rewriter<'_>, mut value: ValueId) -> Option<(OpId, Option<ValueId>)> {
     let mut shape = None;
     if let Some(reshape) = rewriter.defined_by(value, "tf.Reshape").filter(|_| rewriter.has_one_use(value)) {
@@ -200,7 +202,8 @@ fn free_convolution(rewriter: &Rewriter<'_>, mut value: ValueId) -> Option<(OpId
     (!has(ACTIVATION) && !has(STEPS)).then_some((inner, shape))
 }
 
-/// A convolution whose results nothing else uses applies the steps as it stores them. Between the two there may be a reshape.
+/// A convolution whose results nothing else uses applies the steps as it stores them. Between the
+/// two there may be a reshape.
 fn end_convolution(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
     if operation.name != *FUSED || operation.operands.len() != 1 {

@@ -1,5 +1,5 @@
-//! Fuses matrix products with their bias and an activation, and makes plain products of batched ones by one matrix, and
-//! convolutions of products with constant matrices.
+//! Fuses matrix products with their bias and an activation, and makes plain products of batched
+//! ones by one matrix, and convolutions of products with constant matrices.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, OpId};
@@ -80,7 +80,8 @@ fn move_bias_before_reshape(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()>
     rewriter.replace(op, &[result])
 }
 
-/// A product of many rows and a constant matrix is a convolution of pixels, whose filter is laid out once.
+/// A product of many rows and a constant matrix is a convolution of pixels, whose filter is laid
+/// out once.
 fn make_convolution(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
     let steps: Vec<_> = match operation.name.as_str() {

@@ -1,5 +1,5 @@
-//! Stores the constant filters of fused convolutions in the order in which device libraries read them, so that no run has to
-//! transpose them.
+//! Stores the constant filters of fused convolutions in the order in which device libraries read
+//! them, so that no run has to transpose them.
 
 use tfrt_ir::{Attribute, OpId};
 

@@ -1,4 +1,5 @@
-//! Passes over the op graph. Each is a function of the graph with a name; [`PASSES`] is their order.
+//! Passes over the op graph. Each is a function of the graph with a name; [`PASSES`] is their
+//! order.
 
 mod coarsen_islands;
 mod cse;
@@ -154,7 +155,8 @@ pub struct PassOptions {
     pub verify_each: bool,
     /// Leave graphs of Switch, Merge and frames to the direct executor.
     pub keep_graphs: bool,
-    /// The type in which products and convolutions of f32 are computed, if it is another one: f16 or bf16.
+    /// The type in which products and convolutions of f32 are computed, if it is another one: f16
+    /// or bf16.
     pub narrow: Option<DType>,
     /// Prepare the graph for device programs.
     pub for_devices: bool,
@@ -178,7 +180,8 @@ pub fn pipeline(options: PassOptions) -> Vec<Pass> {
     PASSES.iter().filter(|pass| options.includes(pass)).copied().collect()
 }
 
-/// Runs passes in order and calls `after` behind each with the time that it took. Ends early if `after` says so.
+/// Runs passes in order and calls `after` behind each with the time that it took. Ends early if
+/// `after` says so.
 ///
 /// # Errors
 /// What is wrong with the graph that a pass left, if graphs are verified.

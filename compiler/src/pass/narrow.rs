@@ -1,7 +1,8 @@
 //! Narrows a model of f32 to numbers of 16 bits where that pays and is safe.
 //!
 //! - Products and convolutions compute in the narrow type. Devices sum their products in f32.
-//! - Ops that only move elements, and elementwise ops that neither grow nor cancel them, keep the type of their operands.
+//! - Ops that only move elements, and elementwise ops that neither grow nor cancel them, keep the
+//!   type of their operands.
 //! - All other ops stay wide: reductions, normalizations, softmax, exponentials, powers, quotients.
 //!
 //! The model's inputs and outputs keep their types. Functions that control flow calls stay wide.
@@ -121,7 +122,8 @@ fn is_wide(graph: &Graph, value: ValueId) -> bool {
     graph.tensor_type(value).is_some_and(|ty| ty.dtype == DType::F32)
 }
 
-/// Returns whether the constants that an op takes are in the range of the narrow type. A mask of huge numbers is not.
+/// Returns whether the constants that an op takes are in the range of the narrow type. A mask of
+/// huge numbers is not.
 fn fits(graph: &Graph, op: OpId, dtype: DType) -> bool {
     graph
         .module

@@ -1,4 +1,5 @@
-//! Makes functions of the islands of graphs that stay, and a table of each graph for the direct executor.
+//! Makes functions of the islands of graphs that stay, and a table of each graph for the direct
+//! executor.
 
 use tfrt_eager::graph::{GraphFrame, GraphNode, GraphPlan, Input, NodeKind};
 use tfrt_ir::{Attribute, FunctionType, InsertionPoint, Location, Module, OpId, OpState, ValueId, ValueMap};
@@ -185,7 +186,8 @@ impl Outline<'_> {
         }
     }
 
-    /// Adds a function that is never called if there is none, for programs have no empty lists of functions.
+    /// Adds a function that is never called if there is none, for programs have no empty lists of
+    /// functions.
     fn ensure_island(&mut self, graph: OpId) {
         if !self.islands.is_empty() {
             return;

@@ -1,7 +1,7 @@
 //! Makes functions of the regions of `tf.IfRegion`, `tf.CaseRegion` and `tf.WhileRegion`.
 //!
-//! A function takes the values from outside that its region uses, and those that the regions beside it use. Constants among
-//! them are made again inside, so that they stay known there.
+//! A function takes the values from outside that its region uses, and those that the regions beside
+//! it use. Constants among them are made again inside, so that they stay known there.
 
 use std::collections::HashSet;
 
@@ -56,7 +56,8 @@ fn captured(module: &Module, owner: OpId) -> Captured {
     captured
 }
 
-/// Makes a function of a region. It takes what the region takes, then the captured values. Returns its name.
+/// Makes a function of a region. It takes what the region takes, then the captured values. Returns
+/// its name.
 fn outline(module: &mut Module, region: RegionId, captured: &Captured, gives_captured: bool) -> Attribute {
     let first = module.functions().count();
     let mut names = (first..).map(|number| format!("region.{number}"));

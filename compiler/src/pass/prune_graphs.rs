@@ -11,7 +11,8 @@ use crate::{
     executor::{Kind, Nodes, Output},
 };
 
-/// Removes the nodes of each graph that have no effects and that neither its fetch nor a node with effects depends on.
+/// Removes the nodes of each graph that have no effects and that neither its fetch nor a node with
+/// effects depends on.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     let effects = Effects::find(&graph.module, evaluator);
     let module = &mut graph.module;

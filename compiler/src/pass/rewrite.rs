@@ -11,7 +11,8 @@ use crate::{Evaluator, Graph, GraphBuilder, TensorType, import::onnx::RETURN, sh
 /// A local rewrite: looks at an operation and replaces it, or does nothing and gives `None`.
 pub(super) type Pattern = fn(&mut Rewriter<'_>, OpId) -> Option<()>;
 
-/// How many rewrites there may be for each operation of the graph, so that patterns that undo each other end.
+/// How many rewrites there may be for each operation of the graph, so that patterns that undo each
+/// other end.
 const MAX_REWRITES_PER_OP: usize = 50;
 
 /// What a pattern works with: the graph, and new operations in the place of the one it looks at.
@@ -188,7 +189,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Replaces an operation by values, and removes what defined its operands if nothing uses that any more.
+    /// Replaces an operation by values, and removes what defined its operands if nothing uses that
+    /// any more.
     pub(super) fn replace(&mut self, op: OpId, values: &[ValueId]) -> Option<()> {
         let mut unused: Vec<_> = self.op(op).operands.clone();
         self.graph.module.replace_op(op, values);

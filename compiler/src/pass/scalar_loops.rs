@@ -1,7 +1,8 @@
 //! Makes one op of loops over scalars.
 //!
-//! A loop whose condition and body compute with scalars alone becomes a `tfrt.ScalarLoop`, a list of instructions. A
-//! conditional in it becomes both of its branches, and a choice between what they give.
+//! A loop whose condition and body compute with scalars alone becomes a `tfrt.ScalarLoop`, a list
+//! of instructions. A conditional in it becomes both of its branches, and a choice between what
+//! they give.
 
 use std::collections::HashMap;
 

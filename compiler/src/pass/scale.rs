@@ -1,4 +1,5 @@
-//! Folds factors and summands of channels, which is what batch normalization is, into the constants before them.
+//! Folds factors and summands of channels, which is what batch normalization is, into the constants
+//! before them.
 
 use tfrt_ir::{Attribute, OpId, ValueId};
 
@@ -27,7 +28,8 @@ fn with_constant(rewriter: &Rewriter<'_>, op: OpId, name: &str) -> Option<(Value
     }
 }
 
-/// A constant that is broadcast along the last dimension of `x`, as a vector with an element for each place there.
+/// A constant that is broadcast along the last dimension of `x`, as a vector with an element for
+/// each place there.
 fn channel_vector(rewriter: &mut Rewriter<'_>, x: ValueId, constant: ValueId) -> Option<ValueId> {
     let (x, constant_type) = (rewriter.ty(x)?, rewriter.ty(constant)?);
     let channels = (*x.dims.as_ref()?.last()?)?;
@@ -82,8 +84,8 @@ fn exchange_factor(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &result)
 }
 
-/// What is added to the channels of a convolution or the columns of a product is its bias, unless the result without it is
-/// needed, too: then the summand belongs to what follows.
+/// What is added to the channels of a convolution or the columns of a product is its bias, unless
+/// the result without it is needed, too: then the summand belongs to what follows.
 fn make_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (x, summand) = with_constant(rewriter, op, "tf.AddV2")?;
     let inner = rewriter.graph.module.defining_op(x)?;

@@ -58,7 +58,8 @@ impl Model {
         self.op("tf.Reshape", &[value, dims])
     }
 
-    /// Returns the values, runs all passes, and gives the operations that are left but for constants and the return.
+    /// Returns the values, runs all passes, and gives the operations that are left but for
+    /// constants and the return.
     fn finish(&mut self, results: &[ValueId]) -> Vec<OpId> {
         let module = &mut self.graph.module;
         let op = module.create_op(OpState::new(RETURN).operands(results.to_vec()));

@@ -1,8 +1,9 @@
 //! Moves transposes behind operations, until they meet and cancel.
 //!
-//! Models with channels first come with a transpose before and behind each convolution, since the ops compute with channels
-//! last. Between two convolutions there are operations to which the order of dimensions does not matter, or which can be
-//! told of another one: axes, paddings and constants are moved instead of the tensor.
+//! Models with channels first come with a transpose before and behind each convolution, since the
+//! ops compute with channels last. Between two convolutions there are operations to which the order
+//! of dimensions does not matter, or which can be told of another one: axes, paddings and constants
+//! are moved instead of the tensor.
 
 use std::ops::Range;
 
@@ -183,8 +184,8 @@ fn sink_elementwise(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &[result])
 }
 
-/// An operand that is broadcast to a transposed tensor, as one that is broadcast to the tensor itself: a constant, or one
-/// number for all.
+/// An operand that is broadcast to a transposed tensor, as one that is broadcast to the tensor
+/// itself: a constant, or one number for all.
 fn moved_operand(rewriter: &mut Rewriter<'_>, operand: ValueId, order: &[usize]) -> Option<ValueId> {
     let dims = rewriter.ty(operand)?.static_dims();
     let is_single = dims.as_ref().is_some_and(|dims| dims.iter().all(|&dim| dim == 1));
@@ -317,7 +318,8 @@ fn sink_squeeze(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &[result])
 }
 
-/// The new dimension goes to the same place among its neighbours: in front of the one that follows it.
+/// The new dimension goes to the same place among its neighbours: in front of the one that follows
+/// it.
 fn sink_expand_dims(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
     if operation.name != "tf.ExpandDims" {
@@ -451,8 +453,8 @@ pub(super) fn merge_reshapes(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()
     rewriter.replace(op, &[result])
 }
 
-/// Axes of two shapes that have the same elements, in order: each pair of ranges holds as many elements on either side. At most
-/// one extent is unknown, which is alone then.
+/// Axes of two shapes that have the same elements, in order: each pair of ranges holds as many
+/// elements on either side. At most one extent is unknown, which is alone then.
 fn matching_axes(from: &[Option<u64>], to: &[Option<u64>]) -> Option<Vec<[Range<usize>; 2]>> {
     let (mut pairs, mut start) = (Vec::new(), [0, 0]);
     while start[0] < from.len() && start[1] < to.len() {
@@ -487,8 +489,8 @@ fn matching_axes(from: &[Option<u64>], to: &[Option<u64>]) -> Option<Vec<[Range<
     (unknown <= 1).then_some(pairs)
 }
 
-/// A reshape that divides or joins dimensions that also adjoin before the transpose comes first. If a transpose joined them in
-/// another order, that much of it stays before the reshape.
+/// A reshape that divides or joins dimensions that also adjoin before the transpose comes first. If
+/// a transpose joined them in another order, that much of it stays before the reshape.
 fn sink_reshape(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
     if operation.name != "tf.Reshape" {

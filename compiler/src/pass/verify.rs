@@ -24,8 +24,8 @@ static OPS: LazyLock<OpRegistry> = LazyLock::new(|| {
     ops
 });
 
-/// Checks an op graph: the IR is well formed, every operation is a constant, control flow or an op of the core runtime, and its
-/// results have types that the op can give for its operands.
+/// Checks an op graph: the IR is well formed, every operation is a constant, control flow or an op
+/// of the core runtime, and its results have types that the op can give for its operands.
 ///
 /// # Errors
 /// Everything that does not hold, each where it stands.
@@ -165,7 +165,8 @@ fn types(graph: &Graph, values: &[tfrt_ir::ValueId]) -> Vec<Option<TensorType>> 
     values.iter().map(|&value| graph.tensor_type(value)).collect()
 }
 
-/// Whether tensors of one type may be of the other one, too. A loop may carry tensors whose extents change.
+/// Whether tensors of one type may be of the other one, too. A loop may carry tensors whose extents
+/// change.
 fn agree(a: Option<&TensorType>, b: Option<&TensorType>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if a.dtype == b.dtype)
 }

@@ -1,8 +1,9 @@
 //! Packing: offsets for buffers in one block of memory, of which some must not overlap.
 //!
-//! Several greedy orders come first: each buffer goes to a gap between those that it conflicts with, the lowest or the
-//! tightest one. If the best of them is above the lower bound, a branch and bound ([`super::search`]) looks for smaller
-//! packings. It is bounded in steps, not in time, so that equal instances have equal packings.
+//! Several greedy orders come first: each buffer goes to a gap between those that it conflicts
+//! with, the lowest or the tightest one. If the best of them is above the lower bound, a branch and
+//! bound ([`super::search`]) looks for smaller packings. It is bounded in steps, not in time, so
+//! that equal instances have equal packings.
 
 use std::cmp::Reverse;
 
@@ -33,7 +34,8 @@ pub struct Packing {
 }
 
 impl Instance {
-    /// Makes an instance of sizes and conflicting pairs, with some sets of buffers of which each two conflict.
+    /// Makes an instance of sizes and conflicting pairs, with some sets of buffers of which each
+    /// two conflict.
     pub(super) fn new(sizes: Vec<u64>, conflicts: Vec<Vec<usize>>, cliques: Vec<Vec<usize>>) -> Instance {
         let lengths = conflicts.iter().map(|others| others.len() as u64).collect();
         let mut instance = Instance { sizes, conflicts, cliques, lengths };
@@ -41,15 +43,16 @@ impl Instance {
         instance
     }
 
-    /// Makes an instance of buffers that are in use from a time up to, and without, another one. Buffers of no size or no
-    /// time conflict with none.
+    /// Makes an instance of buffers that are in use from a time up to, and without, another one.
+    /// Buffers of no size or no time conflict with none.
     pub fn of_intervals(buffers: &[(u64, u64, u64)]) -> Instance {
         let is_real = |&(start, end, size): &(u64, u64, u64)| start < end && size > 0;
         let mut by_start: Vec<usize> = (0..buffers.len()).filter(|&index| is_real(&buffers[index])).collect();
         by_start.sort_by_key(|&index| (buffers[index].0, index));
         let mut conflicts = vec![Vec::new(); buffers.len()];
         let (mut cliques, mut live): (Vec<Vec<usize>>, Vec<usize>) = (Vec::new(), Vec::new());
-        // What is in use when a buffer ends is a clique. After each end a buffer begins, so none is part of the next one.
+        // What is in use when a buffer ends is a clique. After each end a buffer begins, so none is
+        // part of the next one.
         for &index in &by_start {
             let start = buffers[index].0;
             if live.iter().any(|&other| buffers[other].1 <= start) {
@@ -191,7 +194,8 @@ pub(super) enum Fit {
     Tightest,
 }
 
-/// Returns the beginning of a gap of at least `size` between intervals in order; the last gap has no end.
+/// Returns the beginning of a gap of at least `size` between intervals in order; the last gap has
+/// no end.
 fn gap(taken: &[(u64, u64)], size: u64, fit: Fit) -> u64 {
     let (mut low, mut best): (u64, Option<(u64, u64)>) = (0, None);
     for &(start, end) in taken {

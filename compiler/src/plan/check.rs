@@ -1,5 +1,5 @@
-//! Proofs about problems and plans. They build the order of all ops from scratch and compare all pairs of accesses, so they
-//! share nothing with the planner.
+//! Proofs about problems and plans. They build the order of all ops from scratch and compare all
+//! pairs of accesses, so they share nothing with the planner.
 
 use std::fmt;
 
@@ -120,7 +120,8 @@ fn closure(order: &[usize], edges: &[Vec<usize>]) -> Vec<Bits> {
 /// What is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
-    /// The schedule does not issue each op once, behind what it waits for, on a stream that there is.
+    /// The schedule does not issue each op once, behind what it waits for, on a stream that there
+    /// is.
     Schedule,
     /// The schedule does not keep an op behind one that it follows.
     Unordered {
@@ -164,8 +165,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Proves that a plan runs each op behind those that it follows, begins and ends on stream 0, and lets buffers share memory
-/// only if all accesses of one happen before all of the other.
+/// Proves that a plan runs each op behind those that it follows, begins and ends on stream 0, and
+/// lets buffers share memory only if all accesses of one happen before all of the other.
 ///
 /// # Errors
 /// What it cannot prove.
@@ -285,8 +286,8 @@ fn check_places(problem: &Problem, plan: &Plan, before: &[Bits]) -> Result<(), V
     Ok(())
 }
 
-/// Whether all accesses of one buffer come before all of the other. One op may be the last of one and the first of the other
-/// if it computes in place.
+/// Whether all accesses of one buffer come before all of the other. One op may be the last of one
+/// and the first of the other if it computes in place.
 fn may_share(problem: &Problem, first: &Placed, second: &Placed, before: &[Bits]) -> bool {
     let is_in_place = |op: usize, operand: &Placed, result: &Placed| {
         let mut pairs = problem.ops[op].in_place.iter();

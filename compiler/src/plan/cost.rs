@@ -1,5 +1,5 @@
-//! How long ops take on a device: the larger of arithmetic and memory traffic, and at least what any op takes. Measured
-//! times replace estimates.
+//! How long ops take on a device: the larger of arithmetic and memory traffic, and at least what
+//! any op takes. Measured times replace estimates.
 //!
 //! [`Costs`] are measured times as JSON, which `tfrt bench --calibrate` writes:
 //!
@@ -7,8 +7,8 @@
 //! {"version": 1, "device": "cpu", "ops": [{"op": "tf.Relu", "place": "relu1", "us": 12.5}]}
 //! ```
 //!
-//! `op` is the name of the op, `place` the model's name of the node, and `us` the microseconds of one call that has the
-//! device to itself. An op without an entry keeps its estimate.
+//! `op` is the name of the op, `place` the model's name of the node, and `us` the microseconds of
+//! one call that has the device to itself. An op without an entry keeps its estimate.
 
 use std::{collections::HashMap, fmt};
 
@@ -64,8 +64,9 @@ pub struct Machine {
     pub queues: Device,
 }
 
-/// The devices that are known, the default first. The ceilings of the H200 are those of `ci/gpu/model`, measured on such a
-/// card; a run is the launch of a graph, whose nodes take at least 0.9 µs and are issued by the device itself.
+/// The devices that are known, the default first. The ceilings of the H200 are those of
+/// `ci/gpu/model`, measured on such a card; a run is the launch of a graph, whose nodes take at
+/// least 0.9 µs and are issued by the device itself.
 pub const MACHINES: &[Machine] = &[
     Machine {
         name: "h200",

@@ -52,7 +52,8 @@ impl Dag {
             let mut direct = op.after.clone();
             direct.sort_unstable();
             direct.dedup();
-            // An earlier op never follows a later one, so the latest edges are the ones that imply others.
+            // An earlier op never follows a later one, so the latest edges are the ones that imply
+            // others.
             for &earlier in direct.iter().rev() {
                 if !all.contains(earlier) {
                     kept.push(earlier);
@@ -80,8 +81,8 @@ impl Dag {
         self.before[second].contains(first)
     }
 
-    /// Returns the most computations that can run at once: the fewest paths that cover all of them. Ops of no time
-    /// compute nothing.
+    /// Returns the most computations that can run at once: the fewest paths that cover all of them.
+    /// Ops of no time compute nothing.
     pub(super) fn width(&self, problem: &Problem) -> usize {
         let counts = |op: usize| problem.ops[op].queue == Queue::Compute && problem.ops[op].time_ns > 0;
         let ops: Vec<usize> = (0..self.before.len()).filter(|&op| counts(op)).collect();
@@ -97,8 +98,8 @@ impl Dag {
         (ops.len() - matched).max(1)
     }
 
-    /// Returns the chains of the fewest chains that the edges of the reduction give, each op in one of them. `is_eligible`
-    /// says which ops may follow others in a chain.
+    /// Returns the chains of the fewest chains that the edges of the reduction give, each op in one
+    /// of them. `is_eligible` says which ops may follow others in a chain.
     pub(super) fn chains(&self, is_eligible: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
         let count = self.before.len();
         let successors: Vec<Vec<usize>> = (0..count)
@@ -130,7 +131,8 @@ impl Dag {
     }
 }
 
-/// Returns a largest matching of a bipartite graph: the partner of each left node. Earlier partners are tried first.
+/// Returns a largest matching of a bipartite graph: the partner of each left node. Earlier partners
+/// are tried first.
 fn matching(edges: &[Vec<usize>]) -> Vec<Option<usize>> {
     let mut right: Vec<Option<usize>> = vec![None; edges.len()];
     let mut left = vec![None; edges.len()];
@@ -141,8 +143,8 @@ fn matching(edges: &[Vec<usize>]) -> Vec<Option<usize>> {
     left
 }
 
-/// Looks for a path from a free left node to a free right node along edges that are and are not in the matching, and
-/// swaps them.
+/// Looks for a path from a free left node to a free right node along edges that are and are not in
+/// the matching, and swaps them.
 fn augment(
     edges: &[Vec<usize>],
     start: usize,
@@ -150,8 +152,8 @@ fn augment(
     right: &mut [Option<usize>],
     seen: &mut [usize],
 ) {
-    // Each entry is a left node and the number of its edges that were tried; the right node between an entry and the next
-    // is the last one tried.
+    // Each entry is a left node and the number of its edges that were tried; the right node between
+    // an entry and the next is the last one tried.
     let mut path = vec![(start, 0)];
     while let Some((node, tried)) = path.last_mut() {
         let Some(&partner) = edges[*node].get(*tried) else {

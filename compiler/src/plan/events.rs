@@ -1,9 +1,10 @@
-//! The fewest waits between streams: those that the order of each stream and other waits do not imply.
+//! The fewest waits between streams: those that the order of each stream and other waits do not
+//! imply.
 
 use super::{Event, dag::Dag, happens::Clock, happens::join};
 
-/// Returns the waits that order the ops of a graph on their streams, by the place of the waiting op in `order`. Stream 0
-/// begins and ends the run.
+/// Returns the waits that order the ops of a graph on their streams, by the place of the waiting op
+/// in `order`. Stream 0 begins and ends the run.
 pub(super) fn needed(dag: &Dag, order: &[usize], streams: &[usize], stream_count: usize) -> Vec<Event> {
     // The beginning of the run is the first thing on stream 0.
     let mut now: Vec<Clock> = vec![vec![0; stream_count]; stream_count];

@@ -1,7 +1,8 @@
 //! Where buffers lie, by what happens before what.
 //!
-//! Buffers that share memory by definition, parts with their wholes and results with operands, form a *group*, which is
-//! packed as one. Two groups may share memory if every access of one happens before every access of the other.
+//! Buffers that share memory by definition, parts with their wholes and results with operands, form
+//! a *group*, which is packed as one. Two groups may share memory if every access of one happens
+//! before every access of the other.
 
 use std::cmp::Reverse;
 
@@ -188,8 +189,8 @@ impl Lifetime {
     }
 }
 
-/// For each op, the groups that are in use when it runs, whatever else runs then: an access happened before or happens
-/// in it, and one happens in or after it.
+/// For each op, the groups that are in use when it runs, whatever else runs then: an access
+/// happened before or happens in it, and one happens in or after it.
 fn live_sets(schedule: &Schedule, happens: &Happens, lifetimes: &[Lifetime]) -> Vec<Vec<usize>> {
     let live_at = |op: usize| {
         let end = happens.end(op);
@@ -203,7 +204,8 @@ fn live_sets(schedule: &Schedule, happens: &Happens, lifetimes: &[Lifetime]) -> 
     (0..schedule.streams.len()).map(live_at).collect()
 }
 
-/// For each group, those that it must not share memory with. What is never accessed conflicts with nothing.
+/// For each group, those that it must not share memory with. What is never accessed conflicts with
+/// nothing.
 fn conflicts(lifetimes: &[Lifetime]) -> Vec<Vec<usize>> {
     let mut conflicts = vec![Vec::new(); lifetimes.len()];
     for (a, first) in lifetimes.iter().enumerate() {

@@ -1,41 +1,48 @@
 //! Plans: decisions about programs, as functions of plain data.
 //!
-//! [`order`] decides which chains a kernel graph needs. Everything else here plans a program for a device: which stream
-//! runs each op, which events order the streams, and where in one arena each buffer lies.
+//! [`order`] decides which chains a kernel graph needs. Everything else here plans a program for a
+//! device: which stream runs each op, which events order the streams, and where in one arena each
+//! buffer lies.
 //!
 //! # The interface
 //!
-//! A lowering describes its program as a [`Problem`]: the ops in program order, each with the ops that it follows, its
-//! estimated time ([`cost`]) and the buffers that it reads and writes. [`plan`] returns a [`Plan`]:
+//! A lowering describes its program as a [`Problem`]: the ops in program order, each with the ops
+//! that it follows, its estimated time ([`cost`]) and the buffers that it reads and writes.
+//! [`plan`] returns a [`Plan`]:
 //!
-//! - [`Schedule::order`] is the order in which to issue the ops, and [`Schedule::streams`] the stream of each. Streams
-//!   are numbered from 0. Copies run on [`Schedule::copy_stream`], the last one, if the problem has ops of
-//!   [`Queue::Copy`].
-//! - [`Schedule::events`] are the waits across streams. For each, record an event on the stream of the op `after`
-//!   behind that op, and wait for it on the stream of the op `before` in front of that op. Waits for the same op share
-//!   one recorded event. `after: None` is the beginning of a run on stream 0, `before: None` its end on stream 0: the
-//!   run's inputs are there when stream 0 begins, and its results when stream 0 ends. A captured graph is forked and
-//!   joined by the same events.
-//! - [`Layout::places`] says where each buffer lies: in the arena, in the block of constants, or in a buffer of the
-//!   caller. Offsets are multiples of [`Options::alignment_bytes`], except for parts of other buffers.
+//! - [`Schedule::order`] is the order in which to issue the ops, and [`Schedule::streams`] the
+//!   stream of each. Streams are numbered from 0. Copies run on [`Schedule::copy_stream`], the last
+//!   one, if the problem has ops of [`Queue::Copy`].
+//! - [`Schedule::events`] are the waits across streams. For each, record an event on the stream of
+//!   the op `after` behind that op, and wait for it on the stream of the op `before` in front of
+//!   that op. Waits for the same op share one recorded event. `after: None` is the beginning of a
+//!   run on stream 0, `before: None` its end on stream 0: the run's inputs are there when stream 0
+//!   begins, and its results when stream 0 ends. A captured graph is forked and joined by the same
+//!   events.
+//! - [`Layout::places`] says where each buffer lies: in the arena, in the block of constants, or in
+//!   a buffer of the caller. Offsets are multiples of [`Options::alignment_bytes`], except for
+//!   parts of other buffers.
 //!
-//! Ops need edges for all dependences between them, [`plan`] derives none: two ops that access the same bytes, of which
-//! one writes, must be ordered by [`Op::after`], else planning fails with [`PlanError::Unordered`]. Edges that others
-//! imply cost nothing.
+//! Ops need edges for all dependences between them, [`plan`] derives none: two ops that access the
+//! same bytes, of which one writes, must be ordered by [`Op::after`], else planning fails with
+//! [`PlanError::Unordered`]. Edges that others imply cost nothing.
 //!
 //! What the lowering decides before it plans:
 //!
-//! - **Views.** A buffer that is part of another one has [`Memory::Part`]. An op whose results are all views, such as a
-//!   concatenation whose operands were written into it, stays in the problem as an op of no time that accesses nothing,
-//!   if several ops follow it: it joins streams once.
+//! - **Views.** A buffer that is part of another one has [`Memory::Part`]. An op whose results are
+//!   all views, such as a concatenation whose operands were written into it, stays in the problem
+//!   as an op of no time that accesses nothing, if several ops follow it: it joins streams once.
 //! - **Workspaces.** A buffer that one op alone writes.
-//! - **Constants** have [`Memory::Constant`]; they lie in a block of their own, and no op writes them.
+//! - **Constants** have [`Memory::Constant`]; they lie in a block of their own, and no op writes
+//!   them.
 //!
-//! What the plan decides: [`Op::in_place`] lists results that may take the memory of an operand. The plan takes the
-//! operand's place where no later op needs the operand; [`Layout::in_place`] lists these.
+//! What the plan decides: [`Op::in_place`] lists results that may take the memory of an operand.
+//! The plan takes the operand's place where no later op needs the operand; [`Layout::in_place`]
+//! lists these.
 //!
-//! Two buffers share memory only if every access of one happens before every access of the other, by the order of each
-//! stream and the events. [`check`] proves this of a plan, by other means than the planner's.
+//! Two buffers share memory only if every access of one happens before every access of the other,
+//! by the order of each stream and the events. [`check`] proves this of a plan, by other means than
+//! the planner's.
 
 pub mod cost;
 pub mod order;
@@ -67,7 +74,8 @@ pub struct Problem {
     pub buffers: Vec<Buffer>,
 }
 
-/// Something that runs on a device: a launch, a library call or a copy. Ops and buffers are named by their numbers.
+/// Something that runs on a device: a launch, a library call or a copy. Ops and buffers are named
+/// by their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Op {
     /// What reports call it.
@@ -76,8 +84,8 @@ pub struct Op {
     pub after: Vec<usize>,
     /// How long it takes on a device that runs nothing else.
     pub time_ns: u64,
-    /// The part of the device that it keeps busy, above 0 and at most 1. Ops that run together and need more than the
-    /// whole device slow each other down.
+    /// The part of the device that it keeps busy, above 0 and at most 1. Ops that run together and
+    /// need more than the whole device slow each other down.
     pub share: f64,
     /// Where it runs.
     pub queue: Queue,

@@ -1,8 +1,9 @@
-//! The order of accesses: which of them conflict, which conflicts nothing orders, and the fewest chains that order all.
+//! The order of accesses: which of them conflict, which conflicts nothing orders, and the fewest
+//! chains that order all.
 //!
-//! A [`Timeline`] holds the points of a body in program order. A point begins when all points in its `after` have
-//! happened. Two accesses conflict if they are of the same class and one of them writes; the earlier one must happen
-//! before the later one.
+//! A [`Timeline`] holds the points of a body in program order. A point begins when all points in
+//! its `after` have happened. Two accesses conflict if they are of the same class and one of them
+//! writes; the earlier one must happen before the later one.
 
 use std::{
     cmp::Reverse,
@@ -34,10 +35,11 @@ pub struct Point {
     pub chain: usize,
     /// Points of the same group have their order already, such as those inside of one call.
     pub group: usize,
-    /// Whether it always happens, after all that conflicts with it: then later accesses need no order with earlier ones
-    /// than it.
+    /// Whether it always happens, after all that conflicts with it: then later accesses need no
+    /// order with earlier ones than it.
     pub is_barrier: bool,
-    /// Whether later accesses wait for it. A kernel that takes a chain and gives none only waits for others.
+    /// Whether later accesses wait for it. A kernel that takes a chain and gives none only waits
+    /// for others.
     pub is_awaited: bool,
 }
 
@@ -94,8 +96,9 @@ impl Timeline {
         self.points.is_empty()
     }
 
-    /// Returns the pairs of conflicting accesses that nothing orders, each an earlier and a later point and the class.
-    /// Pairs that are ordered once others are, because a third access of the same class lies between, are left out.
+    /// Returns the pairs of conflicting accesses that nothing orders, each an earlier and a later
+    /// point and the class. Pairs that are ordered once others are, because a third access of the
+    /// same class lies between, are left out.
     pub fn unordered(&self) -> Vec<(usize, usize, Class)> {
         let mut found = Vec::new();
         let mut search = Search::new(self.points.len());
@@ -112,8 +115,8 @@ impl Timeline {
         found
     }
 
-    /// Returns the fewest chains that order all conflicts: for each point, the points whose chains it takes. Nothing is
-    /// ordered that need not be.
+    /// Returns the fewest chains that order all conflicts: for each point, the points whose chains
+    /// it takes. Nothing is ordered that need not be.
     pub fn chains(&self) -> Vec<Vec<usize>> {
         let mut taken: Vec<Vec<usize>> = vec![Vec::new(); self.points.len()];
         let mut search = Search::new(self.points.len());
@@ -140,8 +143,8 @@ impl Timeline {
         taken
     }
 
-    /// Drops chains that others at the same gate imply. They come from points behind the gate that were looked at one by
-    /// one.
+    /// Drops chains that others at the same gate imply. They come from points behind the gate that
+    /// were looked at one by one.
     fn reduce(&self, taken: &mut [Vec<usize>]) {
         let mut search = Search::new(self.points.len());
         for index in 0..taken.len() {
@@ -168,8 +171,8 @@ impl Timeline {
         }
     }
 
-    /// Calls `visit` for each point, in order, with the earlier points that it conflicts with and one class in which it
-    /// does.
+    /// Calls `visit` for each point, in order, with the earlier points that it conflicts with and
+    /// one class in which it does.
     fn visit(&self, mut visit: impl FnMut(usize, &BTreeMap<usize, Class>)) {
         let mut frontier = Frontier::default();
         let mut start = 0;
@@ -247,7 +250,8 @@ impl Search {
         self.low = low;
     }
 
-    /// Marks these points and all that come before them; `before` appends the points directly before one.
+    /// Marks these points and all that come before them; `before` appends the points directly
+    /// before one.
     fn reach(&mut self, from: &[usize], before: impl Fn(usize, &mut Vec<usize>)) {
         let mut stack = from.to_vec();
         while let Some(point) = stack.pop() {

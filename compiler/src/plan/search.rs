@@ -1,14 +1,17 @@
 //! The search for smaller packings, where greedy orders miss the lower bound.
 //!
-//! The branch and bound places buffers from low to high offsets. Each lies at 0 or on top of one that it conflicts with,
-//! so only these offsets are tried, and a packing of the least size is among them. A branch ends where
+//! The branch and bound places buffers from low to high offsets. Each lies at 0 or on top of one
+//! that it conflicts with, so only these offsets are tried, and a packing of the least size is
+//! among them. A branch ends where
 //!
-//! - the buffers of a clique that are left do not fit above the lowest offset that any of them can take, or
-//! - a buffer that is left would fit below the next offset: then the same packing with that buffer moved down was tried.
+//! - the buffers of a clique that are left do not fit above the lowest offset that any of them can
+//!   take, or
+//! - a buffer that is left would fit below the next offset: then the same packing with that buffer
+//!   moved down was tried.
 //!
-//! A search from one order of the candidates either finds a packing early or hardly ever. So there are many short searches
-//! from orders with noise, and a few longer ones, each for a smaller size than the best one known. The noise is the same in
-//! each run.
+//! A search from one order of the candidates either finds a packing early or hardly ever. So there
+//! are many short searches from orders with noise, and a few longer ones, each for a smaller size
+//! than the best one known. The noise is the same in each run.
 
 use std::cmp::Reverse;
 
@@ -223,7 +226,8 @@ impl<'i> Search<'i> {
         self.left.push(placed.buffer);
     }
 
-    /// Returns whether what is left of each clique fits above the lowest offset that any of it can take.
+    /// Returns whether what is left of each clique fits above the lowest offset that any of it can
+    /// take.
     fn may_fit(&self, placed: &Placed) -> bool {
         let floor = self.offsets[placed.buffer];
         self.instance.cliques.iter().enumerate().all(|(clique, members)| {

@@ -1,8 +1,8 @@
 //! The predicted time of a schedule.
 //!
-//! The host issues ops one after the other. An op begins when it is issued, the op before it on its stream has ended, and
-//! its waits are over. Ops that run together share the device: if they need more than the whole of it, all of them slow
-//! down alike. Copies have engines of their own.
+//! The host issues ops one after the other. An op begins when it is issued, the op before it on its
+//! stream has ended, and its waits are over. Ops that run together share the device: if they need
+//! more than the whole of it, all of them slow down alike. Copies have engines of their own.
 
 use super::{Event, Problem, Queue, Schedule, Span};
 
@@ -106,7 +106,8 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// Starts all ops that can begin now, and returns when the next one can, as far as that is known.
+    /// Starts all ops that can begin now, and returns when the next one can, as far as that is
+    /// known.
     fn start_ready(&mut self) -> Option<f64> {
         let mut next: Option<f64> = None;
         for stream in 0..self.queues.len() {

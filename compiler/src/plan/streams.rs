@@ -1,16 +1,18 @@
 //! Which stream runs each op.
 //!
-//! Ops are joined to the fewest chains that edges of the transitive reduction give, so that as few edges as possible lie
-//! between chains. Chains are packed onto streams by list scheduling: of the ops whose predecessors are scheduled, the one
-//! with the longest path behind it comes next, on the stream of its chain; the first op of a chain chooses the stream on
-//! which it begins first. One stream runs the ops in program order.
+//! Ops are joined to the fewest chains that edges of the transitive reduction give, so that as few
+//! edges as possible lie between chains. Chains are packed onto streams by list scheduling: of the
+//! ops whose predecessors are scheduled, the one with the longest path behind it comes next, on the
+//! stream of its chain; the first op of a chain chooses the stream on which it begins first. One
+//! stream runs the ops in program order.
 
 use super::{Options, Prediction, Problem, Queue, Schedule, Streams, dag::Dag, events, simulate::simulate};
 
 /// The most streams that are tried.
 const MAX_STREAMS: usize = 4;
 
-/// Chooses the number of streams, and returns its schedule and the predictions for all numbers that were tried.
+/// Chooses the number of streams, and returns its schedule and the predictions for all numbers that
+/// were tried.
 pub(super) fn choose(problem: &Problem, dag: &Dag, options: &Options) -> (Schedule, Vec<Prediction>) {
     let width = dag.width(problem);
     let most = match options.streams {
@@ -116,8 +118,8 @@ struct Packing<'p> {
 }
 
 impl Packing<'_> {
-    /// Returns the place of the next op among those that are ready: the one that begins first, and of these the one with
-    /// the longest path behind it.
+    /// Returns the place of the next op among those that are ready: the one that begins first, and
+    /// of these the one with the longest path behind it.
     fn next(&self, ready: &[usize]) -> Option<usize> {
         let remaining = &self.dag.remaining_ns;
         let key = |&place: &usize| {

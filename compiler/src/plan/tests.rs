@@ -50,7 +50,8 @@ fn modules(branches: &[usize], count: usize) -> Problem {
 
 #[test]
 fn events_of_networks_with_branches_are_the_fewest() {
-    // Modules with four branches have two events for each further stream. Less if a stream takes two of them.
+    // Modules with four branches have two events for each further stream. Less if a stream takes
+    // two of them.
     let counts = event_counts(&modules(&[1, 2, 2, 2], 9));
     assert_eq!(counts.len(), 4);
     assert!(counts.iter().zip([0, 18, 36, 54]).all(|(count, most)| *count <= most), "{counts:?}");

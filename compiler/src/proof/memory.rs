@@ -76,8 +76,8 @@ impl Conflict {
 struct Cell(Vec<Use>);
 
 impl Cell {
-    /// Adds a use, and returns the uses that conflict with it. Uses before one that is certain need not be remembered,
-    /// because what follows that one follows them.
+    /// Adds a use, and returns the uses that conflict with it. Uses before one that is certain need
+    /// not be remembered, because what follows that one follows them.
     fn add(&mut self, new: Use, order: &Order) -> Vec<Use> {
         let conflicts = |old: &&Use| {
             let is_harmless = match (old.kind, new.kind) {
@@ -99,7 +99,8 @@ impl Cell {
     }
 }
 
-/// Finds the conflicts among accesses of many steps, at most one of each pair of nodes in each memory.
+/// Finds the conflicts among accesses of many steps, at most one of each pair of nodes in each
+/// memory.
 pub(super) fn conflicts(accesses: &[(NodeId, Access)], order: &Order) -> Vec<Conflict> {
     let mut by_root: HashMap<RootId, Vec<(NodeId, &Access)>> = HashMap::new();
     let mut by_node: HashMap<NodeId, Vec<&Access>> = HashMap::new();
@@ -145,7 +146,8 @@ fn conflicts_of(root: RootId, accesses: &[(NodeId, &Access)], order: &Order) -> 
     found
 }
 
-/// Makes one conflict of two of the same steps: a certain one before others, and a write before a read.
+/// Makes one conflict of two of the same steps: a certain one before others, and a write before a
+/// read.
 fn merge(known: &mut Conflict, other: Conflict) {
     if other.is_certain() != known.is_certain() {
         if other.is_certain() {

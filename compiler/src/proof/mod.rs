@@ -1,14 +1,17 @@
-//! Proofs, from the text of a program alone, that it orders all accesses to memory that devices use.
+//! Proofs, from the text of a program alone, that it orders all accesses to memory that devices
+//! use.
 //!
-//! A program is followed kernel by kernel (`walk`), without running anything. Each kernel tells what it does to streams,
-//! events, graphs and memory (`kernels`). The result is a graph of what happens before what (`order`): work on a stream
-//! follows the work that was queued on it *by calls that are known to have returned*, so two calls that no chain orders give
-//! no order to a stream. Then all accesses of the same bytes are compared (`memory`). The proof holds for every order in
+//! A program is followed kernel by kernel (`walk`), without running anything. Each kernel tells
+//! what it does to streams, events, graphs and memory (`kernels`). The result is a graph of what
+//! happens before what (`order`): work on a stream follows the work that was queued on it *by calls
+//! that are known to have returned*, so two calls that no chain orders give no order to a stream.
+//! Then all accesses of the same bytes are compared (`memory`). The proof holds for every order in
 //! which the host may run kernels, while a checked run sees only one.
 //!
-//! What a launch accesses comes from its PTX (`launch`), as the parameters through which a kernel reads and writes. Which
-//! bytes of a buffer these are is not known, so conflicts of launches are *possible*; others are certain. Where something
-//! cannot be followed, there is a [`Doubt`], and nothing is proved.
+//! What a launch accesses comes from its PTX (`launch`), as the parameters through which a kernel
+//! reads and writes. Which bytes of a buffer these are is not known, so conflicts of launches are
+//! *possible*; others are certain. Where something cannot be followed, there is a [`Doubt`], and
+//! nothing is proved.
 //!
 //! Accesses of the host among each other are the subject of [`chains`].
 
@@ -36,7 +39,8 @@ use self::{
 };
 use crate::chains::{self, Analysis, Bodies};
 
-/// What is checked: a function, and one that is called once before and gives it its first arguments.
+/// What is checked: a function, and one that is called once before and gives it its first
+/// arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     /// The function that prepares.
@@ -56,7 +60,8 @@ pub struct Finding {
     pub kernels: Vec<Location>,
     /// The other places, and how to mend the program.
     pub notes: Vec<(Location, String)>,
-    /// Whether both kernels access the same bytes in every run. If not, which bytes a launch accesses is not known.
+    /// Whether both kernels access the same bytes in every run. If not, which bytes a launch
+    /// accesses is not known.
     pub is_certain: bool,
 }
 
@@ -127,8 +132,8 @@ pub fn check(module: &Module, ops: &OpRegistry, entry: Entry<'_>) -> Option<Proo
     Some(proof)
 }
 
-/// Calls the function. With one that prepares, it is called twice: after each other, unless the program lets calls take
-/// turns.
+/// Calls the function. With one that prepares, it is called twice: after each other, unless the
+/// program lets calls take turns.
 fn run(walk: &mut Walk<'_>, setup: Option<Func<'_>>, function: Func<'_>) {
     let start = Frame::new(order::START, Past::default());
     let Some(setup) = setup else {

@@ -1,4 +1,5 @@
-//! The order of a program's steps: a graph of what happens before what, and the clocks that answer for all pairs.
+//! The order of a program's steps: a graph of what happens before what, and the clocks that answer
+//! for all pairs.
 
 use std::{
     cmp::Reverse,
@@ -6,7 +7,8 @@ use std::{
     rc::Rc,
 };
 
-/// A step of the program, or a point at which several are done. Nodes are numbered as the host comes to them.
+/// A step of the program, or a point at which several are done. Nodes are numbered as the host
+/// comes to them.
 pub(super) type NodeId = usize;
 
 /// What happens before everything else.

@@ -1,8 +1,8 @@
 //! Follows a program from its text, kernel by kernel, as the host runs it.
 //!
-//! Calls are followed into functions, branches on constants into the branch, and loops of a constant count as often as
-//! they run. Where a branch that uses devices depends on data, all its alternatives are followed, one after the other
-//! ([`Choices`]).
+//! Calls are followed into functions, branches on constants into the branch, and loops of a
+//! constant count as often as they run. Where a branch that uses devices depends on data, all its
+//! alternatives are followed, one after the other ([`Choices`]).
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -45,7 +45,8 @@ impl Choices {
         self.taken[self.next - 1].0
     }
 
-    /// Goes on to the next combination; `None` if all were followed, and false if there are too many.
+    /// Goes on to the next combination; `None` if all were followed, and false if there are too
+    /// many.
     pub(super) fn advance(&mut self) -> Option<bool> {
         self.next = 0;
         self.paths += 1;
@@ -133,7 +134,8 @@ impl<'m> Walk<'m> {
         self.modules
     }
 
-    /// Makes an argument of a function that is called from outside of the program. Each is something else.
+    /// Makes an argument of a function that is called from outside of the program. Each is
+    /// something else.
     pub(super) fn foreign(&mut self, ty: &Type) -> Value {
         let of = |name: &str| ty.is_dialect("tfrt_cuda", name);
         let whole = |root| Part { root, bytes: 0..u64::MAX };
@@ -277,7 +279,8 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// How many iterations are followed of a loop whose count is not known: mistakes show in the first ones.
+    /// How many iterations are followed of a loop whose count is not known: mistakes show in the
+    /// first ones.
     fn unknown_count(&mut self, op: OpId, frame: &Frame) -> i128 {
         let step = self.step(op, frame);
         self.world.doubt(&step, "how often the loop runs depends on data");
@@ -313,7 +316,8 @@ impl<'m> Walk<'m> {
         self.block(block, arguments, &inner)
     }
 
-    /// Follows control flow that uses no devices: what it reads and writes, and which results wait for which operands.
+    /// Follows control flow that uses no devices: what it reads and writes, and which results wait
+    /// for which operands.
     fn opaque_control(
         &mut self,
         op: OpId,

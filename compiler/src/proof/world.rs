@@ -1,4 +1,5 @@
-//! The state of the devices while a program is followed: streams, events, captures, graphs and memory.
+//! The state of the devices while a program is followed: streams, events, captures, graphs and
+//! memory.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -238,7 +239,8 @@ impl World {
         root
     }
 
-    /// The stream that memory was allocated for, if work there precedes it that is not done when a step begins.
+    /// The stream that memory was allocated for, if work there precedes it that is not done when a
+    /// step begins.
     pub(super) fn granted_late(&self, root: RootId) -> Option<(usize, &[NodeId])> {
         Some((self.roots[root].granted_for?, &self.roots[root].granted_after))
     }
@@ -384,7 +386,8 @@ impl World {
         node
     }
 
-    /// Undoes the waits that may see another record than the one that they follow, unless that one is later on its stream.
+    /// Undoes the waits that may see another record than the one that they follow, unless that one
+    /// is later on its stream.
     pub(super) fn settle_waits(&mut self) {
         for (wait, followed, other) in std::mem::take(&mut self.alternatives) {
             if !self.graph.leads_to(followed, other) {

@@ -1,5 +1,5 @@
-//! Inferred types against the results of ops: for each call of `tests/reference`, with all that is known of its arguments and
-//! with parts of it hidden.
+//! Inferred types against the results of ops: for each call of `tests/reference`, with all that is
+//! known of its arguments and with parts of it hidden.
 
 use std::{fs, path::Path};
 

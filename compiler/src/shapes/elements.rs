@@ -1,5 +1,5 @@
-//! Elements of small integer tensors that are known one by one, although the tensor is no constant: a shape of which the
-//! batch is unknown, and what is computed from it.
+//! Elements of small integer tensors that are known one by one, although the tensor is no constant:
+//! a shape of which the batch is unknown, and what is computed from it.
 
 use tfrt_host::DType;
 

@@ -1,4 +1,5 @@
-//! Lists of tensors. Their own extents say nothing before they are filled; what is read of them has the shape that the op is given.
+//! Lists of tensors. Their own extents say nothing before they are filled; what is read of them has
+//! the shape that the op is given.
 
 use tfrt_host::Diagnostic;
 

@@ -1,9 +1,10 @@
 //! Shape inference: types of an operation's results from what is known of its operands.
 //!
-//! Three sources, in this order. Ops whose results depend on the *elements* of arguments (axes, shapes, sizes) have a
-//! function here. Ops that broadcast have one too, because an unknown extent may turn out to be 1. For all others the
-//! op's own metadata function decides; where extents are unknown it is asked several times, with different numbers in
-//! their place, and only what all answers agree on is known ([`probe`]).
+//! Three sources, in this order. Ops whose results depend on the *elements* of arguments (axes,
+//! shapes, sizes) have a function here. Ops that broadcast have one too, because an unknown extent
+//! may turn out to be 1. For all others the op's own metadata function decides; where extents are
+//! unknown it is asked several times, with different numbers in their place, and only what all
+//! answers agree on is known ([`probe`]).
 
 #[cfg(test)]
 mod agreement_tests;
@@ -243,7 +244,8 @@ fn default_dtype(call: &Call<'_>) -> Option<DType> {
     })
 }
 
-/// The extents that a shape attribute such as `#corert.shape<2x?>` says; -1 stands for an unknown one.
+/// The extents that a shape attribute such as `#corert.shape<2x?>` says; -1 stands for an unknown
+/// one.
 pub(crate) fn parse_shape_attribute(value: &Attribute) -> Option<Option<Vec<i64>>> {
     let Attribute::Dialect(symbol) = value else { return None };
     let body = symbol.body.as_str().strip_prefix("shape<")?.strip_suffix('>')?;

@@ -125,13 +125,15 @@ fn reshaped(call: &Call<'_>, copies_zeros: bool) -> Inferred {
     one(x.dtype, dims)
 }
 
-/// The extents of the argument without those that the result copies by a zero, which cancel; `None` if one is not known.
+/// The extents of the argument without those that the result copies by a zero, which cancel; `None`
+/// if one is not known.
 fn without_copies(elements: &[Option<i64>], known: &[Option<u64>], copies_zeros: bool) -> Option<Vec<u64>> {
     let is_copied = |place: usize| copies_zeros && elements.get(place) == Some(&Some(0));
     (0..known.len()).filter(|&place| !is_copied(place)).map(|place| known[place]).collect()
 }
 
-/// The product of the extents that a shape gives but for the one in `place` and those that it copies.
+/// The product of the extents that a shape gives but for the one in `place` and those that it
+/// copies.
 fn given(elements: &[Option<i64>], place: usize) -> Option<u64> {
     let others =
         elements.iter().enumerate().filter(|&(index, element)| index != place && *element != Some(0));
@@ -326,8 +328,8 @@ fn strided_slice(call: &Call<'_>) -> Inferred {
     one(dtype, result)
 }
 
-/// How many elements `begin..end` takes in steps of `stride`, from `dim` of them; a bound that is missing is that of the
-/// dimension.
+/// How many elements `begin..end` takes in steps of `stride`, from `dim` of them; a bound that is
+/// missing is that of the dimension.
 pub(super) fn strided_count(dim: u64, begin: Option<i64>, end: Option<i64>, stride: i64) -> Option<u64> {
     let dim = i64::try_from(dim).ok()?;
     let (low, high) = if stride > 0 { (0, dim) } else { (-1, dim - 1) };

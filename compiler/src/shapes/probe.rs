@@ -1,7 +1,7 @@
 //! Inference by the op's own metadata function.
 //!
-//! Unknown extents are asked for with several numbers in their place. Where an extent must fit a known one, no such number may
-//! do; then the known extents are tried.
+//! Unknown extents are asked for with several numbers in their place. Where an extent must fit a
+//! known one, no such number may do; then the known extents are tried.
 
 use tfrt_host::Diagnostic;
 use tfrt_tensor::TensorMetadata;
@@ -9,11 +9,13 @@ use tfrt_tensor::TensorMetadata;
 use super::{Call, Inferred};
 use crate::TensorType;
 
-/// What stands for every unknown extent, one number in each question. The numbers are large, so that windows fit, and share
-/// no factor, so that an extent that depends on them differs between the answers.
+/// What stands for every unknown extent, one number in each question. The numbers are large, so
+/// that windows fit, and share no factor, so that an extent that depends on them differs between
+/// the answers.
 const PROBES: [u64; 3] = [67, 128, 1009];
 
-/// Types of the results from the metadata function; `None` if there is none or it needs a rank that is not known.
+/// Types of the results from the metadata function; `None` if there is none or it needs a rank that
+/// is not known.
 pub(super) fn infer(call: &Call<'_>) -> Inferred {
     let Some(types) = call.operands.iter().map(|operand| operand.ty.clone()).collect::<Option<Vec<_>>>()
     else {
@@ -42,7 +44,8 @@ pub(super) fn infer(call: &Call<'_>) -> Inferred {
             Some(Err(error)) => failure = Some(error),
         }
     }
-    // One failing question may be due to the number that was asked with. Two answers are needed to see what varies.
+    // One failing question may be due to the number that was asked with. Two answers are needed to
+    // see what varies.
     if failure.is_some() {
         return Ok(search(call, &types));
     }
@@ -63,9 +66,10 @@ const MAX_QUESTIONS: usize = 256;
 /// How many unknown extents a search may find numbers for.
 const MAX_UNKNOWN: usize = 12;
 
-/// Finds numbers for unknown extents that must fit known ones, as the rows of a matrix must fit the columns of another: known
-/// extents in the place of one or two unknown ones. What these answers agree on may be due to the few numbers that were tried,
-/// so that the number of dimensions alone is taken from them.
+/// Finds numbers for unknown extents that must fit known ones, as the rows of a matrix must fit the
+/// columns of another: known extents in the place of one or two unknown ones. What these answers
+/// agree on may be due to the few numbers that were tried, so that the number of dimensions alone
+/// is taken from them.
 fn search(call: &Call<'_>, types: &[TensorType]) -> Option<Vec<TensorType>> {
     let extents = || {
         types.iter().enumerate().flat_map(|(index, ty)| ty.dims.iter().flatten().map(move |dim| (index, dim)))
@@ -104,7 +108,8 @@ fn search(call: &Call<'_>, types: &[TensorType]) -> Option<Vec<TensorType>> {
     agreed.map(ranks)
 }
 
-/// The types with these numbers in the place of unknown extents, which are counted through all types.
+/// The types with these numbers in the place of unknown extents, which are counted through all
+/// types.
 fn with_extents(types: &[TensorType], choice: &[(usize, u64)]) -> Vec<TensorType> {
     let mut types = types.to_vec();
     let unknown = types.iter_mut().flat_map(|ty| ty.dims.iter_mut().flatten()).filter(|dim| dim.is_none());

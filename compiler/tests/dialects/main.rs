@@ -1,4 +1,5 @@
-//! The dialects of op graphs: their texts come back as they were, and broken ones are refused where they are broken.
+//! The dialects of op graphs: their texts come back as they were, and broken ones are refused where
+//! they are broken.
 
 mod graphs;
 mod refused;
@@ -63,7 +64,8 @@ fn print(text: &str, name: &str, options: PrintOptions) -> Result<String, Diagno
     Ok(print_module(&module, registry(), options))
 }
 
-/// Checks that a text, printed in either form, parses and prints again as it was. Returns the custom form.
+/// Checks that a text, printed in either form, parses and prints again as it was. Returns the
+/// custom form.
 #[track_caller]
 fn assert_round_trip(text: &str) -> String {
     let custom = print(text, "text", PrintOptions::default()).expect(text);

@@ -1,5 +1,5 @@
-//! TensorFlow's own texts of the `tf_executor` dialect, from a checkout that `TFRT_TENSORFLOW_SOURCE` names. The counts are
-//! those of commits from December 2020 on.
+//! TensorFlow's own texts of the `tf_executor` dialect, from a checkout that
+//! `TFRT_TENSORFLOW_SOURCE` names. The counts are those of commits from December 2020 on.
 
 use std::{env, fs, path::Path};
 

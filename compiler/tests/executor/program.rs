@@ -1,4 +1,5 @@
-//! Random programs with nested conditionals and loops: as a graph of Switches, Merges and frames, and what they compute.
+//! Random programs with nested conditionals and loops: as a graph of Switches, Merges and frames,
+//! and what they compute.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,8 @@ enum Statement {
     Set(usize, i32),
     /// One of two blocks runs, whether the first variable is less than the second.
     If(usize, usize, Vec<Statement>, Vec<Statement>),
-    /// A block runs at most so often, while the first variable is less than the second or the other way round.
+    /// A block runs at most so often, while the first variable is less than the second or the other
+    /// way round.
     While(u32, usize, usize, Vec<Statement>),
 }
 

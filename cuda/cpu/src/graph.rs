@@ -21,8 +21,9 @@ use super::stream::{Command, Stream, StreamCore};
 /// An instantiated graph.
 pub(crate) struct Graph {
     nodes: Mutex<Vec<Node>>,
-    /// What the checker knows branches by, but for the first one, which it takes for a part of the stream that the graph
-    /// is launched on. Launches of one graph never overlap, so they share the branches.
+    /// What the checker knows branches by, but for the first one, which it takes for a part of the
+    /// stream that the graph is launched on. Launches of one graph never overlap, so they share the
+    /// branches.
     branches: Mutex<Vec<u64>>,
 }
 
@@ -153,8 +154,8 @@ fn captured(stream: &Stream) -> Result<Vec<Node>> {
     Ok(std::mem::take(&mut state.nodes))
 }
 
-/// Tells the checker of a launch: each branch is a stream to it, which begins where the launch's stream is, waits for
-/// others where the capture did, and is waited for in the end.
+/// Tells the checker of a launch: each branch is a stream to it, which begins where the launch's
+/// stream is, waits for others where the capture did, and is waited for in the end.
 struct Announcement<'l> {
     stream: &'l StreamCore,
     observer: &'l dyn Observer,

@@ -167,7 +167,8 @@ const DOUBLE: &str = "
         ret;
     }";
 
-/// A launch on the first stream doubles as many numbers as it has threads; the second one copies the first 256 bytes.
+/// A launch on the first stream doubles as many numbers as it has threads; the second one copies
+/// the first 256 bytes.
 fn launch_and_copy(threads: u32, offset: u64) -> Vec<Mistake> {
     let setup = Setup::new();
     let Setup { context, first, second, allocator, .. } = &setup;
@@ -195,7 +196,8 @@ fn launches_are_observed() {
     assert_eq!(launch_and_copy(129, 0), [Mistake::Race, Mistake::Uninitialized]);
 }
 
-/// Doubles the numbers of two buffers with one launch, one number for each thread; the buffers have `count` of them.
+/// Doubles the numbers of two buffers with one launch, one number for each thread; the buffers have
+/// `count` of them.
 fn double_both(count: u64, threads: u32) -> Vec<Report> {
     const DOUBLE_BOTH: &str = "
         .version 7.0
@@ -320,7 +322,8 @@ const COUNT: &str = r"
         ret;
     }";
 
-/// Two launches that use variables of a module, on two streams, the first of which the second may wait for.
+/// Two launches that use variables of a module, on two streams, the first of which the second may
+/// wait for.
 fn two_launches(names: [&str; 2], with_event: bool) -> Vec<Mistake> {
     let setup = Setup::new();
     let Setup { context, first, second, .. } = &setup;
@@ -359,7 +362,8 @@ fn copies_of_variables_are_in_order_too() {
     assert_eq!(setup.finish(), [Mistake::Race]);
 }
 
-/// Copies a buffer to pinned memory on one stream and back from it on the other; the event may be forgotten.
+/// Copies a buffer to pinned memory on one stream and back from it on the other; the event may be
+/// forgotten.
 fn copy_through_pinned_memory(with_event: bool) -> Vec<Report> {
     let setup = Setup::new();
     let Setup { checker, context, first, second, allocator } = &setup;
@@ -431,7 +435,8 @@ fn unified_memory_is_in_order_through_either_address() {
     assert!(was_refused || found.contains(&Mistake::Race), "{found:?}");
 }
 
-/// Captures a write on one branch and a read on another, which may wait for it, and launches the graph twice.
+/// Captures a write on one branch and a read on another, which may wait for it, and launches the
+/// graph twice.
 fn branches(with_event: bool) -> Vec<Mistake> {
     let setup = Setup::new();
     let Setup { context, first, second, allocator, .. } = &setup;

@@ -64,11 +64,12 @@ pub type Id = u64;
 /// thread. Returns `None` if the operation cannot tell.
 pub type Toucher<'a> = dyn Fn(u64, AccessKind) -> Option<String> + 'a;
 
-/// What an operation hands over to others while it runs, and takes over from them: threads write, and then store to a flag,
-/// or wait for a flag, and then read.
+/// What an operation hands over to others while it runs, and takes over from them: threads write,
+/// and then store to a flag, or wait for a flag, and then read.
 #[derive(Clone, Debug, Default)]
 pub struct Handover {
-    /// The bytes that it accesses and does not hand over: by the numbers of words of 64 bytes, a bit for each byte.
+    /// The bytes that it accesses and does not hand over: by the numbers of words of 64 bytes, a
+    /// bit for each byte.
     pub kept: BTreeMap<u64, u64>,
     /// The bytes that it accesses before it has heard of others, in the same form.
     pub early: BTreeMap<u64, u64>,
@@ -79,8 +80,8 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// Returns whether all accesses of a byte by this operation come before all those of another one that runs at the same
-    /// time, because it hands the byte over to that one.
+    /// Returns whether all accesses of a byte by this operation come before all those of another
+    /// one that runs at the same time, because it hands the byte over to that one.
     pub fn precedes(&self, other: &Self, address: u64) -> bool {
         let is_in = |words: &BTreeMap<u64, u64>| {
             words.get(&(address >> 6)).is_some_and(|bits| bits >> (address % 64) & 1 == 1)

@@ -1,4 +1,5 @@
-//! How much more memory the allocator reserves than programs hold at once, on traces of whole programs.
+//! How much more memory the allocator reserves than programs hold at once, on traces of whole
+//! programs.
 
 #[path = "../../../benches/support/allocations.rs"]
 #[expect(dead_code, reason = "shared with the bench")]
@@ -41,7 +42,8 @@ fn so_it_is_with_programs_that_nothing_was_chosen_for() {
     }
 }
 
-/// In segments, programs of several streams leave holes of all sizes, which fit nothing and do not move.
+/// In segments, programs of several streams leave holes of all sizes, which fit nothing and do not
+/// move.
 #[test]
 fn in_segments_one_stream_needs_little_more() {
     const LIMITS: [(&str, f64); 4] =

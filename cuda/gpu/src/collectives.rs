@@ -307,7 +307,8 @@ impl Collectives for GpuContext {
         let (ranks, rank) = (number(ranks)?, number(rank)?);
         let id = ncclUniqueId { internal: bytemuck::cast(id.0) };
         let (mut raw, mut config) = (std::ptr::null_mut(), configuration());
-        // SAFETY: the context is current; the pointers are valid for the call, which copies the configuration.
+        // SAFETY: the context is current; the pointers are valid for the call, which copies the
+        // configuration.
         let status =
             unsafe { (library.ncclCommInitRankConfig)(&raw mut raw, ranks, id, rank, &raw mut config) };
         if raw.is_null() {

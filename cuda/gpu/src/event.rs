@@ -25,7 +25,8 @@ pub(crate) struct Event {
 // SAFETY: the driver allows the use of an event on any thread. The other fields are `Send`
 // themselves.
 unsafe impl Send for Event {}
-// SAFETY: the driver allows the use of an event on any thread. The other fields are `Sync` themselves.
+// SAFETY: the driver allows the use of an event on any thread. The other fields are `Sync`
+// themselves.
 unsafe impl Sync for Event {}
 
 /// Returns the driver's flags for an event. Threads that wait for one of the runtime's own events
@@ -122,7 +123,8 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if self.shared.make_current().is_ok() {
-            // SAFETY: the event is alive and this is its only owner. Queued waits for it remain valid.
+            // SAFETY: the event is alive and this is its only owner. Queued waits for it remain
+            // valid.
             let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
         }
     }

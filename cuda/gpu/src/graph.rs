@@ -147,7 +147,8 @@ impl GpuContext {
 impl Graphs for GpuContext {
     fn begin_capture(&self, stream: &Stream) -> Result<()> {
         let shared = self.bound()?;
-        // Relaxed: a program's kernels run on whichever thread is free, and other threads go on with their own work.
+        // Relaxed: a program's kernels run on whichever thread is free, and other threads go on
+        // with their own work.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         let counted = Counted::new();
         // SAFETY: the stream is alive.

@@ -16,7 +16,8 @@ use super::device::attribute;
 use super::driver::check;
 use super::stream::Stream;
 
-/// The live allocations of all devices, by address. Addresses are unique over devices (unified addressing).
+/// The live allocations of all devices, by address. Addresses are unique over devices (unified
+/// addressing).
 #[derive(Default)]
 pub(super) struct Allocations(RwLock<BTreeMap<u64, u64>>);
 
@@ -237,7 +238,8 @@ impl Memory for GpuContext {
         // The address is not from `allocate`: it belongs to a module's variable or to another
         // library.
         let (mut start, mut length) = (0, 0);
-        // SAFETY: the context is current if `bind` succeeded, and the pointers are valid for the call.
+        // SAFETY: the context is current if `bind` succeeded, and the pointers are valid for the
+        // call.
         let found = self.shared.bind().is_ok()
             && check(
                 unsafe { sys::cuMemGetAddressRange_v2(&raw mut start, &raw mut length, address) },
@@ -279,7 +281,8 @@ impl Transfers for GpuContext {
 
     fn copy_device_to_device(&self, stream: &Stream, dst: u64, src: u64, bytes: u64) -> Result<()> {
         let shared = self.bound()?;
-        // SAFETY: the front checked both ranges. With unified addressing the driver finds the devices from the addresses.
+        // SAFETY: the front checked both ranges. With unified addressing the driver finds the
+        // devices from the addresses.
         let result = unsafe { sys::cuMemcpyAsync(dst, src, size(bytes)?, stream.raw()) };
         shared.check(result, "cuMemcpyAsync")
     }

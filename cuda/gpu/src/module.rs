@@ -226,7 +226,8 @@ impl Modules for GpuContext {
         let shared = self.bound()?;
         let text = name(function)?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: the module is alive, the name ends in a zero, and the pointer is valid for the call.
+        // SAFETY: the module is alive, the name ends in a zero, and the pointer is valid for the
+        // call.
         let result = unsafe { sys::cuModuleGetFunction(&raw mut raw, module.0.raw, text.as_ptr()) };
         shared.check(result, "cuModuleGetFunction").map_err(not_found(function))?;
         let name = format!("the launch of '{function}'").into();
@@ -252,7 +253,8 @@ impl Modules for GpuContext {
         let text = name(global)?;
         let (mut address, mut bytes) = (0, 0);
         let text: *const c_char = text.as_ptr();
-        // SAFETY: the module is alive, the name ends in a zero, and the pointers are valid for the call.
+        // SAFETY: the module is alive, the name ends in a zero, and the pointers are valid for the
+        // call.
         let result =
             unsafe { sys::cuModuleGetGlobal_v2(&raw mut address, &raw mut bytes, module.0.raw, text) };
         shared.check(result, "cuModuleGetGlobal").map_err(not_found(global))?;

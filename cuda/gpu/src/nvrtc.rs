@@ -103,7 +103,8 @@ impl Program {
     fn new(library: &'static Nvrtc, source: &str) -> Result<Self> {
         let source = c_text(source)?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: source and name end in zeros, there are no headers, and the pointer is valid for the call.
+        // SAFETY: source and name end in zeros, there are no headers, and the pointer is valid for
+        // the call.
         let status = unsafe {
             (library.nvrtcCreateProgram)(
                 &raw mut raw,

@@ -1,7 +1,8 @@
 //! Device memory by the page: the driver's virtual memory management.
 //!
-//! A page is one physical allocation of the driver's granularity. Pages may be mapped twice at a time, which the driver
-//! allows as long as no kernel uses both addresses; the allocator orders those that follow each other.
+//! A page is one physical allocation of the driver's granularity. Pages may be mapped twice at a
+//! time, which the driver allows as long as no kernel uses both addresses; the allocator orders
+//! those that follow each other.
 
 #![expect(unsafe_code, reason = "calls of the driver's C interface")]
 
@@ -96,7 +97,8 @@ fn granularity(shared: &Shared) -> Result<Option<u64>> {
     } else {
         let (properties, mut bytes) = (properties(shared), 0);
         let which = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
-        // SAFETY: the driver is initialized, and both pointers are valid for the call, which needs no context.
+        // SAFETY: the driver is initialized, and both pointers are valid for the call, which needs
+        // no context.
         let result =
             unsafe { sys::cuMemGetAllocationGranularity(&raw mut bytes, &raw const properties, which) };
         shared.check(result, "cuMemGetAllocationGranularity")?;

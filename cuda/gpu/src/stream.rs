@@ -70,7 +70,8 @@ impl Handle {
     pub(super) fn new(shared: &Arc<Shared>, priority: i32) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: the context is current, and the pointer is valid for the call. The driver clamps the priority.
+        // SAFETY: the context is current, and the pointer is valid for the call. The driver clamps
+        // the priority.
         let result = unsafe { sys::cuStreamCreateWithPriority(&raw mut raw, flags, priority) };
         shared.check(result, "cuStreamCreateWithPriority")?;
         Ok(Self { shared: Arc::clone(shared), raw })

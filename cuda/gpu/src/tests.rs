@@ -93,7 +93,8 @@ fn a_graph_of_a_copy_and_a_launch() {
     context.begin_capture(&stream).unwrap();
     for _ in 0..2 {
         let parameters = PackedParameters { bytes: &bytes, offsets: &[0, 8], buffers: &[] };
-        // SAFETY: the parameters are those declared, and the buffer has as many elements as they say.
+        // SAFETY: the parameters are those declared, and the buffer has as many elements as they
+        // say.
         unsafe { context.launch(&stream, &function, &config, parameters) }.unwrap();
     }
     let graph = context.end_capture(&stream).unwrap();

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use crate::Source;
 
-/// The environment variable with the folder of cubins; empty or absent for none. `ci/gpu/cubins` makes such a folder.
+/// The environment variable with the folder of cubins; empty or absent for none. `ci/gpu/cubins`
+/// makes such a folder.
 const FOLDER_VARIABLE: &str = "TFRT_CUBIN_PATH";
 
 static FOLDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {

@@ -20,8 +20,8 @@ impl Rows {
         product(&[self.rows, self.columns])
     }
 
-    /// Returns the threads that work on all rows at once: a warp for each short row, a block for each
-    /// long one.
+    /// Returns the threads that work on all rows at once: a warp for each short row, a block for
+    /// each long one.
     fn threads(self) -> u64 {
         let each = if self.columns <= MAX_WARP_COLUMNS { 32 } else { THREADS.into() };
         self.rows.saturating_mul(each)

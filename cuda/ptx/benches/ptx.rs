@@ -1,5 +1,6 @@
-//! PTX kernels on one core: what an elementwise kernel, a matrix product and an empty launch cost. Throughput counts lane
-//! instructions for the elementwise kernels, floating-point operations for the products.
+//! PTX kernels on one core: what an elementwise kernel, a matrix product and an empty launch cost.
+//! Throughput counts lane instructions for the elementwise kernels, floating-point operations for
+//! the products.
 
 use std::time::Duration;
 

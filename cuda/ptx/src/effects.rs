@@ -1,9 +1,10 @@
 //! What kernels do with the memory that their parameters point to, read from the text alone.
 //!
-//! An address belongs to the parameters and variables that it is computed from. This follows values through registers,
-//! calls and the variables of threads, whatever the order of instructions, so it names every parameter through which a
-//! kernel may access memory, and perhaps some through which it never does. It assumes that an address computed from a
-//! pointer stays in the memory that the pointer belongs to.
+//! An address belongs to the parameters and variables that it is computed from. This follows values
+//! through registers, calls and the variables of threads, whatever the order of instructions, so it
+//! names every parameter through which a kernel may access memory, and perhaps some through which
+//! it never does. It assumes that an address computed from a pointer stays in the memory that the
+//! pointer belongs to.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,7 +45,8 @@ pub struct Effects {
     pub parameters: Vec<Uses>,
     /// The uses of the module's variables in global memory, by name.
     pub variables: BTreeMap<String, Uses>,
-    /// The line of an access through an address that is computed from none of these, such as a pointer that was loaded.
+    /// The line of an access through an address that is computed from none of these, such as a
+    /// pointer that was loaded.
     pub elsewhere: Option<u32>,
 }
 
@@ -115,8 +117,8 @@ struct Flow<'m, 's> {
     has_changed: bool,
 }
 
-/// The bits of [`Sources`]: a value that was loaded from global memory, the memory that a cooperative launch gives to its
-/// blocks, the kernel's parameters, and the module's variables.
+/// The bits of [`Sources`]: a value that was loaded from global memory, the memory that a
+/// cooperative launch gives to its blocks, the kernel's parameters, and the module's variables.
 const LOADED: usize = 0;
 const WORKSPACE: usize = 1;
 const PARAMETERS: usize = 2;
@@ -195,7 +197,8 @@ impl<'m, 's> Flow<'m, 's> {
         }
     }
 
-    /// What an operand's value is computed from. Predicates decide what runs, and are part of no address.
+    /// What an operand's value is computed from. Predicates decide what runs, and are part of no
+    /// address.
     fn value(&self, function: FunctionId, operand: &Operand) -> Sources {
         let mut sources = Sources::default();
         match operand {
@@ -237,7 +240,8 @@ impl<'m, 's> Flow<'m, 's> {
         }
     }
 
-    /// What memory at an address holds: what was stored to variables there, or something that was loaded.
+    /// What memory at an address holds: what was stored to variables there, or something that was
+    /// loaded.
     fn contents(&self, function: FunctionId, instruction: &Instruction<'_>, operand: &Operand) -> Sources {
         let Operand::Address { base, .. } = operand else { return Sources::default() };
         if let AddressBase::Symbol(symbol @ (Symbol::Parameter(_) | Symbol::Return(_))) = *base {
@@ -374,7 +378,8 @@ impl<'m, 's> Flow<'m, 's> {
         }
     }
 
-    /// Whether a call's function is not in this module; those that the runtime provides access nothing of the program.
+    /// Whether a call's function is not in this module; those that the runtime provides access
+    /// nothing of the program.
     fn calls_unknown(&self, call: &Call) -> bool {
         matches!(call.target, CallTarget::Prototype(..))
     }

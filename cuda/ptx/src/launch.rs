@@ -28,8 +28,9 @@ pub struct Report {
     pub warp_instructions: u64,
     /// The counts, if [`Launch::statistics`] asked for them.
     pub statistics: Option<Statistics>,
-    /// The global memory that the launch touched, if [`Launch::footprint`] asked for it: ranges that were read, by address,
-    /// then ranges that were written, then ranges that only atomic operations accessed.
+    /// The global memory that the launch touched, if [`Launch::footprint`] asked for it: ranges
+    /// that were read, by address, then ranges that were written, then ranges that only atomic
+    /// operations accessed.
     pub touched: Vec<Touched>,
     /// What the launch hands over to others while it runs, if it can synchronize with them.
     pub handover: Option<Handover>,
@@ -37,8 +38,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns who was the first to write a byte of [`Report::touched`], or to read what was there before the launch. The
-    /// resolution is four bytes.
+    /// Returns who was the first to write a byte of [`Report::touched`], or to read what was there
+    /// before the launch. The resolution is four bytes.
     #[must_use]
     pub fn toucher(&self, address: u64, written: bool) -> Option<Toucher> {
         let touchers = self.touchers.as_ref()?;
@@ -142,7 +143,8 @@ impl<'l> Launch<'l> {
         self
     }
 
-    /// Makes two accesses that nothing orders, one of them a write, a fault. Blocks then run one after the other.
+    /// Makes two accesses that nothing orders, one of them a write, a fault. Blocks then run one
+    /// after the other.
     pub fn check_races(mut self, check: bool) -> Self {
         self.switches.races = check;
         self
@@ -160,7 +162,8 @@ impl<'l> Launch<'l> {
         self
     }
 
-    /// Sets the sink for the program's `printf`. Without one, the text is dropped. Several threads may call it at once.
+    /// Sets the sink for the program's `printf`. Without one, the text is dropped. Several threads
+    /// may call it at once.
     pub fn printf(mut self, sink: &'l Sink<'l>) -> Self {
         self.sink = Some(sink);
         self
@@ -178,28 +181,29 @@ impl<'l> Launch<'l> {
         self
     }
 
-    /// Ends the launch with [`FaultKind::Cancelled`] soon after `cancel` becomes true. The flag is read before each block and
-    /// while a block runs.
+    /// Ends the launch with [`FaultKind::Cancelled`] soon after `cancel` becomes true. The flag is
+    /// read before each block and while a block runs.
     pub fn cancel(mut self, cancel: &'l AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
     }
 
-    /// Ends the launch with [`FaultKind::DeadlineExceeded`] soon after `deadline`. The clock is read before each block and
-    /// while a block runs.
+    /// Ends the launch with [`FaultKind::DeadlineExceeded`] soon after `deadline`. The clock is
+    /// read before each block and while a block runs.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Makes the launch cooperative, so that `grid.sync()` of cooperative groups works. The grid has at most
-    /// [`MAX_BLOCKS_BEGUN`] blocks.
+    /// Makes the launch cooperative, so that `grid.sync()` of cooperative groups works. The grid
+    /// has at most [`MAX_BLOCKS_BEGUN`] blocks.
     pub fn cooperative(mut self, cooperative: bool) -> Self {
         self.cooperative = cooperative;
         self
     }
 
-    /// Ends the launch with [`FaultKind::InstructionLimit`] soon after its warps have executed `limit` instructions.
+    /// Ends the launch with [`FaultKind::InstructionLimit`] soon after its warps have executed
+    /// `limit` instructions.
     pub fn instruction_limit(mut self, limit: u64) -> Self {
         self.instruction_limit = Some(limit);
         self
@@ -208,15 +212,15 @@ impl<'l> Launch<'l> {
     /// Runs the kernel and waits for its end.
     ///
     /// # Errors
-    /// A [`Fault`]: [`FaultKind::InvalidLaunch`] if sizes or parameters do not fit the kernel, else what the program did
-    /// wrong.
+    /// A [`Fault`]: [`FaultKind::InvalidLaunch`] if sizes or parameters do not fit the kernel, else
+    /// what the program did wrong.
     pub fn run(self, params: &Params, memory: &Memory) -> Result<Report, Fault> {
         let bank = self.check().and_then(|()| self.function.param_bank(params));
         self.run_bank(bank, memory)
     }
 
-    /// Runs the kernel with parameters that are laid out already: each at its [`offset`](crate::Parameter::offset), and
-    /// nothing after the last.
+    /// Runs the kernel with parameters that are laid out already: each at its
+    /// [`offset`](crate::Parameter::offset), and nothing after the last.
     ///
     /// # Errors
     /// See [`Launch::run`].

@@ -1,10 +1,12 @@
-//! What sm_100 has and sm_90 has not, but for what computes on registers alone, which is in `semantics`.
+//! What sm_100 has and sm_90 has not, but for what computes on registers alone, which is in
+//! `semantics`.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails the test")]
 
 use tfrt_ptx::{Fault, FaultKind, Launch, Memory, Module, Params};
 
-/// Runs a kernel on one block; the address of its parameter is in `%rd0`, the number of the thread in `%r0`.
+/// Runs a kernel on one block; the address of its parameter is in `%rd0`, the number of the thread
+/// in `%r0`.
 fn run(threads: u32, words: &[u32], body: &str) -> Result<Vec<u32>, Fault> {
     let text = format!(
         ".version 8.8

@@ -1,12 +1,12 @@
-//! Blocks and warps beside each other: memory that one frees while another uses it, barriers that are used again at once,
-//! barriers that nobody completes.
+//! Blocks and warps beside each other: memory that one frees while another uses it, barriers that
+//! are used again at once, barriers that nobody completes.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails the test")]
 
 use tfrt_ptx::{Fault, FaultKind, Launch, Memory, Module, Params};
 
-/// A module of one kernel `k` with a parameter `p`, which is in `%rd0`; the numbers of the thread, the warp and the block
-/// are in `%t`, `%w` and `%c`.
+/// A module of one kernel `k` with a parameter `p`, which is in `%rd0`; the numbers of the thread,
+/// the warp and the block are in `%t`, `%w` and `%c`.
 fn kernel(body: &str) -> Module {
     let text = format!(
         ".version 8.4 .target sm_90 .address_size 64
@@ -43,8 +43,8 @@ fn run(module: &Module, grid: u32, block: u32, words: usize) -> Result<Vec<u32>,
     Ok(after)
 }
 
-/// Block 0 allocates, gives the address to block 1, frees when block 1 has used the memory, and allocates again. The words
-/// at `p` are whose turn it is, two of nothing, the two addresses.
+/// Block 0 allocates, gives the address to block 1, frees when block 1 has used the memory, and
+/// allocates again. The words at `p` are whose turn it is, two of nothing, the two addresses.
 fn owner_and_user(user: &str) -> Module {
     const ALLOCATE: &str = "{ .param .b64 bytes; .param .b64 address; st.param.b64 [bytes], 64;
         call.uni (address), malloc, (bytes); ld.param.b64 %rd1, [address]; }";
@@ -89,7 +89,8 @@ fn memory_another_block_frees_is_not_used() {
     assert_eq!(fault.kind, FaultKind::UseAfterFree, "{fault}");
 }
 
-/// Lanes of one instruction, the first of which reads memory that is freed, and the second memory it has not seen yet.
+/// Lanes of one instruction, the first of which reads memory that is freed, and the second memory
+/// it has not seen yet.
 #[test]
 fn memory_another_block_frees_is_read_before_it_goes() {
     let module = owner_and_user(
@@ -171,8 +172,8 @@ fn barriers_elsewhere() {
     }
 }
 
-/// Two arrivals are expected, and one comes: however the program asks, alone, beside threads that wait elsewhere, and with
-/// lanes that go different ways.
+/// Two arrivals are expected, and one comes: however the program asks, alone, beside threads that
+/// wait elsewhere, and with lanes that go different ways.
 #[test]
 #[cfg_attr(miri, ignore = "it waits for long")]
 fn a_memory_barrier_nobody_completes() {
@@ -197,7 +198,8 @@ fn a_memory_barrier_nobody_completes() {
     }
 }
 
-/// Loops that ask a barrier in vain for a while: a counter, a clock, memory another block writes, or another warp ends them.
+/// Loops that ask a barrier in vain for a while: a counter, a clock, memory another block writes,
+/// or another warp ends them.
 #[test]
 #[cfg_attr(miri, ignore = "it waits for long")]
 fn a_memory_barrier_that_is_not_waited_for_for_ever() {

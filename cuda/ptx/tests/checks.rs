@@ -4,8 +4,8 @@
 
 use tfrt_ptx::{Fault, FaultKind, Function, Launch, Memory, Module, OpcodeCount, Params, Report};
 
-/// A kernel with parameters `p` and `q`, whose addresses are in `%p` and `%q`, and the thread's and the block's number in
-/// `%t` and `%c`; it begins in line 4.
+/// A kernel with parameters `p` and `q`, whose addresses are in `%p` and `%q`, and the thread's and
+/// the block's number in `%t` and `%c`; it begins in line 4.
 fn kernel(declarations: &str, body: &str) -> Function {
     let text = format!(
         ".version 8.4 .target sm_90 .address_size 64 {declarations}\n\

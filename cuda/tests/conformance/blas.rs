@@ -47,8 +47,8 @@ struct Shape {
     /// How much leading dimensions exceed the rows.
     gap: usize,
     batch: usize,
-    /// Whether the first columns of all matrices of a batch come before the second ones, and not all columns of a matrix before
-    /// those of the next.
+    /// Whether the first columns of all matrices of a batch come before the second ones, and not
+    /// all columns of a matrix before those of the next.
     side_by_side: bool,
 }
 
@@ -140,7 +140,8 @@ fn gemm_matches_definition(context: &Context) {
     }
 }
 
-/// What a library keeps to be faster, a request gets when nothing else is left; the next product takes it anew.
+/// What a library keeps to be faster, a request gets when nothing else is left; the next product
+/// takes it anew.
 fn workspaces_give_way(context: &Context) {
     [true, false].into_iter().for_each(|in_segments| workspaces_give_way_to(context, in_segments));
 }

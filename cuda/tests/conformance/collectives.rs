@@ -198,7 +198,8 @@ fn messages(contexts: &[Context]) {
     }
 }
 
-/// Ranks that run at their own pace, each on a thread; and buffers that are written again as soon as a call is queued.
+/// Ranks that run at their own pace, each on a thread; and buffers that are written again as soon
+/// as a call is queued.
 fn many_in_a_row(contexts: &[Context]) {
     // Whatever time they have.
     let Ok(ranks) = ranks(contexts, Duration::MAX) else { return };
@@ -246,8 +247,8 @@ fn calls_of_several_threads(contexts: &[Context]) {
     });
 }
 
-/// A rank that does not call: the streams of the others fail, in time, and say who was missing. What is queued on other
-/// streams of theirs is done.
+/// A rank that does not call: the streams of the others fail, in time, and say who was missing.
+/// What is queued on other streams of theirs is done.
 fn missing_rank(contexts: &[Context]) {
     if contexts.len() < 2 {
         return;
@@ -282,7 +283,8 @@ fn missing_rank(contexts: &[Context]) {
     fails(called.and_then(|()| outcome(|then| bench.stream.when_done(then))), Status::NcclFailed);
 }
 
-/// A call's time runs from when its stream comes to it: what was queued before it takes as long as it takes.
+/// A call's time runs from when its stream comes to it: what was queued before it takes as long as
+/// it takes.
 fn time_of_other_work_does_not_count(contexts: &[Context]) {
     let Ok(ranks) = ranks(contexts, Duration::from_millis(200)) else { return };
     if crate::suite::ranks_per_device() > 1 {
@@ -315,7 +317,8 @@ fn calls_that_differ(contexts: &[Context]) {
         })
         .collect();
     for (rank, called) in ranks.iter().zip(called) {
-        // The streams may have come to the calls before the last one returns, which then says so itself.
+        // The streams may have come to the calls before the last one returns, which then says so
+        // itself.
         let error = called.and_then(|()| rank.bench.stream.synchronize()).unwrap_err();
         assert_eq!(error.status, Status::NcclFailed);
         assert!(error.detail.contains("of 4 f32") && error.detail.contains("of 5 f32"), "{error}");

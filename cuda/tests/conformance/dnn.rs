@@ -125,8 +125,8 @@ fn convolution_matches_definition(context: &Context) {
     }
 }
 
-/// `<dy, conv(x, w)>` changes with `x` and `w` as the gradients say: it is linear in both, so that the products of a
-/// tensor with its gradient equal it.
+/// `<dy, conv(x, w)>` changes with `x` and `w` as the gradients say: it is linear in both, so that
+/// the products of a tensor with its gradient equal it.
 fn gradients_match_differences(context: &Context) {
     let bench = Bench::new(context);
     let dnn = dnn(&bench);
@@ -179,7 +179,8 @@ fn strides_of_nhwc(context: &Context) {
     dnn.convolution_forward(&plain(), Scaling::ONE, tensors, None, None, None).unwrap();
     let expected = convolved(&plain(), (&x, &x_dims), (&w, &w_dims), &y_dims);
     close(&bench.download(&dy, 192), &turned(&expected, y_dims), 1e-4);
-    // Bias and residual too, which is what the result is written over; and the filter is another one than before.
+    // Bias and residual too, which is what the result is written over; and the filter is another
+    // one than before.
     bench.stream.copy((&dw, 0), (&dx, 0), 4 * 108, true).unwrap();
     let w = turned_back(&turned(&x, x_dims)[..108], w_dims);
     let (bias, bl) = (numbers(4, 10), nhwc([1, 4, 1, 1]));

@@ -50,7 +50,8 @@ fn work_behind_a_fault_is_not_done(context: &Context) {
     assert_eq!(*memory.read(0).unwrap(), [0; 64]);
 }
 
-/// Called or dropped, so that nobody waits for ever for what they would have said, nor for memory that they hold.
+/// Called or dropped, so that nobody waits for ever for what they would have said, nor for memory
+/// that they hold.
 fn callbacks_behind_a_fault_are_let_go(context: &Context) {
     let bench = Bench::new(context);
     let other = Bench::new(context);

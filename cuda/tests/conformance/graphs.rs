@@ -69,7 +69,8 @@ fn fork_and_join(context: &Context) {
     side.synchronize().unwrap();
 }
 
-/// The same operations with other parameters and buffers; launches that are queued do what the graph was before.
+/// The same operations with other parameters and buffers; launches that are queued do what the
+/// graph was before.
 fn update(context: &Context) {
     let bench = Bench::new(context);
     let add = function(context, VECTOR_ADD, "vector_add");
@@ -189,7 +190,8 @@ fn held_back(bench: &Bench) -> mpsc::Sender<()> {
     go
 }
 
-/// Memory that the stream still uses when its capture begins is not another stream's before that is done.
+/// Memory that the stream still uses when its capture begins is not another stream's before that is
+/// done.
 fn memory_in_use_before_a_capture(context: &Context) {
     let bench = Bench::new(context);
     let other = Bench { stream: context.create_stream(StreamOptions::default()).unwrap(), ..bench.clone() };
@@ -208,7 +210,8 @@ fn memory_in_use_before_a_capture(context: &Context) {
     assert_eq!(other.download::<u32>(&second, 1024), [2; 1024]);
 }
 
-/// Where there is no other memory it is waited for, by the stream that wants it, which does not come into the capture.
+/// Where there is no other memory it is waited for, by the stream that wants it, which does not
+/// come into the capture.
 fn memory_is_waited_for_past_a_capture(context: &Context) {
     let bytes_limit = Some(2 << 20);
     let allocator = context.create_allocator(Options { bytes_limit, ..Options::default() });
@@ -239,8 +242,8 @@ fn allocator_is_sound(bench: &Bench) {
     assert_eq!(bench.allocator.statistics().bytes_in_use, 0);
 }
 
-/// The last handle of a variable, which is let go of when its stream has passed the last use, goes while the stream is
-/// captured.
+/// The last handle of a variable, which is let go of when its stream has passed the last use, goes
+/// while the stream is captured.
 fn a_module_goes_during_a_capture(context: &Context) {
     const VARIABLE: &str =
         ".version 6.4\n.target sm_52\n.address_size 64\n.visible .global .align 4 .b8 table[64];\n";
@@ -260,7 +263,8 @@ fn a_module_goes_during_a_capture(context: &Context) {
     assert_eq!(context.live().modules, 0);
 }
 
-/// What was recorded in a capture marks nothing once that is over, and while it goes on nothing outside.
+/// What was recorded in a capture marks nothing once that is over, and while it goes on nothing
+/// outside.
 fn events_of_captures(context: &Context) {
     let bench = Bench::new(context);
     let side = context.create_stream(StreamOptions::default()).unwrap();
@@ -291,8 +295,8 @@ fn events_of_captures(context: &Context) {
     assert!(inside.query().unwrap());
 }
 
-/// Pinned memory is copied from and to anew by each launch, and held meanwhile; other memory only where a device copies that
-/// itself.
+/// Pinned memory is copied from and to anew by each launch, and held meanwhile; other memory only
+/// where a device copies that itself.
 fn copies_of_host_memory(context: &Context) {
     let bench = Bench::new(context);
     let buffer = bench.buffer(256);

@@ -121,7 +121,8 @@ fn images(context: &Context) {
     }
 }
 
-/// Variables of a module are buffers: what the host writes to them a launch reads, and the other way round.
+/// Variables of a module are buffers: what the host writes to them a launch reads, and the other
+/// way round.
 fn module_variables(context: &Context) {
     const SCALE: &str = r"
 .version 6.4

@@ -1,9 +1,10 @@
 //! What every device must do, in one suite over all backends.
 //!
-//! A case is a function that is given a context; it fails by panicking. A backend lists the cases it skips, each with the
-//! reason, so that a case which is neither skipped nor passed cannot be forgotten. The GPU runs where there is one;
-//! where there is none, its backend runs over a driver that stands in for it ([`stand_in`]). `TFRT_TEST_DEVICE` names the only
-//! backend that runs (`cpu`, `noop` or `cuda`), which must be there. The last line says how many cases ran.
+//! A case is a function that is given a context; it fails by panicking. A backend lists the cases
+//! it skips, each with the reason, so that a case which is neither skipped nor passed cannot be
+//! forgotten. The GPU runs where there is one; where there is none, its backend runs over a driver
+//! that stands in for it ([`stand_in`]). `TFRT_TEST_DEVICE` names the only backend that runs
+//! (`cpu`, `noop` or `cuda`), which must be there. The last line says how many cases ran.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -126,8 +127,8 @@ fn skips(backend: &str) -> Skips {
     }
 }
 
-/// Opens two devices of a backend, or, for CUDA, all there are. Where a device's size can be chosen it is small, because
-/// some cases fill it.
+/// Opens two devices of a backend, or, for CUDA, all there are. Where a device's size can be chosen
+/// it is small, because some cases fill it.
 fn open(backend: &str) -> Result<Arc<dyn DynBackend>> {
     const DEVICES: u32 = 2;
     const MEMORY_BYTES: u64 = 512 << 20;

@@ -103,7 +103,8 @@ fn copy_2d(context: &Context) {
     fails(bench.stream.copy_2d((&b, 0, 4), (&a, 0, 3), 2, 3), Status::InvalidValue);
 }
 
-/// Pageable memory (copied aside or not, by size) and pinned memory; bytes between rows stay as they are.
+/// Pageable memory (copied aside or not, by size) and pinned memory; bytes between rows stay as
+/// they are.
 fn copy_2d_with_the_host(context: &Context) {
     let bench = Bench::new(context);
     for (width, height) in [(3usize, 5usize), (1000, 300)] {
@@ -201,7 +202,8 @@ fn large_copies(context: &Context) {
     let sent: Vec<u64> = (0..1 << 18).collect();
     let buffer = bench.upload(&sent);
     assert_eq!(bench.download::<u64>(&buffer, sent.len()), sent);
-    // More than is pinned at a time: in one row, and in rows of which several, and less than one, fit into it.
+    // More than is pinned at a time: in one row, and in rows of which several, and less than one,
+    // fit into it.
     let byte = |i: usize| (i % 251) as u8;
     let sent = host(&(0..(35 << 20) + 5).map(byte).collect::<Vec<_>>());
     let buffer = bench.buffer(sent.len());
@@ -265,7 +267,8 @@ fn buffers_may_go_when_queued(context: &Context) {
     assert_eq!((statistics.bytes_in_use, statistics.num_allocs), (0, 100));
 }
 
-/// Memory freed on one stream and granted to another is not written by the other before the first is done with it.
+/// Memory freed on one stream and granted to another is not written by the other before the first
+/// is done with it.
 fn reuse_across_streams_is_ordered(context: &Context) {
     let bench = Bench::new(context);
     let other = context.create_stream(StreamOptions::default()).unwrap();
@@ -308,7 +311,8 @@ fn copies_before_reuse_are_done(context: &Context) {
     other.synchronize().unwrap();
 }
 
-/// Functions of the host as kernels: in the stream's order, with what was there, and what they leave comes back.
+/// Functions of the host as kernels: in the stream's order, with what was there, and what they
+/// leave comes back.
 fn host_kernels(context: &Context) {
     let bench = Bench::new(context);
     let x = bench.upload(&[1u32, 2, 3, 4]);
@@ -385,8 +389,9 @@ fn on_a_compute_thread(body: impl FnOnce() + Send + 'static) {
     assert!(queue.take_panics().is_empty());
 }
 
-/// Whoever drops the last handle of what work in flight uses goes on at once, be it the only thread that can let the work
-/// finish. When the work is done, everything is given back and everybody told.
+/// Whoever drops the last handle of what work in flight uses goes on at once, be it the only thread
+/// that can let the work finish. When the work is done, everything is given back and everybody
+/// told.
 fn drops_in_flight_do_not_wait(context: &Context) {
     let device = context.device().clone();
     let (own, on_context) = (device.create_context().unwrap(), context.clone());
@@ -431,7 +436,8 @@ fn drops_in_flight_do_not_wait(context: &Context) {
     }
 }
 
-/// Memory of an allocator that is gone comes back late; a request that needs it waits instead of failing.
+/// Memory of an allocator that is gone comes back late; a request that needs it waits instead of
+/// failing.
 fn requests_wait_for_what_is_given_back(context: &Context) {
     let Ok(total) = context.memory_info().map(|info| info.total) else { return };
     let most = total as i64 / 5 * 3;
@@ -504,7 +510,8 @@ fn contents_stay_by_the_page(context: &Context) {
     assert!(elements::<u8>(&result).iter().all(|&byte| byte == 7));
 }
 
-/// Copies to and from parts of one host buffer are in the order of their stream, as those of the whole are.
+/// Copies to and from parts of one host buffer are in the order of their stream, as those of the
+/// whole are.
 fn parts_of_host_memory(context: &Context) {
     let bench = Bench::new(context);
     let (low, high) = (bench.upload(&[1u32; 64]), bench.upload(&[2u32; 64]));

@@ -1,5 +1,5 @@
-//! Memory under programs of any order: several streams that lag behind, buffers that go as soon as their last use is
-//! queued, less memory than is asked for.
+//! Memory under programs of any order: several streams that lag behind, buffers that go as soon as
+//! their last use is queued, less memory than is asked for.
 
 use std::sync::Arc;
 use std::thread;
@@ -169,7 +169,8 @@ impl Program {
         }
     }
 
-    /// Lets everything end: all were told, no buffer held what another's user wrote, nothing is left.
+    /// Lets everything end: all were told, no buffer held what another's user wrote, nothing is
+    /// left.
     fn finish(mut self) {
         let start = Instant::now();
         while self.settled < self.requests.len() || !self.held.is_empty() {

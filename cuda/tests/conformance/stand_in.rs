@@ -1,5 +1,5 @@
-//! The suite over a CUDA driver that stands in for a GPU's: this program again, in a process that finds the libraries of
-//! `tests/stand_in`.
+//! The suite over a CUDA driver that stands in for a GPU's: this program again, in a process that
+//! finds the libraries of `tests/stand_in`.
 
 #[path = "../../gpu/tests/stand_in/build.rs"]
 mod build;
@@ -25,7 +25,8 @@ pub(crate) fn is_for_one_case() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|value| value == ONE_CASE)
 }
 
-/// Runs the suite over the stand-in: how many cases passed, failed, were skipped. A process that dies has failed once.
+/// Runs the suite over the stand-in: how many cases passed, failed, were skipped. A process that
+/// dies has failed once.
 pub(crate) fn run(filter: Option<&str>) -> Result<[usize; 3], String> {
     let folder = build::libraries()?;
     let mut counts = run_process(folder.path(), filter, "1")?;

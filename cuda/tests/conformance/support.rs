@@ -169,8 +169,8 @@ DONE:
 }
 ";
 
-/// Whether the free memory of a device is what programs have left. A driver of a GPU allocates lazily for each context and
-/// keeps it, and other processes may use the GPU.
+/// Whether the free memory of a device is what programs have left. A driver of a GPU allocates
+/// lazily for each context and keeps it, and other processes may use the GPU.
 pub(super) fn counts_memory_exactly(context: &Context) -> bool {
     let device = context.device();
     device.backend() != "cuda" || device.properties().name.contains("Stand-in")

@@ -1,7 +1,9 @@
-//! The direct executor of graphs with TensorFlow's semantics: live and dead values, frames and iterations.
+//! The direct executor of graphs with TensorFlow's semantics: live and dead values, frames and
+//! iterations.
 //!
-//! A compiler writes a graph into the program as a table ([`GraphPlan`]) with a function for each island. `execute` runs
-//! it. No other part of the runtime knows dead values: they exist between the nodes of one graph alone.
+//! A compiler writes a graph into the program as a table ([`GraphPlan`]) with a function for each
+//! island. `execute` runs it. No other part of the runtime knows dead values: they exist between
+//! the nodes of one graph alone.
 
 mod layout;
 mod plan;

@@ -24,7 +24,8 @@ fn device_handler(
     CoreRuntime::of(cx.host()).on_device(&target, fallback.0.clone()).map(HandlerRef)
 }
 
-/// The device that the options of the host ask for, or host memory if they ask for none and there is no CUDA device.
+/// The device that the options of the host ask for, or host memory if they ask for none and there
+/// is no CUDA device.
 fn default_handler(cx: &ExecutionContext) -> Result<HandlerRef, Diagnostic> {
     let core = CoreRuntime::of(cx.host());
     match Devices::of(cx.host()).chosen_device()? {

@@ -1,4 +1,5 @@
-//! The kernels that let programs use the core runtime: `corert.*` and `corert_sync.*`, and ops as kernels: `tf_sync.*`.
+//! The kernels that let programs use the core runtime: `corert.*` and `corert_sync.*`, and ops as
+//! kernels: `tf_sync.*`.
 
 mod attrs;
 pub(crate) mod condition;

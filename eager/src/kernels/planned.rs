@@ -1,7 +1,8 @@
 //! `tfrt_cuda.op.*`: ops in programs that plan streams and memory beforehand.
 //!
-//! `tfrt_cuda.op.run` queues the device form of an op: its results go to memory that the program names, and nothing is
-//! allocated. So any op that runs on devices can be part of a program that is recorded as a graph.
+//! `tfrt_cuda.op.run` queues the device form of an op: its results go to memory that the program
+//! names, and nothing is allocated. So any op that runs on devices can be part of a program that is
+//! recorded as a graph.
 
 use std::{fmt, sync::Arc};
 

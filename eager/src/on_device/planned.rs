@@ -1,9 +1,10 @@
 //! [`PlannedMemory`]: the memory of an op in a program whose memory was planned when it was compiled.
 //!
-//! A device implementation asks for the memory of its results, for scratch memory and for copies of small host tensors. For
-//! given arguments it always makes the same requests in the same order. A [`Trial`](super::Trial) notes them, the compiler
-//! plans their places, and the program repeats the places as text: `result 0`, `scratch 256 1024` or `kept 0 64`, the last two
-//! with an offset and a size in bytes.
+//! A device implementation asks for the memory of its results, for scratch memory and for copies of
+//! small host tensors. For given arguments it always makes the same requests in the same order. A
+//! [`Trial`](super::Trial) notes them, the compiler plans their places, and the program repeats the
+//! places as text: `result 0`, `scratch 256 1024` or `kept 0 64`, the last two with an offset and a
+//! size in bytes.
 
 use std::{cell::Cell, fmt, str::FromStr};
 
@@ -22,7 +23,8 @@ pub enum Place {
         /// The size.
         bytes: u64,
     },
-    /// In memory that nothing else uses. It holds a copy of a host tensor, which the first call makes.
+    /// In memory that nothing else uses. It holds a copy of a host tensor, which the first call
+    /// makes.
     Kept {
         /// The first byte.
         offset: u64,

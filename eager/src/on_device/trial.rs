@@ -1,6 +1,7 @@
 //! [`Trial`]: calls of ops on a device that does nothing, to learn what memory they ask for.
 //!
-//! So the compiler knows of every op that runs on devices what it needs there, by the same code that programs run.
+//! So the compiler knows of every op that runs on devices what it needs there, by the same code
+//! that programs run.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -104,7 +105,8 @@ impl Trial {
     /// Calls an op and returns what it asked for.
     ///
     /// # Errors
-    /// NotFound if the op has no form for devices, or has results in host memory; the op's own errors.
+    /// NotFound if the op has no form for devices, or has results in host memory; the op's own
+    /// errors.
     pub fn run(
         &self,
         cx: &ExecutionContext,

@@ -158,7 +158,8 @@ impl OpAttrs {
     /// Sets a list. Each element is a set of one attribute without a name.
     ///
     /// # Errors
-    /// See [`set`](Self::set); those of the elements, and InvalidArgument if one has not exactly one attribute.
+    /// See [`set`](Self::set); those of the elements, and InvalidArgument if one has not exactly
+    /// one attribute.
     pub fn set_aggregate(
         &mut self,
         name: &str,

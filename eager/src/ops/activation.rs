@@ -58,7 +58,8 @@ impl Activation {
 }
 
 impl Activation {
-    /// Applies it to all elements. Each of these functions has a loop of its own, which is computed with vectors.
+    /// Applies it to all elements. Each of these functions has a loop of its own, which is computed
+    /// with vectors.
     pub(super) fn apply_to<T: Float>(self, elements: &mut [T]) {
         match self {
             Self::Relu6 => map_in_place(elements, relu6),
@@ -101,7 +102,8 @@ fn softplus(x: f64) -> f64 {
     if x > 40.0 { x } else { x.exp().ln_1p() }
 }
 
-/// `x · Φ(x)`, where Φ is the standard normal distribution, or its approximation by a hyperbolic tangent.
+/// `x · Φ(x)`, where Φ is the standard normal distribution, or its approximation by a hyperbolic
+/// tangent.
 fn gelu(x: f64, approximate: bool) -> f64 {
     if approximate {
         let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);

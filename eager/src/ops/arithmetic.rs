@@ -1,6 +1,8 @@
-//! Arithmetic of two tensors with broadcasting: sums, products, quotients, remainders, powers, extremes, bits.
+//! Arithmetic of two tensors with broadcasting: sums, products, quotients, remainders, powers,
+//! extremes, bits.
 //!
-//! Integers wrap. Division of integers by zero is an error of the call; that of floating-point numbers follows IEEE 754.
+//! Integers wrap. Division of integers by zero is an error of the call; that of floating-point
+//! numbers follows IEEE 754.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{Float, Number, ops};

@@ -1,7 +1,8 @@
 //! `tfrt.FusedAttention`: the attention of compiled models, `softmax(scale · Q · Kᵀ + mask) · V`.
 //!
-//! The arguments are queries, keys, values and perhaps a mask that is added to the scores. They lie in memory as the model
-//! computes them: attributes say in which order their axes are taken, and in which order those of the result are given.
+//! The arguments are queries, keys, values and perhaps a mask that is added to the scores. They lie
+//! in memory as the model computes them: attributes say in which order their axes are taken, and in
+//! which order those of the result are given.
 
 use tfrt_compute::{run, workers};
 use tfrt_host::{DType, Diagnostic};

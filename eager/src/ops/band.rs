@@ -17,7 +17,8 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     one(matrices.clone())
 }
 
-/// How many diagonals are kept on one side of the main one, of `extent` that there may be; a negative number keeps all.
+/// How many diagonals are kept on one side of the main one, of `extent` that there may be; a
+/// negative number keeps all.
 fn diagonals(tensor: &HostTensor, what: &str, extent: usize) -> Result<usize, Diagnostic> {
     let given = integer(tensor, what)?;
     let Ok(kept) = usize::try_from(given) else { return Ok(usize::MAX) };

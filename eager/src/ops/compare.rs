@@ -106,12 +106,14 @@ fn check_choice(
     Ok(())
 }
 
-/// Where the elements of a tensor of shape `from` are in one of shape `to`, to which it is broadcast.
+/// Where the elements of a tensor of shape `from` are in one of shape `to`, to which it is
+/// broadcast.
 fn spread(from: &[usize], to: &[usize]) -> Result<Broadcast, Diagnostic> {
     Broadcast::new(from, to).map_err(shape_error)
 }
 
-/// The extents of a condition that chooses rows of a tensor of `rank` dimensions, if it has one dimension.
+/// The extents of a condition that chooses rows of a tensor of `rank` dimensions, if it has one
+/// dimension.
 pub(super) fn row_condition(dims: &[usize], rank: usize) -> Vec<usize> {
     let mut dims = dims.to_vec();
     if dims.len() == 1 {

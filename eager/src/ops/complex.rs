@@ -1,7 +1,7 @@
 //! Complex numbers: what ops on real and complex numbers have in common.
 //!
-//! Numbers of 2 × 32 bits are computed in 2 × 64 and rounded once, also by the functions of [`functions`]. Which op is which
-//! function is said in the families' files.
+//! Numbers of 2 × 32 bits are computed in 2 × 64 and rounded once, also by the functions of
+//! [`functions`]. Which op is which function is said in the families' files.
 
 mod functions;
 

@@ -23,13 +23,14 @@ pub(super) struct Joined {
     pub(super) dtype: DType,
     /// The result's shape.
     pub(super) dims: Vec<usize>,
-    /// Elements that each tensor has for each row of the result, a row being all from the dimension on.
+    /// Elements that each tensor has for each row of the result, a row being all from the dimension
+    /// on.
     pub(super) runs: Vec<usize>,
 }
 
 impl Joined {
-    /// Joins along an existing dimension. Scalars, which TensorFlow refuses, count as vectors of one element, as existing programs
-    /// expect.
+    /// Joins along an existing dimension. Scalars, which TensorFlow refuses, count as vectors of
+    /// one element, as existing programs expect.
     pub(super) fn along(tensors: &[&TensorMetadata], axis: i64) -> Result<Self, Diagnostic> {
         let first = tensors.first().ok_or_else(|| invalid("ConcatOp : needs at least one tensor"))?;
         let extents = |tensor: &TensorMetadata| match tensor.shape.dims() {
@@ -136,8 +137,8 @@ fn metadata<'t>(tensors: &[&'t HostTensor]) -> SmallVec<[&'t TensorMetadata; 4]>
     tensors.iter().map(|tensor| tensor.metadata()).collect()
 }
 
-/// Rows of at most this many elements are joined part by part, because the copy of a few elements costs
-/// less than the call that copies any number of them.
+/// Rows of at most this many elements are joined part by part, because the copy of a few elements
+/// costs less than the call that copies any number of them.
 const MAX_SHORT_ROW: usize = 64;
 
 /// Writes these rows of `row` elements: of each part its next run.
@@ -183,7 +184,8 @@ fn scatter_runs<T: Copy, const N: usize>(part: &[T], out: &mut [T], row: usize) 
     }
 }
 
-/// Tensors of `T` one after another along an existing dimension, in a tensor that is given, at once.
+/// Tensors of `T` one after another along an existing dimension, in a tensor that is given, at
+/// once.
 pub(crate) fn concat_into<T: Element>(
     tensors: &[&HostTensor],
     axis: i64,

@@ -1,4 +1,5 @@
-//! What comes behind networks that find objects: `tf.CropAndResize` and `tf.CombinedNonMaxSuppression`.
+//! What comes behind networks that find objects: `tf.CropAndResize` and
+//! `tf.CombinedNonMaxSuppression`.
 
 use std::ops::Range;
 
@@ -27,7 +28,8 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The pixels from `low` to `high`, as fractions of an image of `extent` pixels. A single one lies in the middle.
+    /// The pixels from `low` to `high`, as fractions of an image of `extent` pixels. A single one
+    /// lies in the middle.
     fn new(low: f32, high: f32, extent: usize, pixels: usize) -> Self {
         let end = extent as f32 - 1.0;
         match pixels {

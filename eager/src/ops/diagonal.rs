@@ -1,8 +1,8 @@
-//! Matrices from diagonals, diagonals of matrices, and matrices with other diagonals: `tf.MatrixDiag`, `tf.MatrixDiagPart` and
-//! `tf.MatrixSetDiag`, in all their versions.
+//! Matrices from diagonals, diagonals of matrices, and matrices with other diagonals:
+//! `tf.MatrixDiag`, `tf.MatrixDiagPart` and `tf.MatrixSetDiag`, in all their versions.
 //!
-//! Neighbouring diagonals are the rows of one tensor, the uppermost first. They are as long as the longest of them, so that
-//! shorter ones have padding, on the side that an attribute says.
+//! Neighbouring diagonals are the rows of one tensor, the uppermost first. They are as long as the
+//! longest of them, so that shorter ones have padding, on the side that an attribute says.
 
 use tfrt_host::Diagnostic;
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, with_element};
@@ -14,8 +14,8 @@ use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tf op of diagonals");
 
-/// On which sides diagonals of less than the full length begin: whether those above the main one, and those below it, do so at the
-/// left.
+/// On which sides diagonals of less than the full length begin: whether those above the main one,
+/// and those below it, do so at the left.
 #[derive(Clone, Copy)]
 pub(super) struct Alignment {
     pub(super) above: bool,
@@ -38,7 +38,8 @@ impl Alignment {
     }
 }
 
-/// The lowest and the highest of some neighbouring diagonals: how far right of the main one they are.
+/// The lowest and the highest of some neighbouring diagonals: how far right of the main one they
+/// are.
 pub(super) fn bounds(k: &HostTensor) -> Result<[i64; 2], Diagnostic> {
     let [lower, upper] = match (k.shape().rank(), &integers(k, "k")?[..]) {
         (0 | 1, &[only]) => [only; 2],
@@ -65,7 +66,8 @@ pub(super) struct Diagonals {
 }
 
 impl Diagonals {
-    /// Those of new matrices that are as large as is wanted, from the extents of their tensor; and the extents of the matrices.
+    /// Those of new matrices that are as large as is wanted, from the extents of their tensor; and
+    /// the extents of the matrices.
     pub(super) fn of_new(
         dims: &[usize],
         (k, wanted, alignment): ([i64; 2], [i64; 2], Alignment),
@@ -152,7 +154,8 @@ impl Diagonals {
     }
 }
 
-/// Matrices whose diagonals are those of `diagonal`; what else they hold is a value's, or another tensor's.
+/// Matrices whose diagonals are those of `diagonal`; what else they hold is a value's, or another
+/// tensor's.
 fn filled<T: Element>(
     call: &CpuCall<'_>,
     diagonals: Diagonals,
@@ -189,8 +192,8 @@ enum Around<'t, T> {
     Matrices(&'t DenseHostTensor),
 }
 
-/// The size of matrices of diagonals between two bounds, the longest of which is so long. What `wanted` leaves open is as small as
-/// may be, and both are the same if it says nothing.
+/// The size of matrices of diagonals between two bounds, the longest of which is so long. What
+/// `wanted` leaves open is as small as may be, and both are the same if it says nothing.
 fn size([lower, upper]: [i64; 2], longest: usize, wanted: [i64; 2]) -> Result<[usize; 2], Diagnostic> {
     let below = |bound: i64| i64::try_from(longest).ok()?.checked_add(bound);
     let (Some(rows), Some(columns)) = (below(-upper.min(0)), below(lower.max(0))) else {

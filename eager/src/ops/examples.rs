@@ -162,7 +162,8 @@ impl<'c> Query<'c> {
     }
 }
 
-/// As many values for each message as a shape has; -1 as its first extent stands for that of the longest.
+/// As many values for each message as a shape has; -1 as its first extent stands for that of the
+/// longest.
 fn dense(call: &CpuCall<'_>) -> Computed {
     let [_, default] = take(call)?;
     let query = Query::new(call)?;

@@ -1,6 +1,7 @@
-//! Of what TensorFlow makes gradients besides ops of more general use: the axes along which broadcasting repeated an argument
-//! (`tf.BroadcastGradientArgs`), the shape it gives (`tf.BroadcastArgs`), where the parts of a concatenation began
-//! (`tf.ConcatOffset`), the shapes of several tensors (`tf.ShapeN`), a transposition undone (`tf.InvertPermutation`).
+//! Of what TensorFlow makes gradients besides ops of more general use: the axes along which
+//! broadcasting repeated an argument (`tf.BroadcastGradientArgs`), the shape it gives
+//! (`tf.BroadcastArgs`), where the parts of a concatenation began (`tf.ConcatOffset`), the shapes
+//! of several tensors (`tf.ShapeN`), a transposition undone (`tf.InvertPermutation`).
 
 use smallvec::{SmallVec, smallvec};
 use tfrt_host::{AsyncValue, DType, Diagnostic};
@@ -34,8 +35,8 @@ fn indices(call: &CpuCall<'_>, dtype: DType, values: &[usize]) -> Result<AsyncVa
     Ok(AsyncValue::new(HostTensor::from(numbers(&metadata, call.cx, values)?)))
 }
 
-/// The axes of the result of a broadcast along which each of two shapes has one element and the other perhaps more. Equal
-/// shapes are not broadcast, and have none.
+/// The axes of the result of a broadcast along which each of two shapes has one element and the
+/// other perhaps more. Equal shapes are not broadcast, and have none.
 fn repeated(shapes: [&[i64]; 2]) -> Option<[Vec<usize>; 2]> {
     let [a, b] = shapes;
     let mut axes = [Vec::new(), Vec::new()];

@@ -1,4 +1,5 @@
-//! Images in host memory: mathematics computes them in `NHWC`, so that those in `NCHW` are brought there, and results back.
+//! Images in host memory: mathematics computes them in `NHWC`, so that those in `NCHW` are brought
+//! there, and results back.
 
 use tfrt_compute::{OnQueue, run, run_then, shape_error};
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise};
@@ -74,8 +75,8 @@ where
     compute_nchw::<T, P, R>(call, plan, (reads, out), dims, input)
 }
 
-/// Computes `out`, whose elements are images in `NCHW` of extents `dims` in the order `NHWC`, by a plan whose output is in
-/// `NHWC`.
+/// Computes `out`, whose elements are images in `NCHW` of extents `dims` in the order `NHWC`, by a
+/// plan whose output is in `NHWC`.
 pub(super) fn compute_nchw<T, P, R>(
     call: &CpuCall<'_>,
     plan: P,

@@ -1,4 +1,5 @@
-//! Tensors padded, repeated and turned: `tf.Pad`, `tf.PadV2`, `tf.MirrorPad`, `tf.Tile`, `tf.BroadcastTo`, `tf.Transpose`.
+//! Tensors padded, repeated and turned: `tf.Pad`, `tf.PadV2`, `tf.MirrorPad`, `tf.Tile`,
+//! `tf.BroadcastTo`, `tf.Transpose`.
 
 use tfrt_compute::{run, shape_error};
 use tfrt_host::Diagnostic;
@@ -80,7 +81,8 @@ fn pad_strings(
     constant: Option<&HostTensor>,
 ) -> Computed {
     let constant = constant.map_or(Ok(&b""[..]), |constant| string(constant, "constant_values", 0))?;
-    // By position, as strings are not copied twice; a position that there is not stands for padding.
+    // By position, as strings are not copied twice; a position that there is not stands for
+    // padding.
     let positions: Vec<usize> = (0..tensor.strings().len()).collect();
     let plan = Pad::new(tensor.shape().dims(), padding, usize::MAX).map_err(shape_error)?;
     let shape = TensorShape::new(plan.shape())?;
@@ -107,7 +109,8 @@ fn pad_with<T: Element>(
     run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(OpResult::from)
 }
 
-/// Pads with what lies on the other side of the edge: without the edge for `REFLECT`, with it for `SYMMETRIC`.
+/// Pads with what lies on the other side of the edge: without the edge for `REFLECT`, with it for
+/// `SYMMETRIC`.
 pub(super) fn mirror_pad(
     dims: &[usize],
     others: &[&HostTensor],

@@ -1,4 +1,5 @@
-//! The ops, one file a family; each is defined once: its name, its metadata function, its implementations.
+//! The ops, one file a family; each is defined once: its name, its metadata function, its
+//! implementations.
 
 mod activation;
 mod arithmetic;

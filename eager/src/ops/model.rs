@@ -1,4 +1,5 @@
-//! Ops that compiled models need and no framework has: conditions that must hold, and tables whose entries are constants.
+//! Ops that compiled models need and no framework has: conditions that must hold, and tables whose
+//! entries are constants.
 
 use std::collections::HashMap;
 
@@ -45,7 +46,8 @@ fn lookup_metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(values.dtype, queries.shape.clone()))
 }
 
-/// The places of the queries' values; `None` for queries that are no keys. Of equal keys the last one counts.
+/// The places of the queries' values; `None` for queries that are no keys. Of equal keys the last
+/// one counts.
 fn places(keys: &HostTensor, queries: &HostTensor) -> Result<Vec<Option<usize>>, Diagnostic> {
     match keys {
         HostTensor::String(keys) => {
@@ -78,7 +80,8 @@ fn places(keys: &HostTensor, queries: &HostTensor) -> Result<Vec<Option<usize>>,
     }
 }
 
-/// Equal bits for equal numbers. As a key NaN equals itself, so that tables can have an entry for it.
+/// Equal bits for equal numbers. As a key NaN equals itself, so that tables can have an entry for
+/// it.
 fn bits_of(number: f64) -> u64 {
     if number.is_nan() { f64::NAN.to_bits() } else { (number + 0.0).to_bits() }
 }

@@ -1,5 +1,5 @@
-//! Along one dimension: where extremes are, the greatest elements, where values belong among sorted ones, running sums and
-//! products.
+//! Along one dimension: where extremes are, the greatest elements, where values belong among sorted
+//! ones, running sums and products.
 
 use std::cmp::Ordering;
 
@@ -18,8 +18,8 @@ use crate::{AttrSpec, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, OpResul
 
 static ME: Accessor = Accessor::new("tf op along a dimension");
 
-/// Where the extreme of `extent` elements is that lie `step` apart from a first one on. The first of equals wins; NaN never
-/// does.
+/// Where the extreme of `extent` elements is that lie `step` apart from a first one on. The first
+/// of equals wins; NaN never does.
 type Search = Box<dyn Fn(usize, usize, usize) -> usize + Send + Sync>;
 
 fn search<T: Element + PartialOrd>(x: &DenseHostTensor, greatest: bool) -> Result<Search, Diagnostic> {

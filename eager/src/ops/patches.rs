@@ -1,4 +1,5 @@
-//! Windows of images without sums: patches, dilation, the places of greatest pixels, and projections.
+//! Windows of images without sums: patches, dilation, the places of greatest pixels, and
+//! projections.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{TensorMetadata, TensorShape};

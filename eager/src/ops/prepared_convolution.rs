@@ -1,9 +1,9 @@
-//! `tfrt.FusedConv2D`: the convolution of compiled models, with a bias, a residual and an activation or steps of
-//! elementwise functions.
+//! `tfrt.FusedConv2D`: the convolution of compiled models, with a bias, a residual and an
+//! activation or steps of elementwise functions.
 //!
-//! The filter is a constant of the model, so that it is laid out once. Unlike TensorFlow's op it may take fewer products than
-//! the definition has, with other rounding (minimal filtering), as long as the results are the same whatever the threads and
-//! the batch.
+//! The filter is a constant of the model, so that it is laid out once. Unlike TensorFlow's op it
+//! may take fewer products than the definition has, with other rounding (minimal filtering), as
+//! long as the results are the same whatever the threads and the batch.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -39,10 +39,12 @@ pub(super) fn activation(attrs: &OpAttrs) -> Result<Option<Elementwise>, Diagnos
     }
 }
 
-/// What attribute `steps` says is done to the results last; nothing if it is empty. It stands for an activation.
+/// What attribute `steps` says is done to the results last; nothing if it is empty. It stands for
+/// an activation.
 ///
 /// # Errors
-/// InvalidArgument for steps that cannot be read or take more than the result, and beside an activation.
+/// InvalidArgument for steps that cannot be read or take more than the result, and beside an
+/// activation.
 pub(super) fn steps(attrs: &OpAttrs) -> Result<Option<Program>, Diagnostic> {
     match attrs.optional::<&str>(STEPS)?.unwrap_or_default() {
         "" => Ok(None),

@@ -1,4 +1,5 @@
-//! Ragged tensors, which are values and for each dimension of varying length the places where rows begin.
+//! Ragged tensors, which are values and for each dimension of varying length the places where rows
+//! begin.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::HostTensor;
@@ -40,8 +41,8 @@ fn splits_tensor(call: &CpuCall<'_>, splits: &[usize]) -> Result<HostTensor, Dia
     }
 }
 
-/// The rows that indices name: their splits, and the place of each value among those of the source. The arguments are the
-/// indices and the splits of each dimension.
+/// The rows that indices name: their splits, and the place of each value among those of the source.
+/// The arguments are the indices and the splits of each dimension.
 fn gather(call: &CpuCall<'_>) -> Computed {
     let (indices, splits) = call.arguments.split_first().ok_or_else(|| invalid("indices are missing"))?;
     let splits = nested(splits)?;
@@ -66,8 +67,8 @@ fn gather(call: &CpuCall<'_>) -> Computed {
     Ok(results(made))
 }
 
-/// The coordinates of values whose inner dimensions are dense, and the shape that holds all rows. The arguments are the shape
-/// of the values and the splits of each dimension.
+/// The coordinates of values whose inner dimensions are dense, and the shape that holds all rows.
+/// The arguments are the shape of the values and the splits of each dimension.
 fn coordinates(call: &CpuCall<'_>) -> Computed {
     let (shape, splits) = call.arguments.split_first().ok_or_else(|| invalid("values are missing"))?;
     let (dims, splits) = (vector(shape, "the shape of the values")?, nested(splits)?);

@@ -8,8 +8,8 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// Returns the places of the `k` least keys, in the keys' order if `is_sorted`. Of equal keys the
-    /// one that comes first is the least.
+    /// Returns the places of the `k` least keys, in the keys' order if `is_sorted`. Of equal keys
+    /// the one that comes first is the least.
     pub(super) fn first(
         &mut self,
         keys: impl Iterator<Item = u64>,

@@ -1,4 +1,5 @@
-//! Reductions over some dimensions: `tf.Sum`, `tf.Mean`, `tf.Max`, `tf.Min`, `tf.Prod`, `tf.All`, `tf.Any`, and sums of biases.
+//! Reductions over some dimensions: `tf.Sum`, `tf.Mean`, `tf.Max`, `tf.Min`, `tf.Prod`, `tf.All`,
+//! `tf.Any`, and sums of biases.
 
 use smallvec::SmallVec;
 use tfrt_compute::{OnQueue, run_reduction, shape_error};

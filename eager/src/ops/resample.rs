@@ -1,4 +1,5 @@
-//! Resizing of images by weights for each row and column: `tf.ResizeBicubic`, `tf.ResizeArea` and `tf.ScaleAndTranslate`.
+//! Resizing of images by weights for each row and column: `tf.ResizeBicubic`, `tf.ResizeArea` and
+//! `tf.ScaleAndTranslate`.
 
 use std::f32::consts::PI;
 
@@ -14,7 +15,8 @@ use crate::{CpuCall, OpRegistry, ResultType, attr};
 
 static ME: Accessor = Accessor::new("tf op that resizes images");
 
-/// The pixels of the original that a pixel of the result is made of, along one axis, with their weights.
+/// The pixels of the original that a pixel of the result is made of, along one axis, with their
+/// weights.
 type Taps = Vec<(usize, f32)>;
 
 /// Sums along columns and then along rows.
@@ -64,7 +66,8 @@ fn extents(image: &HostTensor, size: &HostTensor) -> Result<[(usize, usize); 2],
     Ok([(height, to_height), (width, to_width)])
 }
 
-/// Weights of four pixels by a cubic polynomial, at distances that are rounded to 1/1024, as in TensorFlow.
+/// Weights of four pixels by a cubic polynomial, at distances that are rounded to 1/1024, as in
+/// TensorFlow.
 fn cubic(at: usize, extent: usize, step: f32, half_pixels: bool) -> Taps {
     const TABLE: f32 = 1024.0;
     let place = if half_pixels { (at as f32 + 0.5) * step - 0.5 } else { at as f32 * step };

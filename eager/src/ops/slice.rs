@@ -1,5 +1,5 @@
-//! Parts of tensors: `tf.Slice`, `tf.StridedSlice` with its gradient, `tf.Split`, `tf.SplitV`, `tf.Unpack`, `tf.ReverseV2`,
-//! `tf.ReverseSequence`, `tf.Roll`.
+//! Parts of tensors: `tf.Slice`, `tf.StridedSlice` with its gradient, `tf.Split`, `tf.SplitV`,
+//! `tf.Unpack`, `tf.ReverseV2`, `tf.ReverseSequence`, `tf.Roll`.
 
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};

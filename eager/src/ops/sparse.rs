@@ -1,7 +1,7 @@
 //! Sparse tensors, which are coordinates, values and a shape.
 //!
-//! The ops here compute with coordinates alone and say where values come from, so that ops on dense tensors of any type move
-//! and add the values.
+//! The ops here compute with coordinates alone and say where values come from, so that ops on dense
+//! tensors of any type move and add the values.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -119,7 +119,8 @@ fn reshape(call: &CpuCall<'_>) -> Computed {
     Ok(results([indices, list(call, &new)?]))
 }
 
-/// The coordinates that two tensors have together, and for each value of the first and then of the second its place.
+/// The coordinates that two tensors have together, and for each value of the first and then of the
+/// second its place.
 fn union(call: &CpuCall<'_>) -> Computed {
     let [left, right] = take(call)?;
     let (left, right) = (Coordinates::new(left)?, Coordinates::new(right)?);
@@ -134,8 +135,8 @@ fn union(call: &CpuCall<'_>) -> Computed {
     Ok(results([indices, list(call, &of)?]))
 }
 
-/// Coordinates with one in each empty row, the place of each value, whether each row was empty, and where each value went.
-/// The place of the default value is the number of values.
+/// Coordinates with one in each empty row, the place of each value, whether each row was empty, and
+/// where each value went. The place of the default value is the number of values.
 fn fill_empty_rows(call: &CpuCall<'_>) -> Computed {
     let [indices, shape] = take(call)?;
     let shape = vector(shape, "dense_shape")?;
@@ -195,7 +196,8 @@ fn slice(call: &CpuCall<'_>) -> Computed {
     Ok(results([indices, list(call, &places)?, list(call, &extents)?]))
 }
 
-/// Sparse tensors behind each other along an axis: coordinates, places among all values, and the shape.
+/// Sparse tensors behind each other along an axis: coordinates, places among all values, and the
+/// shape.
 fn concat(call: &CpuCall<'_>) -> Computed {
     let number = call.arguments.len() / 2;
     if number == 0 || !call.arguments.len().is_multiple_of(2) {
@@ -228,7 +230,8 @@ fn concat(call: &CpuCall<'_>) -> Computed {
     Ok(results([indices, list(call, &places)?, list(call, &shape)?]))
 }
 
-/// What remains of a shape when some axes are reduced: the place there of each value, the number of places, and the shape.
+/// What remains of a shape when some axes are reduced: the place there of each value, the number of
+/// places, and the shape.
 fn groups(call: &CpuCall<'_>) -> Computed {
     let [indices, shape, axes] = take(call)?;
     let shape = vector(shape, "input_shape")?;
@@ -256,7 +259,8 @@ fn groups(call: &CpuCall<'_>) -> Computed {
     Ok(results([list(call, &places)?, tensor(call, &[], &[total])?, list(call, &extents)?]))
 }
 
-/// How many edits make each text of a sparse tensor of parts one of another. The keys of parts are numbers.
+/// How many edits make each text of a sparse tensor of parts one of another. The keys of parts are
+/// numbers.
 fn edit_distance(call: &CpuCall<'_>) -> Computed {
     let [left, left_keys, left_shape, right, right_keys, right_shape] = take(call)?;
     let mut shape = vector(left_shape, "hypothesis_shape")?;

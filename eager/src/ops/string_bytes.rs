@@ -1,4 +1,5 @@
-//! Strings as bytes: numbers in them, Base64, columns of comma-separated values, n-grams, and whole tensors as messages.
+//! Strings as bytes: numbers in them, Base64, columns of comma-separated values, n-grams, and whole
+//! tensors as messages.
 
 use bstr::{BString, ByteSlice};
 use tfrt_host::{DType, Diagnostic};

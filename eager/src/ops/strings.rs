@@ -1,6 +1,7 @@
 //! Strings: join, cut, split, measure, strip and change case.
 //!
-//! Strings are bytes. Ops that count characters take every byte that does not continue a character in UTF-8 as one.
+//! Strings are bytes. Ops that count characters take every byte that does not continue a character
+//! in UTF-8 as one.
 
 use bstr::{BString, ByteSlice};
 use smallvec::SmallVec;

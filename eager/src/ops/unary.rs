@@ -1,6 +1,7 @@
 //! Mathematics of one tensor, element by element, and the gradients of what training needs.
 //!
-//! Half types, and functions that vectors of a processor do not have, are computed in wider numbers and rounded once.
+//! Half types, and functions that vectors of a processor do not have, are computed in wider numbers
+//! and rounded once.
 
 use std::convert::identity;
 
@@ -74,8 +75,8 @@ macro_rules! questions {
     )*};
 }
 
-/// The metadata of a function of two tensors of one type and as many elements, in whatever shapes: the result has that of
-/// the first one.
+/// The metadata of a function of two tensors of one type and as many elements, in whatever shapes:
+/// the result has that of the first one.
 fn pairs(call: MetadataCall<'_>) -> Described {
     let [left, right] = call.take()?;
     if left.dtype != right.dtype || left.shape.num_elements()? != right.shape.num_elements()? {
@@ -86,7 +87,8 @@ fn pairs(call: MetadataCall<'_>) -> Described {
     one(left.clone())
 }
 
-/// Gradients: functions of the op's result `y` and the gradient `dy` of that. Which of them conjugate is TensorFlow's choice.
+/// Gradients: functions of the op's result `y` and the gradient `dy` of that. Which of them
+/// conjugate is TensorFlow's choice.
 macro_rules! gradients {
     ($ops:expr; $($name:literal => |$y:ident, $dy:ident| $body:expr;)*) => {$(
         $ops.add($name).types(types::FRACTIONS).metadata(pairs).cpu(|call| {

@@ -132,8 +132,8 @@ impl<'a> Errors<'a> {
     }
 }
 
-/// The numbers of the characters of all strings, with where each string begins; `has_offsets` adds the place of each
-/// character in its string.
+/// The numbers of the characters of all strings, with where each string begins; `has_offsets` adds
+/// the place of each character in its string.
 fn decode(call: &CpuCall<'_>, has_offsets: bool) -> Computed {
     let [x] = take(call)?;
     let encoding = Encoding::of(call.attrs.required("input_encoding")?)?;

@@ -381,8 +381,8 @@ fn keras_momentum(call: CpuCall<'_>) -> Computed {
     })
 }
 
-/// `square += (1 - rho) · (gradient² - square)`,
-/// `accumulator = momentum · accumulator + rate · gradient / √(square + epsilon)`, `variable -= accumulator`.
+/// `square += (1 - rho) · (gradient² - square)`, `accumulator = momentum · accumulator + rate ·
+/// gradient / √(square + epsilon)`, `variable -= accumulator`.
 fn rms_prop(call: CpuCall<'_>) -> Computed {
     let [handle, square, accumulator, rate, rho, momentum, epsilon, gradient] = take(&call)?;
     let own = Change::begin(&call, handle)?;

@@ -1,4 +1,5 @@
-//! What ops with sliding windows have in common: strides, paddings and layouts as TensorFlow writes them.
+//! What ops with sliding windows have in common: strides, paddings and layouts as TensorFlow writes
+//! them.
 
 use tfrt_host::Diagnostic;
 use tfrt_math::{Extent2, Padding};
@@ -29,7 +30,8 @@ impl Layout {
         }
     }
 
-    /// What is given for each dimension of this layout, in the order batch, height, width, channels.
+    /// What is given for each dimension of this layout, in the order batch, height, width,
+    /// channels.
     fn ordered<T>(self, [first, second, third, last]: [T; 4]) -> [T; 4] {
         match self {
             Self::Nhwc => [first, second, third, last],
@@ -71,8 +73,8 @@ pub(super) fn four(shape: &TensorShape, what: &str) -> Result<[usize; 4], Diagno
         .map_err(|_| invalid(format!("{what} must be 4-dimensional, got a tensor of shape {shape}")))
 }
 
-/// Height and width of an attribute that has a number for each dimension, of which those of batch and channels must be 1.
-/// Without the attribute both are 1 if `is_optional`.
+/// Height and width of an attribute that has a number for each dimension, of which those of batch
+/// and channels must be 1. Without the attribute both are 1 if `is_optional`.
 ///
 /// # Errors
 /// InvalidArgument for other numbers of numbers, and for ones below 1.
@@ -129,8 +131,8 @@ pub(super) fn padding(attrs: &OpAttrs) -> Result<Padding, Diagnostic> {
     Ok(padding)
 }
 
-/// Whether a window fits at least nearly into the padded image: TensorFlow allows results without pixels, but not windows
-/// that miss the image by a stride or more.
+/// Whether a window fits at least nearly into the padded image: TensorFlow allows results without
+/// pixels, but not windows that miss the image by a stride or more.
 ///
 /// # Errors
 /// InvalidArgument if it does not.

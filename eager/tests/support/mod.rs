@@ -37,7 +37,8 @@ impl Runner {
         Self { handler: core.cpu(), host, core, cx, _platform: None }
     }
 
-    /// The same, with a handler of the ops that run on devices: a GPU if there is one, else the CPU device.
+    /// The same, with a handler of the ops that run on devices: a GPU if there is one, else the CPU
+    /// device.
     pub(crate) fn on_device(queue: &str) -> Self {
         let mut runner = Self::new(queue);
         let options = CpuOptions { memory_bytes: 256 << 20, ..CpuOptions::default() };

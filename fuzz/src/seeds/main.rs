@@ -65,7 +65,8 @@ fn ptx(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Bytes that a generator takes for decisions: of every length, so that not only short programs are tried.
+/// Bytes that a generator takes for decisions: of every length, so that not only short programs are
+/// tried.
 fn decisions(seeds: &mut Seeds) -> std::io::Result<()> {
     let mut state = 1u64;
     for length in (16..=512).step_by(16) {

@@ -1,5 +1,5 @@
-//! Seeds of the targets of the runtime. Programs are the golden tests and what stands between `r#"` and `"#` in tests of the
-//! parser and the kernels; what of that does not parse is a seed too.
+//! Seeds of the targets of the runtime. Programs are the golden tests and what stands between `r#"`
+//! and `"#` in tests of the parser and the kernels; what of that does not parse is a seed too.
 
 use std::{error::Error, fs, path::Path};
 
@@ -25,7 +25,8 @@ pub(crate) fn add(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Er
     tensors(repository, seeds)
 }
 
-/// Small models: those of the tests, and those of the suite of the `onnx` package where `ci/onnx` has fetched it.
+/// Small models: those of the tests, and those of the suite of the `onnx` package where `ci/onnx`
+/// has fetched it.
 fn models(repository: &Path, seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     let mut paths = Vec::new();
     files(&repository.join("tests/models"), "onnx", &mut paths)?;

@@ -1,10 +1,12 @@
 //! Runs the block plans of `tfrt-math` on the host's work queue.
 //!
-//! No thread waits for a plan. A plan of one block is computed at once. A larger plan gives its blocks to the work queue,
-//! together with the guards of its tensors. When the last block ends, the guards are released and the kernel's result
-//! becomes available. Cancelling the request skips the blocks that have not begun.
+//! No thread waits for a plan. A plan of one block is computed at once. A larger plan gives its
+//! blocks to the work queue, together with the guards of its tensors. When the last block ends, the
+//! guards are released and the kernel's result becomes available. Cancelling the request skips the
+//! blocks that have not begun.
 //!
-//! A kernel that needs a plan's output before it can continue runs the plan [`OnQueue`]: its thread computes blocks too.
+//! A kernel that needs a plan's output before it can continue runs the plan [`OnQueue`]: its thread
+//! computes blocks too.
 
 use std::{
     any::Any,
@@ -67,9 +69,9 @@ pub fn workers(cx: &ExecutionContext) -> usize {
     cx.host().work_queue().parallelism()
 }
 
-/// Runs a plan on the work queue of a context's host and returns when it is done, for a stage whose output the next stage
-/// of the same kernel needs. The calling thread computes blocks too, and waits only for blocks that other threads have
-/// begun.
+/// Runs a plan on the work queue of a context's host and returns when it is done, for a stage whose
+/// output the next stage of the same kernel needs. The calling thread computes blocks too, and
+/// waits only for blocks that other threads have begun.
 pub struct OnQueue<'a>(pub &'a ExecutionContext);
 
 impl ParallelFor for OnQueue<'_> {
@@ -82,8 +84,8 @@ impl ParallelFor for OnQueue<'_> {
     }
 }
 
-/// Computes `plan` on the operands and returns `value` once that is done. The operands, and with them the guards they
-/// hold, are dropped before the value becomes available.
+/// Computes `plan` on the operands and returns `value` once that is done. The operands, and with
+/// them the guards they hold, are dropped before the value becomes available.
 ///
 /// # Errors
 /// `InvalidArgument` if `plan` is a shape error.
@@ -111,7 +113,8 @@ where
     Ok(result)
 }
 
-/// Computes `plan` as [`run`] does and passes the operands to `then`, for kernels of several stages.
+/// Computes `plan` as [`run`] does and passes the operands to `then`, for kernels of several
+/// stages.
 pub fn run_then<P, R, W>(
     cx: &ExecutionContext,
     plan: P,
@@ -136,9 +139,9 @@ pub fn run_then<P, R, W>(
     hand_out(cx, plan, (reads, writes), input, output, Box::new(then));
 }
 
-/// Computes a reduction and returns `value` once that is done. A reduction with few results is cut along its operand
-/// instead, and the partial results are combined at the end. The guards of both tensors are dropped before the value
-/// becomes available.
+/// Computes a reduction and returns `value` once that is done. A reduction with few results is cut
+/// along its operand instead, and the partial results are combined at the end. The guards of both
+/// tensors are dropped before the value becomes available.
 ///
 /// # Errors
 /// `InvalidArgument` if `plan` is a shape error.

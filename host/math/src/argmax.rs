@@ -25,8 +25,8 @@ impl IndexElement for i64 {
     }
 }
 
-/// Argmax or argmin over one axis, which the output lacks. Ties go to the first position; the first NaN wins, as in
-/// NumPy. The axis must not be empty unless the output is.
+/// Argmax or argmin over one axis, which the output lacks. Ties go to the first position; the first
+/// NaN wins, as in NumPy. The axis must not be empty unless the output is.
 #[derive(Debug, Clone)]
 pub struct ArgExtreme<T, I> {
     least: bool,

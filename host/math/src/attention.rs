@@ -1,5 +1,5 @@
-//! Attention: the products of queries and keys, their softmax, and its products with values, a few queries at a time, so
-//! that scores never leave the cache.
+//! Attention: the products of queries and keys, their softmax, and its products with values, a few
+//! queries at a time, so that scores never leave the cache.
 #![expect(unsafe_code, reason = "tiles take pointers")]
 
 use crate::error::check_len;
@@ -45,8 +45,8 @@ impl Reordered {
         &self.dims
     }
 
-    /// Returns the stride of each axis of a tensor of shape `dims` that this one is broadcast to. It
-    /// may have fewer axes.
+    /// Returns the stride of each axis of a tensor of shape `dims` that this one is broadcast to.
+    /// It may have fewer axes.
     fn strides_in(&self, dims: &[usize]) -> Vec<usize> {
         let missing = dims.len().saturating_sub(self.dims.len());
         let own =
@@ -212,8 +212,8 @@ impl Attention {
         self.dims[self.dims.len() - 2]
     }
 
-    /// Computes the scores of some rows of queries from `first` on, of which each element of `queries`
-    /// has a pointer, into `scores`.
+    /// Computes the scores of some rows of queries from `first` on, of which each element of
+    /// `queries` has a pointer, into `scores`.
     fn score(&self, keys: &Packed<f32>, queries: &[*const f32], offsets: &[usize], scores: &mut [f32]) {
         if self.depth == 0 || scores.is_empty() {
             return scores.fill(0.0);
@@ -229,13 +229,13 @@ impl Attention {
             next: None,
             epilogue: Epilogue { bias: None, relu: false },
         };
-        // SAFETY: each pointer refers to a row of `depth` elements, and `scores` has a row of a column
-        // for each key at each offset.
+        // SAFETY: each pointer refers to a row of `depth` elements, and `scores` has a row of a
+        // column for each key at each offset.
         unsafe { product.run() };
     }
 
-    /// Turns a row of scores into exponentials and returns their sum. `mask` is the mask's part from
-    /// this row on.
+    /// Turns a row of scores into exponentials and returns their sum. `mask` is the mask's part
+    /// from this row on.
     fn exponentials(&self, scores: &mut [f32], mask: Option<&[f32]>) -> f32 {
         let scale = self.scale;
         match (mask, self.mask_strides) {
@@ -350,7 +350,8 @@ impl BlockOp for Attention {
     }
 }
 
-/// Computes the sums of values, weighted with the exponentials of each row and scaled with its factor.
+/// Computes the sums of values, weighted with the exponentials of each row and scaled with its
+/// factor.
 fn weigh(values: &Packed<f32>, weights: &[f32], factors: &[f32], out: &mut TileMut<'_, f32>) {
     if factors.is_empty() {
         // There are no keys.
@@ -370,8 +371,8 @@ fn weigh(values: &Packed<f32>, weights: &[f32], factors: &[f32], out: &mut TileM
         next: None,
         epilogue: Epilogue { bias: None, relu: false },
     };
-    // SAFETY: each pointer refers to a row with a weight for each key. The window is exclusive and has
-    // as many rows, `stride` apart, and the columns of the values.
+    // SAFETY: each pointer refers to a row with a weight for each key. The window is exclusive and
+    // has as many rows, `stride` apart, and the columns of the values.
     unsafe { product.run() };
     for (row, &factor) in factors.iter().enumerate() {
         map_in_place(out.row_mut(row), |x| x * factor);

@@ -10,11 +10,12 @@ pub trait Element: Copy + Default + Send + Sync + PartialEq + 'static {}
 
 impl<T: Copy + Default + Send + Sync + PartialEq + 'static> Element for T {}
 
-/// A number, with the arithmetic of tensors: integers wrap, an integer divided by zero is zero, and floating-point numbers
-/// follow IEEE 754 (`f16` and `bf16` are computed in `f32` and rounded once).
+/// A number, with the arithmetic of tensors: integers wrap, an integer divided by zero is zero, and
+/// floating-point numbers follow IEEE 754 (`f16` and `bf16` are computed in `f32` and rounded
+/// once).
 pub trait Number: Element + PartialOrd {
-    /// What sums and products are accumulated in: `f64` for `f32` and `f64`, `f32` for the half types, and the widest
-    /// integer of the same sign for integers.
+    /// What sums and products are accumulated in: `f64` for `f32` and `f64`, `f32` for the half
+    /// types, and the widest integer of the same sign for integers.
     type Acc: Number;
 
     /// Zero.
@@ -36,7 +37,8 @@ pub trait Number: Element + PartialOrd {
     fn times(self, other: Self) -> Self;
     /// `self / other`; integers round toward zero.
     fn over(self, other: Self) -> Self;
-    /// The remainder of [`Number::over`], with the sign of `self`; for integers zero where `other` is zero.
+    /// The remainder of [`Number::over`], with the sign of `self`; for integers zero where `other`
+    /// is zero.
     fn remainder(self, other: Self) -> Self;
     /// Whether this is a NaN.
     fn is_nan(self) -> bool;
@@ -154,9 +156,10 @@ macro_rules! native_float {
     )*};
 }
 
-/// An `f64` as the `f32` beside it whose last digit is odd, unless it is one exactly. Rounded from there to a type of fewer digits
-/// it is what it is rounded to at once, so that halves are rounded once. (Conversions of the crate `half` round twice, or look at
-/// a part of the digits. `attr.rs` in tfrt-ir, which does not depend on this crate, has the same.)
+/// An `f64` as the `f32` beside it whose last digit is odd, unless it is one exactly. Rounded from
+/// there to a type of fewer digits it is what it is rounded to at once, so that halves are rounded
+/// once. (Conversions of the crate `half` round twice, or look at a part of the digits. `attr.rs`
+/// in tfrt-ir, which does not depend on this crate, has the same.)
 fn rounded_to_odd(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) == value || value.is_nan() {

@@ -1,10 +1,10 @@
-//! The exponential function in single precision, in arithmetic alone, so that loops over it are vectorized and its results
-//! are the same on every platform.
+//! The exponential function in single precision, in arithmetic alone, so that loops over it are
+//! vectorized and its results are the same on every platform.
 
 /// `e` to the power of `x`, within 2 units in the last place; subnormal results included.
 ///
-/// `x = n · ln 2 + r` with `|r| <= ln 2 / 2`, so that `exp(x) = 2ⁿ · exp(r)`; `exp(r)` is its Taylor polynomial of degree 7,
-/// whose error is below 2⁻²⁸.
+/// `x = n · ln 2 + r` with `|r| <= ln 2 / 2`, so that `exp(x) = 2ⁿ · exp(r)`; `exp(r)` is its
+/// Taylor polynomial of degree 7, whose error is below 2⁻²⁸.
 #[inline(always)]
 pub(crate) fn exp_f32(x: f32) -> f32 {
     /// Adding this rounds to an integer, which the low bits of the sum then hold.

@@ -1,4 +1,5 @@
-//! Batch normalization over the rows of a matrix, whose columns are channels (`NHWC` images are `N·H·W` rows).
+//! Batch normalization over the rows of a matrix, whose columns are channels (`NHWC` images are
+//! `N·H·W` rows).
 //!
 //! With the mean `μ` and the biased variance `σ²` of a column: `y = (x - μ) / sqrt(σ² + ε) · scale + offset`.
 
@@ -20,8 +21,8 @@ pub use backward::{
 pub use rows::normalize_row;
 pub use statistics::ColumnStatistics;
 
-/// `out[r, c] = activation(x[r, c] · multiplier[c] + addend[c] + residual[r, c])`: batch normalization with known
-/// statistics, which [`fold_batch_norm`] turns into multiplier and addend.
+/// `out[r, c] = activation(x[r, c] · multiplier[c] + addend[c] + residual[r, c])`: batch
+/// normalization with known statistics, which [`fold_batch_norm`] turns into multiplier and addend.
 #[derive(Debug, Clone)]
 pub struct ScaleShift<T> {
     cols: usize,
@@ -94,8 +95,9 @@ impl<T: Number> BlockOp for ScaleShift<T> {
     }
 }
 
-/// Folds scale, offset, mean and variance of batch normalization into one factor and one addend for each channel:
-/// `multiplier = scale / sqrt(variance + epsilon)`, `addend = offset - mean · multiplier`.
+/// Folds scale, offset, mean and variance of batch normalization into one factor and one addend for
+/// each channel: `multiplier = scale / sqrt(variance + epsilon)`, `addend = offset - mean ·
+/// multiplier`.
 pub fn fold_batch_norm<T: Float>(
     scale: &[T],
     offset: &[T],
@@ -112,8 +114,8 @@ pub fn fold_batch_norm<T: Float>(
     Ok((0..channels).map(|c| (T::from_f64(multiplier(c)), T::from_f64(addend(c)))).unzip())
 }
 
-/// Batch normalization with the statistics of the batch itself, in three stages: [`BatchNormTraining::statistics`],
-/// [`fold_batch_norm`], [`BatchNormTraining::apply`].
+/// Batch normalization with the statistics of the batch itself, in three stages:
+/// [`BatchNormTraining::statistics`], [`fold_batch_norm`], [`BatchNormTraining::apply`].
 #[derive(Debug, Clone)]
 pub struct BatchNormTraining<T> {
     /// The first stage.
@@ -130,7 +132,8 @@ pub struct BatchNormOutput<'a, T> {
     pub y: &'a mut [T],
     /// The mean of each column.
     pub mean: &'a mut [T],
-    /// The biased variance of each column. Running averages are customarily kept of `variance · rows / (rows - 1)`.
+    /// The biased variance of each column. Running averages are customarily kept of `variance ·
+    /// rows / (rows - 1)`.
     pub variance: &'a mut [T],
 }
 

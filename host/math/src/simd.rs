@@ -1,6 +1,7 @@
 //! Compiles a loop once more for wider vectors and picks that version where the processor has them.
 //!
-//! Never changes a result: no fused multiply-add is introduced, since the compiler does not contract on its own.
+//! Never changes a result: no fused multiply-add is introduced, since the compiler does not
+//! contract on its own.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(
@@ -9,22 +10,23 @@
     )
 )]
 
-/// Runs `body`, compiled for the widest vectors that this processor has. `body` must be small enough to be inlined, or
-/// it simply runs as compiled for the baseline.
+/// Runs `body`, compiled for the widest vectors that this processor has. `body` must be small
+/// enough to be inlined, or it simply runs as compiled for the baseline.
 #[inline]
 pub(crate) fn vectorize<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just found to have AVX2, the one feature that the function asks for.
+            // SAFETY: the processor was just found to have AVX2, the one feature that the function
+            // asks for.
             return unsafe { with_avx2(body) };
         }
     }
     body()
 }
 
-/// A loop that is compiled for several widths of vectors. Its function is `#[inline(always)]`, and so should be what it calls:
-/// what is not inlined is compiled for the baseline.
+/// A loop that is compiled for several widths of vectors. Its function is `#[inline(always)]`, and
+/// so should be what it calls: what is not inlined is compiled for the baseline.
 pub(crate) trait Loop {
     /// Runs the loop.
     fn run(self);
@@ -36,7 +38,8 @@ pub(crate) fn run_wide(body: impl Loop) {
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just found to have AVX2, the one feature that the function asks for.
+            // SAFETY: the processor was just found to have AVX2, the one feature that the function
+            // asks for.
             return unsafe { loop_with_avx2(body) };
         }
     }
@@ -49,19 +52,22 @@ fn loop_with_avx2(body: impl Loop) {
     body.run();
 }
 
-/// Calls `body`, compiled for the widest vectors that this processor has, with [`Fused`] where products
-/// can be added with one rounding, else with [`Plain`]. As for [`vectorize`], it must be small.
+/// Calls `body`, compiled for the widest vectors that this processor has, with [`Fused`] where
+/// products can be added with one rounding, else with [`Plain`]. As for [`vectorize`], it must be
+/// small.
 #[inline]
 pub(crate) fn vectorize_products(body: impl Body) {
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("fma") {
             if std::arch::is_x86_feature_detected!("avx512f") {
-                // SAFETY: the processor was just found to have both features that the function asks for.
+                // SAFETY: the processor was just found to have both features that the function asks
+                // for.
                 return unsafe { with_avx512(body) };
             }
             if std::arch::is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor was just found to have both features that the function asks for.
+                // SAFETY: the processor was just found to have both features that the function asks
+                // for.
                 return unsafe { with_fma(body) };
             }
         }

@@ -1,5 +1,5 @@
-//! The hyperbolic tangent and the error function in single precision, in arithmetic alone, so that loops over them are
-//! vectorized and their results are the same on every platform.
+//! The hyperbolic tangent and the error function in single precision, in arithmetic alone, so that
+//! loops over them are vectorized and their results are the same on every platform.
 
 use crate::exp::exp_f32;
 
@@ -7,7 +7,8 @@ use crate::exp::exp_f32;
 #[inline(always)]
 pub(crate) fn tanh_f32(x: f32) -> f32 {
     let size = x.abs();
-    // Near zero the fifth convergent of the continued fraction x / (1 + x² / (3 + x² / (5 + …))), else by the exponential.
+    // Near zero the fifth convergent of the continued fraction x / (1 + x² / (3 + x² / (5 + …))),
+    // else by the exponential.
     let square = x * x;
     let near = x * ((square + 105.0) * square + 945.0) / ((15.0 * square + 420.0) * square + 945.0);
     let far = 1.0 - 2.0 / (exp_f32(2.0 * size) + 1.0);
@@ -15,8 +16,9 @@ pub(crate) fn tanh_f32(x: f32) -> f32 {
     if size < 0.625 { near } else { far }
 }
 
-/// The complementary error function of `x >= 0`, with a relative error of about 10⁻⁶ for results that are not tiny: the
-/// Chebyshev approximation of W. H. Press and others, *Numerical Recipes*, of its logarithm.
+/// The complementary error function of `x >= 0`, with a relative error of about 10⁻⁶ for results
+/// that are not tiny: the Chebyshev approximation of W. H. Press and others, *Numerical Recipes*,
+/// of its logarithm.
 #[inline(always)]
 fn erfc_of_positive(x: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.5 * x);

@@ -22,7 +22,8 @@ pub struct TileMut<'a, T> {
     owner: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: a tile is an exclusive borrow of the elements in its window, so it moves between threads as `&mut [T]` does.
+// SAFETY: a tile is an exclusive borrow of the elements in its window, so it moves between threads
+// as `&mut [T]` does.
 unsafe impl<T: Send> Send for TileMut<'_, T> {}
 
 /// The layout of a batch of matrices in a slice, and its cut into tiles.
@@ -178,9 +179,10 @@ impl<'a, T> TileMut<'a, T> {
         }))
     }
 
-    /// Cuts a dense tensor of this shape into windows of at most `tile_rows` rows. The tensor is seen with its axes in
-    /// another order, in which axis `i` of the tensor is axis `order[i]`: a batch of matrices, whose last axis is also
-    /// the tensor's. Windows come in the order of the batch, and then of the rows.
+    /// Cuts a dense tensor of this shape into windows of at most `tile_rows` rows. The tensor is
+    /// seen with its axes in another order, in which axis `i` of the tensor is axis `order[i]`: a
+    /// batch of matrices, whose last axis is also the tensor's. Windows come in the order of the
+    /// batch, and then of the rows.
     pub(crate) fn views(
         slice: &'a mut [T],
         shape: &[usize],
@@ -211,8 +213,9 @@ impl<'a, T> TileMut<'a, T> {
         for _ in 0..matrices {
             let [matrix] = walk.offsets();
             for first in (0..*rows).step_by(tile_rows) {
-                // SAFETY: no axis has an extent of zero, so this element of the tensor exists. `order` is a permutation of
-                // the axes, so windows, which differ in the batch or in their rows, have no element in common.
+                // SAFETY: no axis has an extent of zero, so this element of the tensor exists.
+                // `order` is a permutation of the axes, so windows, which differ in the batch or in
+                // their rows, have no element in common.
                 let start = unsafe { start.add(matrix + first * row_stride) };
                 let rows = tile_rows.min(rows - first);
                 windows.push(Self { start, rows, cols: *cols, row_stride: *row_stride, owner: PhantomData });

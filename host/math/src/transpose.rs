@@ -9,8 +9,8 @@ use crate::{BlockOp, Element, ShapeError};
 
 /// The side of the squares in which two axes are exchanged.
 const TILE: usize = 16;
-/// The number of rows that are written at a time if they are shorter than a square. They stay in the
-/// first-level cache while each of their columns is read in turn.
+/// The number of rows that are written at a time if they are shorter than a square. They stay in
+/// the first-level cache while each of their columns is read in turn.
 const FEW_COLUMNS_ROWS: usize = 256;
 
 /// A permutation of axes: axis `i` of the output is axis `permutation[i]` of the operand.

@@ -57,7 +57,8 @@ unsafe impl HostAllocator for LimitedAllocator {
     }
 
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        // SAFETY: the block is the inner allocator's, for this layout; the caller promises the rest.
+        // SAFETY: the block is the inner allocator's, for this layout; the caller promises the
+        // rest.
         unsafe { self.inner.deallocate(block, layout) };
         self.used_bytes.fetch_sub(layout.size(), Ordering::Relaxed);
     }

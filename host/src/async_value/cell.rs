@@ -1,8 +1,8 @@
 //! The counted cell behind a handle: a 16-byte header and the payload in place.
 //!
-//! A cell is either *typed* (payload `T`, or a shared [`Diagnostic`] in the same bytes once it has failed) or
-//! *indirect* (payload another handle). This file owns layout, allocation and destruction; it knows nothing
-//! of waiting.
+//! A cell is either *typed* (payload `T`, or a shared [`Diagnostic`] in the same bytes once it has
+//! failed) or *indirect* (payload another handle). This file owns layout, allocation and
+//! destruction; it knows nothing of waiting.
 
 use std::{
     alloc::Layout,
@@ -84,8 +84,8 @@ impl CellPtr {
 
     #[inline]
     pub(super) fn header(&self) -> &Header {
-        // SAFETY: a `CellPtr` is held by a handle, by a borrower of a handle, or by the producer of a pending value. Each
-        // of them keeps the cell alive.
+        // SAFETY: a `CellPtr` is held by a handle, by a borrower of a handle, or by the producer of
+        // a pending value. Each of them keeps the cell alive.
         unsafe { self.0.as_ref() }
     }
 
@@ -118,15 +118,18 @@ impl CellPtr {
     /// Puts a waiter on the cell's list, unless it is available.
     ///
     /// # Safety
-    /// The caller owns the waiter, as [`StateWord::push`] demands. The cell is alive until the waiter has been pushed;
-    /// from then on it may go at any time, by what the waiter does on another thread.
+    /// The caller owns the waiter, as [`StateWord::push`] demands. The cell is alive until the
+    /// waiter has been pushed; from then on it may go at any time, by what the waiter does on
+    /// another thread.
     pub(super) unsafe fn push(self, waiter: NonNull<Waiter>) -> Enqueue {
-        // SAFETY: the cell is alive and the waiter the caller's, as this function demands. The only reference that
-        // exists when the cell may go is the one to the state word, an atomic, which may dangle while `push` returns.
+        // SAFETY: the cell is alive and the waiter the caller's, as this function demands. The only
+        // reference that exists when the cell may go is the one to the state word, an atomic, which
+        // may dangle while `push` returns.
         unsafe { (*self.0.as_ptr()).state.push(waiter) }
     }
 
-    /// Gives one handle back. With the last one the cell goes, unless its producer is still at work.
+    /// Gives one handle back. With the last one the cell goes, unless its producer is still at
+    /// work.
     ///
     /// # Safety
     /// The caller owns that handle and does not use the pointer again.
@@ -141,8 +144,8 @@ impl CellPtr {
     /// As [`CellPtr::release`], for an available value whose payload needs no drop.
     ///
     /// # Safety
-    /// The caller owns the handle and does not use the pointer again. It has seen that the value is available, and the
-    /// cell was allocated for a `T`.
+    /// The caller owns the handle and does not use the pointer again. It has seen that the value is
+    /// available, and the cell was allocated for a `T`.
     #[inline]
     pub(super) unsafe fn release_empty<T>(self) {
         if self.header().refs.release() == Release::Last {
@@ -164,7 +167,8 @@ impl CellPtr {
     /// Makes the value available; the waiters that come back must be run.
     ///
     /// # Safety
-    /// The caller is the producer, has written the payload for this state, and does not use the pointer again.
+    /// The caller is the producer, has written the payload for this state, and does not use the
+    /// pointer again.
     #[inline]
     pub(super) unsafe fn publish(self, state: State) -> WaiterList {
         let published = self.header().state.publish(state);
@@ -181,8 +185,8 @@ impl CellPtr {
     /// The cell was allocated for a `T`, has no payload yet, and nobody else uses it but to wait.
     #[inline]
     pub(super) unsafe fn write<T: Value>(self, value: T) {
-        // SAFETY: the cell was allocated for a `T` and its payload's place is free, as this function demands. Every
-        // payload's place has room for a word, because an error takes one.
+        // SAFETY: the cell was allocated for a `T` and its payload's place is free, as this
+        // function demands. Every payload's place has room for a word, because an error takes one.
         unsafe {
             if T::INLINE {
                 self.payload::<u64>().write(scalar_bits(value));
@@ -202,7 +206,8 @@ impl CellPtr {
     /// `word` came from [`CellPtr::as_ptr`].
     #[inline]
     pub(super) unsafe fn from_ptr(word: *mut ()) -> Self {
-        // SAFETY: `word` came from `as_ptr`, as this function demands, which gives the address of a cell.
+        // SAFETY: `word` came from `as_ptr`, as this function demands, which gives the address of a
+        // cell.
         Self(unsafe { NonNull::new_unchecked(word.cast()) })
     }
 
@@ -213,11 +218,13 @@ impl CellPtr {
     #[inline]
     pub(super) unsafe fn payload<T>(&self) -> *mut T {
         let offset = mem::offset_of!(Typed<T>, payload);
-        // SAFETY: the offset lies in the cell's allocation, which was made for `Typed<T>`, as this function demands.
+        // SAFETY: the offset lies in the cell's allocation, which was made for `Typed<T>`, as this
+        // function demands.
         unsafe { self.0.as_ptr().cast::<u8>().add(offset).cast::<T>() }
     }
 
-    /// Size, alignment and payload offset of a cell for payloads of this layout, as `repr(C)` lays it out.
+    /// Size, alignment and payload offset of a cell for payloads of this layout, as `repr(C)` lays
+    /// it out.
     fn cell_layout(payload: Layout) -> (Layout, usize) {
         let error = Layout::new::<Arc<Diagnostic>>();
         let align = payload.align().max(error.align());
@@ -252,7 +259,8 @@ impl CellPtr {
     /// # Safety
     /// The caller is the producer, and there is no payload.
     pub(super) unsafe fn write_error(&self, error: Arc<Diagnostic>) {
-        // SAFETY: the cell has no payload, as this function demands, and the place is as large and aligned as an `Arc`.
+        // SAFETY: the cell has no payload, as this function demands, and the place is as large and
+        // aligned as an `Arc`.
         unsafe { self.error_place().write(error) };
     }
 
@@ -261,8 +269,8 @@ impl CellPtr {
     /// # Safety
     /// The state has been seen to be `Error`, and the cell is not indirect.
     pub(super) unsafe fn error(&self) -> &Arc<Diagnostic> {
-        // SAFETY: the state has been seen to be `Error`, as this function demands, and the producer writes the error
-        // before it publishes that state.
+        // SAFETY: the state has been seen to be `Error`, as this function demands, and the producer
+        // writes the error before it publishes that state.
         unsafe { &*self.error_place() }
     }
 
@@ -273,13 +281,13 @@ impl CellPtr {
         let state = self.state();
         let type_index = self.type_index();
         if state == State::Concrete && type_index.is_scalar() {
-            // SAFETY: nobody uses the cell again, as this function demands. A scalar needs no drop, and its cell has the
-            // layout of a word's.
+            // SAFETY: nobody uses the cell again, as this function demands. A scalar needs no drop,
+            // and its cell has the layout of a word's.
             return unsafe { self.deallocate(Layout::new::<Typed<u64>>()) };
         }
         if type_index == tags::INDIRECT {
-            // SAFETY: the value is available and nobody uses the cell again, as this function demands. Available indirect
-            // cells hold a handle in either state.
+            // SAFETY: the value is available and nobody uses the cell again, as this function
+            // demands. Available indirect cells hold a handle in either state.
             return unsafe {
                 self.payload::<AsyncValue>().drop_in_place();
                 self.deallocate(Layout::new::<Typed<AsyncValue>>());
@@ -287,8 +295,9 @@ impl CellPtr {
         }
         let (payload, drop) = self.payload_info();
         let (layout, offset) = Self::cell_layout(payload);
-        // SAFETY: the value is available and nobody uses the cell again, as this function demands. The state says whether
-        // the payload or an error is there, in a cell of the layout that the table of types gives.
+        // SAFETY: the value is available and nobody uses the cell again, as this function demands.
+        // The state says whether the payload or an error is there, in a cell of the layout that the
+        // table of types gives.
         unsafe {
             match (state, drop) {
                 (State::Concrete, Some(drop)) => drop(self.0.as_ptr().cast::<u8>().add(offset)),
@@ -301,11 +310,12 @@ impl CellPtr {
     }
 
     /// # Safety
-    /// The cell was allocated with this layout, its payload is gone, and nobody uses the pointer again.
+    /// The cell was allocated with this layout, its payload is gone, and nobody uses the pointer
+    /// again.
     #[inline]
     unsafe fn deallocate(self, layout: Layout) {
-        // SAFETY: the cell came from `allocate` with this layout and nobody uses it again, as this function demands. The
-        // header is still there.
+        // SAFETY: the cell came from `allocate` with this layout and nobody uses it again, as this
+        // function demands. The header is still there.
         unsafe {
             self.0.drop_in_place();
             pool::deallocate(self.0.cast(), layout);

@@ -14,8 +14,9 @@ use crate::{diagnostic::Diagnostic, value::Value};
 
 /// A future that completes when a value is available, whether it is a payload or an error.
 ///
-/// `value.await` creates it. It needs no particular async runtime. The work queue of the value's producer
-/// must have threads that run without being waited for; the single-threaded queue has none.
+/// `value.await` creates it. It needs no particular async runtime. The work queue of the value's
+/// producer must have threads that run without being waited for; the single-threaded queue has
+/// none.
 #[must_use = "futures do nothing unless polled"]
 #[derive(Debug)]
 pub struct ValueFuture {
@@ -46,7 +47,8 @@ impl Future for ValueFuture {
                 self.waker = Some(waker);
             }
         }
-        // The value may have become available before the new waker was stored. Nobody wakes that one.
+        // The value may have become available before the new waker was stored. Nobody wakes that
+        // one.
         if self.value.is_available() { Poll::Ready(self.value.clone()) } else { Poll::Pending }
     }
 }

@@ -1,14 +1,16 @@
 //! A type-erased value that may be pending.
 //!
-//! [`AsyncValue`] is a handle of 16 bytes. It is a scalar (kept in the handle, never allocated), a shared
-//! error, or a counted pointer to a cell whose payload becomes available once. Handles know no host, no
-//! queue and no device.
+//! [`AsyncValue`] is a handle of 16 bytes. It is a scalar (kept in the handle, never allocated), a
+//! shared error, or a counted pointer to a cell whose payload becomes available once. Handles know
+//! no host, no queue and no device.
 //!
-//! A value is made pending by its producer's side, [`Promise`], [`Constructed`] or [`IndirectPromise`], each
-//! of which is unique and used up by producing; so no sequence of safe calls produces a value twice or reads
-//! one that is not there. Dropping a producer produces an error.
+//! A value is made pending by its producer's side, [`Promise`], [`Constructed`] or
+//! [`IndirectPromise`], each of which is unique and used up by producing; so no sequence of safe
+//! calls produces a value twice or reads one that is not there. Dropping a producer produces an
+//! error.
 //!
-//! The protocol of waiting is told in `state.rs`; how waiters run in bounded stack, in `waiters.rs`.
+//! The protocol of waiting is told in `state.rs`; how waiters run in bounded stack, in
+//! `waiters.rs`.
 
 #![expect(unsafe_code, reason = "type-erased payloads in place and intrusive waiter lists")]
 
@@ -59,7 +61,8 @@ pub enum Status {
 pub struct AsyncValue {
     /// A [`TypeIndex`], widened.
     tag: usize,
-    /// What the tag says: the bits of a scalar, a [`CellPtr`], or what [`Arc::into_raw`] made of an error.
+    /// What the tag says: the bits of a scalar, a [`CellPtr`], or what [`Arc::into_raw`] made of an
+    /// error.
     word: *mut (),
 }
 
@@ -75,8 +78,8 @@ fn scalar_bits<T: Value>(scalar: T) -> u64 {
     bits
 }
 
-// SAFETY: payloads are `Send + Sync` (`Value` requires it), errors are shared by `Arc`, and a cell's state
-// and count are atomic.
+// SAFETY: payloads are `Send + Sync` (`Value` requires it), errors are shared by `Arc`, and a
+// cell's state and count are atomic.
 unsafe impl Send for AsyncValue {}
 // SAFETY: a shared handle gives shared access to payloads, which are `Sync`, and to atomics.
 unsafe impl Sync for AsyncValue {}
@@ -201,13 +204,14 @@ impl AsyncValue {
             return None;
         }
         if cell.type_index() == T::type_index() {
-            // SAFETY: the type matches, and a published payload is not changed until the cell is destroyed,
-            // which this handle prevents.
+            // SAFETY: the type matches, and a published payload is not changed until the cell is
+            // destroyed, which this handle prevents.
             return Some(unsafe { &*cell.payload::<T>() });
         }
         if cell.type_index() == tags::INDIRECT {
-            // SAFETY: the state is `Concrete`, so that the handle that an indirect cell holds was published, and it is not
-            // changed while this handle keeps the cell. It is not indirect itself (`collapse`): the recursion ends there.
+            // SAFETY: the state is `Concrete`, so that the handle that an indirect cell holds was
+            // published, and it is not changed while this handle keeps the cell. It is not indirect
+            // itself (`collapse`): the recursion ends there.
             return unsafe { &*cell.payload::<AsyncValue>() }.get::<T>();
         }
         None
@@ -216,7 +220,8 @@ impl AsyncValue {
     /// Returns the error, if the value is one.
     pub fn error(&self) -> Option<Arc<Diagnostic>> {
         if self.tag() == tags::ERROR {
-            // SAFETY: the tag says that the word came from `Arc::into_raw`; the handle keeps its reference.
+            // SAFETY: the tag says that the word came from `Arc::into_raw`; the handle keeps its
+            // reference.
             let shared =
                 ManuallyDrop::new(unsafe { Arc::from_raw(self.word.cast::<Diagnostic>().cast_const()) });
             return Some(Arc::clone(&shared));
@@ -271,7 +276,8 @@ impl AsyncValue {
         /// # Safety
         /// `link` is the first field of a `PoolBox<Closure<F>>` that is owned by nobody else.
         unsafe fn run<F: FnOnce()>(link: *mut Waiter) {
-            // SAFETY: `link` leads to a `PoolBox<Closure<F>>` that nobody else owns, as this function demands.
+            // SAFETY: `link` leads to a `PoolBox<Closure<F>>` that nobody else owns, as this
+            // function demands.
             let waiter = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Closure<F>>()) };
             (waiter.into_inner().closure)();
         }
@@ -286,7 +292,8 @@ impl AsyncValue {
         let Some(list) = self.wait_list() else { return waiter() };
         // Waiters may be run by this copy of the crate or by the host's, so their panics end here.
         let node = if is_library() { node(panics::contained(Box::new(waiter))) } else { node(waiter) };
-        // SAFETY: the node is a box of this very closure, owned by nobody else; this handle keeps the cell alive.
+        // SAFETY: the node is a box of this very closure, owned by nobody else; this handle keeps
+        // the cell alive.
         if unsafe { list.push(node) } == Enqueue::Available {
             // SAFETY: the list did not take it, so this is its one run.
             unsafe { (node.as_ref().run)(node.as_ptr()) };
@@ -303,14 +310,16 @@ impl AsyncValue {
     pub(crate) fn collapse(self) -> Self {
         match self.cell() {
             Some(cell) if cell.type_index() == tags::INDIRECT && self.is_available() => {
-                // SAFETY: an available indirect cell holds a handle, which is never indirect itself.
+                // SAFETY: an available indirect cell holds a handle, which is never indirect
+                // itself.
                 unsafe { &*cell.payload::<AsyncValue>() }.clone()
             }
             _ => self,
         }
     }
 
-    /// Makes the handle what kernels get soonest: an available scalar in the handle itself, and without indirection.
+    /// Makes the handle what kernels get soonest: an available scalar in the handle itself, and
+    /// without indirection.
     #[inline]
     pub(crate) fn unbox(&mut self) {
         let Some(cell) = self.cell() else { return };
@@ -320,7 +329,8 @@ impl AsyncValue {
             // SAFETY: published; the payload of a cell of a scalar is a word.
             let value = unsafe { Self::from_bits(cell.type_index(), cell.payload::<u64>().read()) };
             mem::forget(mem::replace(self, value));
-            // SAFETY: the handle just forgotten owned a reference; the value was seen available, and needs no drop.
+            // SAFETY: the handle just forgotten owned a reference; the value was seen available,
+            // and needs no drop.
             unsafe { cell.release_empty::<u64>() };
         } else if cell.type_index() == tags::INDIRECT {
             // SAFETY: published; an indirect cell holds a handle.
@@ -332,13 +342,15 @@ impl AsyncValue {
             // A copy of a scalar needs no count and no drop.
             let value = Self { tag: value.tag, word: value.word };
             mem::forget(mem::replace(self, value));
-            // SAFETY: the handle just forgotten owned a reference. The value was seen available, the cell was allocated for
-            // a handle, and the handle in it is not counted, so that it needs no drop.
+            // SAFETY: the handle just forgotten owned a reference. The value was seen available,
+            // the cell was allocated for a handle, and the handle in it is not counted, so that it
+            // needs no drop.
             unsafe { cell.release_empty::<Self>() };
         }
     }
 
-    /// Returns the number of values in this process that live in cells. It is exact while other threads are quiet.
+    /// Returns the number of values in this process that live in cells. It is exact while other
+    /// threads are quiet.
     pub fn live_count() -> usize {
         process_tables().live_cells.count()
     }
@@ -352,10 +364,11 @@ impl WaitList {
     /// Puts an intrusive waiter on the list, unless the value is available.
     ///
     /// # Safety
-    /// The caller owns the waiter; when this returns `Pushed`, the list does. A handle to the value exists until
-    /// the waiter has been pushed; what the waiter does may then end it.
+    /// The caller owns the waiter; when this returns `Pushed`, the list does. A handle to the value
+    /// exists until the waiter has been pushed; what the waiter does may then end it.
     pub(crate) unsafe fn push(self, waiter: NonNull<Waiter>) -> Enqueue {
-        // SAFETY: the waiter is the caller's and a handle keeps the cell until it is pushed, as this function demands.
+        // SAFETY: the waiter is the caller's and a handle keeps the cell until it is pushed, as
+        // this function demands.
         unsafe { self.0.push(waiter) }
     }
 }
@@ -388,14 +401,15 @@ impl AsyncValue {
         (tags::CELL.0..=tags::ERROR.0).contains(&self.tag().0)
     }
 
-    // Out of line, as is `release`: handles are cloned and dropped everywhere, and most of them are scalars.
+    // Out of line, as is `release`: handles are cloned and dropped everywhere, and most of them are
+    // scalars.
     #[inline(never)]
     fn acquire(&self) {
         if let Some(cell) = self.cell() {
             cell.acquire();
         } else {
-            // SAFETY: a counted handle that is no cell is an error: the word came from `Arc::into_raw`, and this
-            // handle holds a reference.
+            // SAFETY: a counted handle that is no cell is an error: the word came from
+            // `Arc::into_raw`, and this handle holds a reference.
             unsafe { Arc::increment_strong_count(self.word.cast::<Diagnostic>().cast_const()) };
         }
     }
@@ -408,8 +422,8 @@ impl AsyncValue {
             // SAFETY: the handle owns one reference.
             unsafe { cell.release() };
         } else {
-            // SAFETY: a counted handle that is no cell is an error: the word came from `Arc::into_raw`, and this handle owns
-            // the reference.
+            // SAFETY: a counted handle that is no cell is an error: the word came from
+            // `Arc::into_raw`, and this handle owns the reference.
             drop(unsafe { Arc::from_raw(self.word.cast::<Diagnostic>().cast_const()) });
         }
     }

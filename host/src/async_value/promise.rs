@@ -1,7 +1,8 @@
 //! The producing side of a value: each value has exactly one producer, which is used once.
 //!
-//! Making the value available consumes the promise. Dropping a promise, because its task panicked or never ran, makes the
-//! value an [`ErrorCode::Abandoned`] error, so that no consumer waits forever.
+//! Making the value available consumes the promise. Dropping a promise, because its task panicked
+//! or never ran, makes the value an [`ErrorCode::Abandoned`] error, so that no consumer waits
+//! forever.
 
 use std::{
     marker::PhantomData,
@@ -32,10 +33,12 @@ fn abandoned() -> Arc<Diagnostic> {
 /// Makes a value available.
 ///
 /// # Safety
-/// The caller is its producer, has written the payload for this state, and does not use the pointer again.
+/// The caller is its producer, has written the payload for this state, and does not use the pointer
+/// again.
 #[inline]
 unsafe fn publish(cell: CellPtr, state: State) {
-    // SAFETY: the caller is the producer, has written the payload and gives the pointer up, as this function demands.
+    // SAFETY: the caller is the producer, has written the payload and gives the pointer up, as this
+    // function demands.
     let waiters = unsafe { cell.publish(state) };
     waiters::run(waiters);
 }
@@ -47,7 +50,8 @@ pub struct Promise<T: Value> {
     marker: PhantomData<fn(T)>,
 }
 
-// SAFETY: the promise gives access to the payload only by value, and `T` may be sent; the cell's state is atomic.
+// SAFETY: the promise gives access to the payload only by value, and `T` may be sent; the cell's
+// state is atomic.
 unsafe impl<T: Value> Send for Promise<T> {}
 // SAFETY: a shared promise offers nothing.
 unsafe impl<T: Value> Sync for Promise<T> {}
@@ -66,7 +70,8 @@ impl<T: Value> Promise<T> {
         self.construct(value).set_available();
     }
 
-    /// Stores the payload without making the value available, so that the payload can still be changed.
+    /// Stores the payload without making the value available, so that the payload can still be
+    /// changed.
     pub fn construct(self, value: T) -> Constructed<T> {
         let cell = mem::ManuallyDrop::new(self).cell;
         // SAFETY: the cell was made for a `T`, is pending, and this is its one producer.
@@ -129,7 +134,8 @@ impl<T: Value> Constructed<T> {
     }
 
     fn fail(&mut self, error: Arc<Diagnostic>) {
-        // SAFETY: the payload is constructed and only this producer can reach it; then its place is free.
+        // SAFETY: the payload is constructed and only this producer can reach it; then its place is
+        // free.
         unsafe {
             self.cell.payload::<T>().drop_in_place();
             self.cell.write_error(error);
@@ -154,7 +160,8 @@ impl<T: Value> ops::Deref for Constructed<T> {
 
 impl<T: Value> ops::DerefMut for Constructed<T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: constructed, and only this producer, which is borrowed exclusively, can reach it until it is published.
+        // SAFETY: constructed, and only this producer, which is borrowed exclusively, can reach it
+        // until it is published.
         unsafe { &mut *self.cell.payload::<T>() }
     }
 }
@@ -195,8 +202,8 @@ impl IndirectPromise {
     #[inline]
     fn settle(self, target: AsyncValue, state: State) {
         let cell = mem::ManuallyDrop::new(self).cell;
-        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer, which is used
-        // up.
+        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one
+        // producer, which is used up.
         unsafe {
             cell.payload::<AsyncValue>().write(target);
             publish(cell, state);
@@ -219,8 +226,8 @@ impl IndirectPromise {
         let Some(list) = target.wait_list() else { return self.forward_now(target) };
         let link = Waiter { next: ptr::null_mut(), run: Forward::run };
         let forward = PoolBox::new(|| Forward { link, promise: self, target }).into_raw();
-        // SAFETY: the box is given up; once pushed, the list owns it and `run` takes it back. It holds a handle of the
-        // value until then.
+        // SAFETY: the box is given up; once pushed, the list owns it and `run` takes it back. It
+        // holds a handle of the value until then.
         if unsafe { list.push(forward.cast()) } == Enqueue::Available {
             // SAFETY: the list did not take it, so this is its one run.
             unsafe { Forward::run(forward.as_ptr().cast()) };
@@ -240,8 +247,8 @@ impl IndirectPromise {
 
 impl Drop for IndirectPromise {
     fn drop(&mut self) {
-        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one producer, which is used
-        // up.
+        // SAFETY: an indirect cell holds an `AsyncValue`; it is pending and this is its one
+        // producer, which is used up.
         unsafe {
             self.cell.payload::<AsyncValue>().write(AsyncValue::from_error(abandoned()));
             publish(self.cell, State::Error);
@@ -261,8 +268,8 @@ impl Forward {
     /// # Safety
     /// `link` is the first field of a `PoolBox<Forward>` that is owned by nobody else.
     unsafe fn run(link: *mut Waiter) {
-        // SAFETY: `link` leads to a `PoolBox<Forward>` that nobody else owns, as this function demands, because it is
-        // the first field of a `repr(C)` struct.
+        // SAFETY: `link` leads to a `PoolBox<Forward>` that nobody else owns, as this function
+        // demands, because it is the first field of a `repr(C)` struct.
         let forward = unsafe { PoolBox::from_raw(NonNull::new_unchecked(link).cast::<Self>()) };
         let Self { promise, target, .. } = forward.into_inner();
         promise.forward_now(target);

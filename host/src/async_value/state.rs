@@ -1,8 +1,8 @@
 //! Every atomic of the asynchronous value, and nothing else.
 //!
 //! # Protocol
-//! A cell has a count of its **handles** and one **state word**. The word holds two tag bits and a pointer to a
-//! list of waiters:
+//! A cell has a count of its **handles** and one **state word**. The word holds two tag bits and a
+//! pointer to a list of waiters:
 //!
 //! ```text
 //!   tag Pending,  list = waiters, newest first (may be empty)
@@ -11,24 +11,28 @@
 //!   tag Error,    list = null                 payload is the error
 //! ```
 //!
-//! The producer holds no reference: a pending word says that a producer exists. The last handle destroys the cell if the
-//! value is available, and otherwise the publication does. Dropping the last handle of a pending value sets the tag
-//! `Orphaned` ([`StateWord::orphan`]) and leaves the cell to the producer, who finds the tag when publishing. If the
-//! producer publishes first, `orphan` says so, and the thread that dropped the handle destroys the cell.
+//! The producer holds no reference: a pending word says that a producer exists. The last handle
+//! destroys the cell if the value is available, and otherwise the publication does. Dropping the
+//! last handle of a pending value sets the tag `Orphaned` ([`StateWord::orphan`]) and leaves the
+//! cell to the producer, who finds the tag when publishing. If the producer publishes first,
+//! `orphan` says so, and the thread that dropped the handle destroys the cell.
 //!
-//! The word becomes available exactly once, by [`StateWord::publish`], which only the cell's one producer calls. It
-//! returns the list of waiters, which the producer then owns and must run. Unless the cell was orphaned, it may be gone
-//! the moment it is published. A waiter is pushed only while the tag is `Pending`, by the holder of a handle. A push that
-//! finds the value available hands the waiter back, and its owner must run it.
+//! The word becomes available exactly once, by [`StateWord::publish`], which only the cell's one
+//! producer calls. It returns the list of waiters, which the producer then owns and must run.
+//! Unless the cell was orphaned, it may be gone the moment it is published. A waiter is pushed only
+//! while the tag is `Pending`, by the holder of a handle. A push that finds the value available
+//! hands the waiter back, and its owner must run it.
 //!
-//! * `publish` is a release: what the producer wrote to the payload before is seen by whoever reads an
-//!   available tag with acquire. It is also an acquire, so that the publisher sees the waiters' contents.
-//! * A push is a release, for the same reason, and so is `orphan`, because the producer then destroys the cell.
-//! * The last handle is released with acquire-release, so that the one who destroys the payload has seen
-//!   every other use of it.
+//! * `publish` is a release: what the producer wrote to the payload before is seen by whoever reads
+//!   an available tag with acquire. It is also an acquire, so that the publisher sees the waiters'
+//!   contents.
+//! * A push is a release, for the same reason, and so is `orphan`, because the producer then
+//!   destroys the cell.
+//! * The last handle is released with acquire-release, so that the one who destroys the payload has
+//!   seen every other use of it.
 //!
-//! Whether a payload that is not yet published has been constructed is no business of this word: it is part
-//! of the producer's type (`Promise` or `Constructed`).
+//! Whether a payload that is not yet published has been constructed is no business of this word: it
+//! is part of the producer's type (`Promise` or `Constructed`).
 
 use std::ptr::{self, NonNull};
 
@@ -76,7 +80,8 @@ pub(crate) enum Enqueue {
     Available,
 }
 
-/// The waiters that a publication released, newest first. The holder owns them and must run each of them once.
+/// The waiters that a publication released, newest first. The holder owns them and must run each of
+/// them once.
 ///
 /// Only [`StateWord::publish`] makes one, so that its pointer leads to waiters that were pushed.
 #[must_use]
@@ -145,7 +150,8 @@ impl StateWord {
         state_of(self.0.load(Ordering::Acquire))
     }
 
-    /// Whether the value is still pending, asked by the holder of a handle; if not, the payload may be read.
+    /// Whether the value is still pending, asked by the holder of a handle; if not, the payload may
+    /// be read.
     #[inline]
     pub(crate) fn is_pending(&self) -> bool {
         // While there is a handle, nobody says `Orphaned`.
@@ -155,16 +161,16 @@ impl StateWord {
     /// Puts `waiter` on the list, unless the value is available.
     ///
     /// # Safety
-    /// `waiter` points to a valid waiter that the caller owns, and that nobody else uses. If this returns
-    /// [`Enqueue::Pushed`], the list owns it.
+    /// `waiter` points to a valid waiter that the caller owns, and that nobody else uses. If this
+    /// returns [`Enqueue::Pushed`], the list owns it.
     pub(crate) unsafe fn push(&self, waiter: NonNull<Waiter>) -> Enqueue {
         let mut word = self.0.load(Ordering::Acquire);
         loop {
             if state_of(word) != State::Pending {
                 return Enqueue::Available;
             }
-            // SAFETY: the waiter is valid and the caller's alone, as this function demands, until the exchange below
-            // succeeds.
+            // SAFETY: the waiter is valid and the caller's alone, as this function demands, until
+            // the exchange below succeeds.
             unsafe { (*waiter.as_ptr()).next = word };
             match self.0.compare_exchange_weak(word, waiter.as_ptr(), Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return Enqueue::Pushed,
@@ -173,7 +179,8 @@ impl StateWord {
         }
     }
 
-    /// Makes the value available. Only the one producer may call this, once, after writing the payload.
+    /// Makes the value available. Only the one producer may call this, once, after writing the
+    /// payload.
     #[inline]
     pub(crate) fn publish(&self, state: State) -> Published {
         debug_assert_ne!(state, State::Pending);
@@ -193,7 +200,8 @@ impl StateWord {
         Published { waiters: WaiterList(word.map_addr(|word| word & !TAG)), is_orphan }
     }
 
-    /// Leaves the cell to the producer, unless the value is available. For the one who released the last handle.
+    /// Leaves the cell to the producer, unless the value is available. For the one who released the
+    /// last handle.
     #[inline]
     pub(crate) fn orphan(&self) -> Orphaned {
         let mut word = self.0.load(Ordering::Acquire);
@@ -234,7 +242,8 @@ impl RefCount {
     /// One handle less.
     #[inline]
     pub(crate) fn release(&self) -> Release {
-        // The only handle cannot be copied while it is being dropped, so that no read-modify-write is needed.
+        // The only handle cannot be copied while it is being dropped, so that no read-modify-write
+        // is needed.
         if self.0.load(Ordering::Acquire) == 1 {
             return Release::Last;
         }

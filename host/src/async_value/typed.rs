@@ -22,7 +22,8 @@ impl<T: Value> AsyncValueRef<T> {
         Self::from_untyped_unchecked(AsyncValue::from_error(error))
     }
 
-    /// Gives an untyped value a type. A value that turns out to have another type reads as an error.
+    /// Gives an untyped value a type. A value that turns out to have another type reads as an
+    /// error.
     pub fn from_untyped(value: AsyncValue) -> Self {
         Self::from_untyped_unchecked(value)
     }

@@ -1,8 +1,8 @@
 //! Runs waiters in bounded stack.
 //!
-//! A waiter may make further values available, whose waiters do the same: a chain as long as the program. So
-//! only the outermost publication on a thread runs waiters; inner ones append theirs to the thread's queue.
-//! Waiters of one value run in the order they were added.
+//! A waiter may make further values available, whose waiters do the same: a chain as long as the
+//! program. So only the outermost publication on a thread runs waiters; inner ones append theirs to
+//! the thread's queue. Waiters of one value run in the order they were added.
 
 use std::{
     any::Any,
@@ -48,10 +48,12 @@ impl Queue {
     fn drain(&self) {
         let mut first_panic: Option<Box<dyn Any + Send>> = None;
         loop {
-            // A panic ends the inner loop only. Guarding all waiters at once costs less than guarding each.
+            // A panic ends the inner loop only. Guarding all waiters at once costs less than
+            // guarding each.
             let ran = panic::catch_unwind(AssertUnwindSafe(|| {
                 while let Some(waiter) = self.pop() {
-                    // SAFETY: the waiter came from a `WaiterList` and has left the queue, so that this is its one run.
+                    // SAFETY: the waiter came from a `WaiterList` and has left the queue, so that
+                    // this is its one run.
                     unsafe { (waiter.as_ref().run)(waiter.as_ptr()) };
                 }
             }));
@@ -72,7 +74,8 @@ impl Queue {
         let newest = list.into_newest();
         let (mut oldest, mut rest) = (ptr::null_mut::<Waiter>(), newest);
         while !rest.is_null() {
-            // SAFETY: the list's waiters are valid, linked up to null, and now this queue's (`WaiterList`).
+            // SAFETY: the list's waiters are valid, linked up to null, and now this queue's
+            // (`WaiterList`).
             let next = unsafe { std::mem::replace(&mut (*rest).next, oldest) };
             oldest = rest;
             rest = next;
@@ -81,7 +84,8 @@ impl Queue {
         if self.head.get().is_null() {
             self.head.set(oldest);
         } else {
-            // SAFETY: the queue is not empty, so its tail is a waiter that `append` took and `pop` has not returned.
+            // SAFETY: the queue is not empty, so its tail is a waiter that `append` took and `pop`
+            // has not returned.
             unsafe { (*tail).next = oldest };
         }
     }

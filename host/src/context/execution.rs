@@ -42,7 +42,8 @@ struct Shared {
     program: Arc<BefFile>,
 }
 
-/// The place of a kernel call, for errors that are found later. It keeps the program alive, and not the request.
+/// The place of a kernel call, for errors that are found later. It keeps the program alive, and not
+/// the request.
 #[derive(Clone)]
 pub struct CallSite {
     program: Arc<BefFile>,
@@ -114,12 +115,14 @@ impl ExecutionContext {
         self.shared.program.source_location(self.location)
     }
 
-    /// Returns a number that identifies the current kernel's place within its program, also if the source is not known.
+    /// Returns a number that identifies the current kernel's place within its program, also if the
+    /// source is not known.
     pub fn location_id(&self) -> u32 {
         self.location
     }
 
-    /// Returns the current kernel's place for later use, or `None` if the context is at no place of a program.
+    /// Returns the current kernel's place for later use, or `None` if the context is at no place of
+    /// a program.
     #[inline]
     pub fn call_site(&self) -> Option<CallSite> {
         if self.kernel == NO_KERNEL && self.location == NO_LOCATION {
@@ -133,8 +136,9 @@ impl ExecutionContext {
         self.shared.program.kernel_name(self.kernel)
     }
 
-    /// Makes an error final: gives it the current place and kernel, tells the host's diagnostic handler, and
-    /// shares it. An error that has a place already was told before and passes unchanged.
+    /// Makes an error final: gives it the current place and kernel, tells the host's diagnostic
+    /// handler, and shares it. An error that has a place already was told before and passes
+    /// unchanged.
     #[cold]
     pub fn emit(&self, mut error: Diagnostic) -> Arc<Diagnostic> {
         if error.location.is_none() {
@@ -147,8 +151,8 @@ impl ExecutionContext {
         Arc::new(error)
     }
 
-    /// Makes an error that another host found final: keeps its place, notes the current one, tells this host's diagnostic
-    /// handler, and shares it.
+    /// Makes an error that another host found final: keeps its place, notes the current one, tells
+    /// this host's diagnostic handler, and shares it.
     #[cold]
     pub fn emit_remote(&self, mut error: Diagnostic) -> Arc<Diagnostic> {
         if error.location.is_none() {
@@ -174,7 +178,8 @@ impl ExecutionContext {
         }
     }
 
-    /// Computes a value on the work queue. A panic in `work` makes the value an error at this place.
+    /// Computes a value on the work queue. A panic in `work` makes the value an error at this
+    /// place.
     pub fn spawn<T: Value>(
         &self,
         work: impl FnOnce() -> Result<T, Diagnostic> + Send + 'static,
@@ -185,10 +190,11 @@ impl ExecutionContext {
         value
     }
 
-    /// Computes a value on the blocking pool, where `work` may wait. A panic in `work` makes the value an error at this
-    /// place.
+    /// Computes a value on the blocking pool, where `work` may wait. A panic in `work` makes the
+    /// value an error at this place.
     ///
-    /// If the request is cancelled meanwhile, the value is that error at once. `work` runs on, and its result is dropped.
+    /// If the request is cancelled meanwhile, the value is that error at once. `work` runs on, and
+    /// its result is dropped.
     pub fn spawn_blocking<T: Value>(
         &self,
         work: impl FnOnce() -> Result<T, Diagnostic> + Send + 'static,
@@ -213,8 +219,8 @@ fn catch<T>(work: impl FnOnce() -> Result<T, Diagnostic>) -> Result<T, Diagnosti
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(kernel_panic(&*payload)))
 }
 
-/// The context of a called function, which shares what it can with its caller's without counting a reference:
-/// calls are frequent, and the caller's context outlives them.
+/// The context of a called function, which shares what it can with its caller's without counting a
+/// reference: calls are frequent, and the caller's context outlives them.
 pub(crate) struct BorrowedContext<'c> {
     cx: ManuallyDrop<ExecutionContext>,
     /// Whether `cx` has a reference of its own.
@@ -240,8 +246,8 @@ impl<'c> BorrowedContext<'c> {
 
     /// The caller's context as it is.
     pub(crate) fn same(caller: &'c ExecutionContext) -> Self {
-        // SAFETY: the copy's reference is never released (`owned` is false), and the lifetime keeps the caller's
-        // alive for as long as the copy is used.
+        // SAFETY: the copy's reference is never released (`owned` is false), and the lifetime keeps
+        // the caller's alive for as long as the copy is used.
         let cx = ManuallyDrop::new(unsafe { ptr::read(caller) });
         Self { cx, owned: false, caller: PhantomData }
     }

@@ -14,7 +14,8 @@ impl ReadableFolders {
         Self(Some(folders))
     }
 
-    /// Checks that a program may read a file. Links are followed first, so that none leads out of a folder.
+    /// Checks that a program may read a file. Links are followed first, so that none leads out of a
+    /// folder.
     pub(super) fn check(&self, path: &Path) -> Result<(), Diagnostic> {
         let Some(folders) = &self.0 else { return Ok(()) };
         let refused = || {

@@ -100,18 +100,20 @@ impl HostContextBuilder {
         self
     }
 
-    /// Sets how many calls of functions a request may have pending at a time, [`MAX_PENDING_CALLS`] by default.
+    /// Sets how many calls of functions a request may have pending at a time, [`MAX_PENDING_CALLS`]
+    /// by default.
     ///
-    /// A call is pending while kernels of it wait for their arguments, and while it waits for its turn on the work queue.
-    /// A request that exceeds the bound is cancelled with [`ErrorCode::ResourceExhausted`].
+    /// A call is pending while kernels of it wait for their arguments, and while it waits for its
+    /// turn on the work queue. A request that exceeds the bound is cancelled with
+    /// [`ErrorCode::ResourceExhausted`].
     #[must_use]
     pub fn max_pending_calls(mut self, count: usize) -> Self {
         self.max_pending_calls = count;
         self
     }
 
-    /// Lets programs read the files of these folders alone, of those that they name themselves. By default they may read all
-    /// files.
+    /// Lets programs read the files of these folders alone, of those that they name themselves. By
+    /// default they may read all files.
     #[must_use]
     pub fn readable_folders(mut self, folders: Vec<PathBuf>) -> Self {
         self.folders = ReadableFolders::only(folders);
@@ -135,7 +137,8 @@ impl HostContextBuilder {
 }
 
 impl HostContext {
-    /// Returns a builder for a host that runs work on `work_queue` and takes memory from `allocator`.
+    /// Returns a builder for a host that runs work on `work_queue` and takes memory from
+    /// `allocator`.
     pub fn builder(
         work_queue: Arc<dyn ConcurrentWorkQueue>,
         allocator: Arc<dyn HostAllocator>,
@@ -159,8 +162,8 @@ impl HostContext {
     /// Checks that programs may read a file that they name themselves.
     ///
     /// # Errors
-    /// [`ErrorCode::FailedPrecondition`] if the file is outside of the folders that the host lets programs read, or does not
-    /// exist there.
+    /// [`ErrorCode::FailedPrecondition`] if the file is outside of the folders that the host lets
+    /// programs read, or does not exist there.
     pub fn check_readable(&self, path: &Path) -> Result<(), Diagnostic> {
         self.folders.check(path)
     }
@@ -188,8 +191,8 @@ impl HostContext {
         self.timer.schedule(at, action)
     }
 
-    /// Writes text that a kernel prints. The text of one call stays together. A failing output is ignored, because a
-    /// closed pipe must not fail the program.
+    /// Writes text that a kernel prints. The text of one call stays together. A failing output is
+    /// ignored, because a closed pipe must not fail the program.
     pub fn print(&self, text: fmt::Arguments<'_>) {
         let mut output = self.output.lock();
         let _ = output.write_fmt(text);
@@ -243,8 +246,9 @@ impl HostContext {
 
     /// Calls `run`, which starts some work, and waits until the values it returns are available.
     ///
-    /// This is cheaper than calling `run` and [`HostContext::await_values`], because tasks that `run` adds need not be
-    /// handed from one thread to another. `run` counts as a task, so it must not wait for the queue.
+    /// This is cheaper than calling `run` and [`HostContext::await_values`], because tasks that
+    /// `run` adds need not be handed from one thread to another. `run` counts as a task, so it must
+    /// not wait for the queue.
     ///
     /// # Errors
     /// [`ErrorCode::FailedPrecondition`] on a compute thread of this host, which must never wait.
@@ -266,7 +270,8 @@ impl HostContext {
     /// Waits until no task is running or queued, and no work outside of the queue is in flight.
     ///
     /// # Errors
-    /// [`ErrorCode::FailedPrecondition`] within a task of this host's queue, which would wait for itself.
+    /// [`ErrorCode::FailedPrecondition`] within a task of this host's queue, which would wait for
+    /// itself.
     pub fn quiesce(&self) -> Result<(), Diagnostic> {
         if self.work_queue.is_worker_thread() || self.work_queue.is_blocking_thread() {
             return Err(Diagnostic::new(
@@ -288,9 +293,11 @@ impl HostContext {
         }
     }
 
-    /// Counts work outside of the queue that will produce values, so that [`HostContext::quiesce`] waits for it.
+    /// Counts work outside of the queue that will produce values, so that [`HostContext::quiesce`]
+    /// waits for it.
     ///
-    /// The work ends when the guard is dropped. If its end adds a task to the queue, add that first.
+    /// The work ends when the guard is dropped. If its end adds a task to the queue, add that
+    /// first.
     pub fn external_work(&self) -> ExternalWork {
         let mut state = self.external.state.lock();
         state.outstanding += 1;
@@ -299,7 +306,8 @@ impl HostContext {
         ExternalWork(self.external.clone())
     }
 
-    /// Returns the host's one `T`, which the first call makes with `create`. `create` must not ask for another.
+    /// Returns the host's one `T`, which the first call makes with `create`. `create` must not ask
+    /// for another.
     pub fn shared_context<T: Any + Send + Sync>(&self, create: impl FnOnce() -> T) -> Arc<T> {
         self.shared.get_or_create(create)
     }

@@ -1,7 +1,7 @@
 //! The surroundings of a kernel, from the host down to one call.
 //!
-//! A [`HostContext`] is one computer's runtime, a [`RequestContext`] is one request to it, and an [`ExecutionContext`] is
-//! one kernel call of a request.
+//! A [`HostContext`] is one computer's runtime, a [`RequestContext`] is one request to it, and an
+//! [`ExecutionContext`] is one kernel call of a request.
 
 mod execution;
 mod folders;

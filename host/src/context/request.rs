@@ -1,4 +1,5 @@
-//! One request: what its kernels share, when it is cancelled, and how many calls it may have pending.
+//! One request: what its kernels share, when it is cancelled, and how many calls it may have
+//! pending.
 
 use std::{
     collections::BTreeMap,
@@ -20,9 +21,10 @@ use crate::{
 
 /// The common context of all kernels that answer one request.
 ///
-/// Once the request is cancelled, by hand, by its deadline or by a bound that it exceeds, kernels that have not started
-/// return the cancellation as their error. The results of blocking kernels that still run become that error at once.
-/// Kernels that compute for long ask [`RequestContext::is_cancelled`] now and then.
+/// Once the request is cancelled, by hand, by its deadline or by a bound that it exceeds, kernels
+/// that have not started return the cancellation as their error. The results of blocking kernels
+/// that still run become that error at once. Kernels that compute for long ask
+/// [`RequestContext::is_cancelled`] now and then.
 pub struct RequestContext {
     host: Arc<HostContext>,
     resources: Arc<ResourceContext>,
@@ -42,7 +44,8 @@ struct Waiting {
     calls: BTreeMap<u64, OnCancel>,
 }
 
-/// A call registered with [`RequestContext::when_cancelled`]. Dropping this cancels the registration.
+/// A call registered with [`RequestContext::when_cancelled`]. Dropping this cancels the
+/// registration.
 #[must_use]
 pub struct CancellationHook {
     request: Weak<RequestContext>,
@@ -94,7 +97,8 @@ impl RequestContext {
 
     /// Cancels the request after `limit` with [`ErrorCode::DeadlineExceeded`].
     ///
-    /// Values that [`RequestContext::await_values`] waits for are errors then, even if a kernel still runs.
+    /// Values that [`RequestContext::await_values`] waits for are errors then, even if a kernel
+    /// still runs.
     ///
     /// # Errors
     /// [`ErrorCode::ResourceExhausted`] if the host's timer cannot be started.
@@ -128,11 +132,11 @@ impl RequestContext {
         }
     }
 
-    /// Calls `call` with the reason when the request is cancelled, on the thread that cancels it, or at once if it has been
-    /// cancelled before.
+    /// Calls `call` with the reason when the request is cancelled, on the thread that cancels it,
+    /// or at once if it has been cancelled before.
     ///
-    /// Dropping the result cancels the registration, unless the call has begun. This is for kernels whose results wait for
-    /// something outside of the host. `call` must be short.
+    /// Dropping the result cancels the registration, unless the call has begun. This is for kernels
+    /// whose results wait for something outside of the host. `call` must be short.
     pub fn when_cancelled(
         self: &Arc<Self>,
         call: impl FnOnce(&Arc<Diagnostic>) + Send + 'static,
@@ -150,8 +154,8 @@ impl RequestContext {
         CancellationHook { request: Arc::downgrade(self), id }
     }
 
-    /// Keeps a promise until [`UntilCancelled::take`] asks for it. If the request is cancelled first, `fail` gets the
-    /// promise and the reason.
+    /// Keeps a promise until [`UntilCancelled::take`] asks for it. If the request is cancelled
+    /// first, `fail` gets the promise and the reason.
     pub(crate) fn until_cancelled<P: Send + 'static>(
         self: &Arc<Self>,
         promise: P,
@@ -168,8 +172,8 @@ impl RequestContext {
         UntilCancelled { promise, _hook: hook }
     }
 
-    /// Waits until all `values` are available, or the request is cancelled. Values that are still pending then are
-    /// replaced by the cancellation.
+    /// Waits until all `values` are available, or the request is cancelled. Values that are still
+    /// pending then are replaced by the cancellation.
     ///
     /// # Errors
     /// [`ErrorCode::FailedPrecondition`] on a compute thread of the host, which must never wait.
@@ -192,7 +196,8 @@ impl RequestContext {
         Ok(values)
     }
 
-    /// Counts a call that begins and may stay pending. Returns whether the request may have that many.
+    /// Counts a call that begins and may stay pending. Returns whether the request may have that
+    /// many.
     #[inline]
     pub(crate) fn begin_call(&self) -> bool {
         self.pending_calls.fetch_add(1, Ordering::Relaxed) < self.host.max_pending_calls()

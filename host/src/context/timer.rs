@@ -1,5 +1,5 @@
-//! Runs closures at a given time: deadlines, and kernels that answer late. One thread, started when first
-//! needed; what is still waiting when the timer is dropped is dropped with it.
+//! Runs closures at a given time: deadlines, and kernels that answer late. One thread, started when
+//! first needed; what is still waiting when the timer is dropped is dropped with it.
 
 use std::{
     cmp::Ordering,
@@ -111,7 +111,8 @@ impl Drop for Timer {
         let thread = state.thread.take();
         drop(state);
         self.0.changed.notify_one();
-        // An action may hold the last handle to the host; the timer's thread cannot wait for itself.
+        // An action may hold the last handle to the host; the timer's thread cannot wait for
+        // itself.
         if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
             // A panicking action has already been reported by the panic hook.
             let _ = thread.join();

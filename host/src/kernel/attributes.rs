@@ -1,7 +1,8 @@
-//! Attributes as kernels take them: `Attr<i32>`, `Attr<str>`, `Attr<[i64]>`, `Attr<DenseAttribute>`.
+//! Attributes as kernels take them: `Attr<i32>`, `Attr<str>`, `Attr<[i64]>`,
+//! `Attr<DenseAttribute>`.
 //!
-//! Their bytes stay in the program. Loading the program reads scalars and the bounds of strings and arrays, so that a
-//! call neither searches nor checks.
+//! Their bytes stay in the program. Loading the program reads scalars and the bounds of strings and
+//! arrays, so that a call neither searches nor checks.
 
 use half::{bf16, f16};
 use tfrt_bef::{AggregateAttribute, DType, DenseAttribute, RawAttribute, ShapeAttribute};
@@ -64,8 +65,8 @@ pub trait AttributeType: sealed::Attribute {
     fn read<'f>(program: &'f BefFile, cell: &'f AttributeCell) -> Option<Self::Borrowed<'f>>;
 }
 
-/// An attribute parameter, such as `Attr<i32>`, `Attr<str>`, `Attr<[f32]>` or `Attr<DenseAttribute>`. Its value is the
-/// field `.0`.
+/// An attribute parameter, such as `Attr<i32>`, `Attr<str>`, `Attr<[f32]>` or
+/// `Attr<DenseAttribute>`. Its value is the field `.0`.
 pub struct Attr<'f, T: AttributeType + ?Sized>(pub T::Borrowed<'f>);
 
 /// All attributes after the fixed ones, each read as a `T`.
@@ -188,7 +189,8 @@ impl<'f> KernelFrame<'f> {
     /// Returns the attribute with this number. The kernel's signature must say that it is a `T`.
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::ErrorCode::InvalidArgument) if there is no such attribute, or it is of another kind.
+    /// [`InvalidArgument`](crate::ErrorCode::InvalidArgument) if there is no such attribute, or it
+    /// is of another kind.
     pub fn attribute<T: AttributeType + ?Sized>(&self, index: usize) -> Result<T::Borrowed<'f>, Diagnostic> {
         let cell = self.attributes().get(index);
         cell.and_then(|cell| T::read(self.program(), cell)).ok_or_else(|| {

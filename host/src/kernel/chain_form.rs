@@ -1,4 +1,5 @@
-//! Chain forms: kernels that do what others do, but take and give a chain, so that programs can order them.
+//! Chain forms: kernels that do what others do, but take and give a chain, so that programs can
+//! order them.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,8 +14,9 @@ use crate::{
 const CHAIN: TypeSpec = TypeSpec::Named(Chain::TYPE_NAME);
 
 impl Kernel {
-    /// Returns a kernel that does the same, takes a chain after its arguments unless the last one is a chain already, and
-    /// gives a chain after its results. `None` if there is no result, or if further arguments or results may follow.
+    /// Returns a kernel that does the same, takes a chain after its arguments unless the last one
+    /// is a chain already, and gives a chain after its results. `None` if there is no result, or if
+    /// further arguments or results may follow.
     pub(super) fn with_chain(&self, name: Cow<'static, str>) -> Option<Self> {
         let mut signature = self.signature.clone();
         let KernelSignature { arguments, rest_arguments, results, rest_results, .. } = &mut signature;

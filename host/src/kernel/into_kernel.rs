@@ -13,19 +13,20 @@ use crate::program::{KernelFn, KernelFrame, ScalarFn, ScalarFrame};
 
 /// A function with its signature, without its type.
 ///
-/// No path outside of this crate leads to this type, which seals [`IntoKernel`]: code that cannot name it cannot
-/// implement the trait, so that `scalar` always fits `signature`.
+/// No path outside of this crate leads to this type, which seals [`IntoKernel`]: code that cannot
+/// name it cannot implement the trait, so that `scalar` always fits `signature`.
 pub struct ErasedKernel {
     pub(super) signature: KernelSignature,
     pub(super) run: Arc<KernelFn>,
-    /// A shorter way to call the function, if its arguments and its one result are scalars and it keeps no state.
+    /// A shorter way to call the function, if its arguments and its one result are scalars and it
+    /// keeps no state.
     pub(super) scalar: Option<ScalarFn>,
 }
 
 /// A function that can be registered as a kernel.
 ///
-/// Every function with up to 22 [`KernelParameter`]s that returns a [`KernelResult`] implements it. `Sig` only tells the
-/// implementations apart. The trait is sealed.
+/// Every function with up to 22 [`KernelParameter`]s that returns a [`KernelResult`] implements it.
+/// `Sig` only tells the implementations apart. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
     note = "a kernel is a function of up to 22 `KernelParameter`s that returns a `KernelResult`"
@@ -43,8 +44,8 @@ pub trait IntoKernel<Sig>: Send + Sync + 'static {
 #[inline(always)]
 unsafe fn stateless<'f, F>() -> &'f F {
     debug_assert!(size_of::<F>() == 0);
-    // SAFETY: a reference to a type without size may point to any aligned address, and this function demands that the
-    // value exists.
+    // SAFETY: a reference to a type without size may point to any aligned address, and this
+    // function demands that the value exists.
     unsafe { NonNull::<F>::dangling().as_ref() }
 }
 
@@ -57,8 +58,8 @@ macro_rules! into_kernel {
             R: KernelResult + 'static,
             $($p: KernelParameter + 'static,)*
             F: Send + Sync + 'static,
-            // The first bound names the types as written, the second as they are for the frame at hand; together
-            // they let `Arg<T>` stand in a closure's parameters.
+            // The first bound names the types as written, the second as they are for the frame at
+            // hand; together they let `Arg<T>` stand in a closure's parameters.
             F: Fn($($p),*) -> R,
             F: for<'f> Fn($($p::Item<'f>),*) -> R,
         {
@@ -76,11 +77,12 @@ macro_rules! into_kernel {
                 let scalar: ScalarFn = |mut frame: ScalarFrame<'_>| {
                     let mut run = || -> Option<()> {
                         let mut next = 0..;
-                        // SAFETY: the frame has an operand for each argument and result of the kernel. The parameters
-                        // are `next` in number and each of them is one argument, because each has a `SCALAR`.
+                        // SAFETY: the frame has an operand for each argument and result of the
+                        // kernel. The parameters are `next` in number and each of them is one
+                        // argument, because each has a `SCALAR`.
                         $(let $p = unsafe { $p::SCALAR?.fetch(&frame, next.next()?) }?;)*
-                        // SAFETY: `F` has no size, or there would be no `scalar`. The kernel keeps the function that
-                        // `self` is, and is itself kept while it is called.
+                        // SAFETY: `F` has no size, or there would be no `scalar`. The kernel keeps
+                        // the function that `self` is, and is itself kept while it is called.
                         let function = unsafe { stateless::<F>() };
                         let result = call(function, $($p),*);
                         // SAFETY: the result's operand comes after those of the arguments.

@@ -1,7 +1,8 @@
 //! Kernels: host functions the executor dispatches, and the registry that knows them by name.
 //!
-//! The function is the definition: its parameters and result say what the kernel takes and returns. The dispatch shim,
-//! the types the verifier checks, the custom assembly and the reference page all come from them.
+//! The function is the definition: its parameters and result say what the kernel takes and returns.
+//! The dispatch shim, the types the verifier checks, the custom assembly and the reference page all
+//! come from them.
 //!
 //! ```
 //! use tfrt_host::{Attr, Chain, ExecutionContext, KernelRegistry};
@@ -114,13 +115,14 @@ impl Kernel {
         self.placement
     }
 
-    /// Returns whether every call runs at once, without waiting for its arguments. Programs can ask for the same with
-    /// `bef.nonstrict` on a single call.
+    /// Returns whether every call runs at once, without waiting for its arguments. Programs can ask
+    /// for the same with `bef.nonstrict` on a single call.
     pub fn is_non_strict(&self) -> bool {
         self.non_strict
     }
 
-    /// Returns whether the kernel has effects beyond its results, so that chains must order its calls.
+    /// Returns whether the kernel has effects beyond its results, so that chains must order its
+    /// calls.
     pub fn is_side_effecting(&self) -> bool {
         self.side_effecting
     }
@@ -135,25 +137,27 @@ impl Kernel {
         &self.aliases
     }
 
-    /// Returns the attributes that refer to functions, in the order in which the kernel sees the functions. The functions of
-    /// a kernel without such attributes are regions of the op, or its attribute `callee`.
+    /// Returns the attributes that refer to functions, in the order in which the kernel sees the
+    /// functions. The functions of a kernel without such attributes are regions of the op, or its
+    /// attribute `callee`.
     pub fn function_attributes(&self) -> &[FunctionAttribute] {
         &self.function_attributes
     }
 
-    /// Returns whether the kernel reads attributes whose kinds it does not know beforehand, so that programs state the kind
-    /// of each.
+    /// Returns whether the kernel reads attributes whose kinds it does not know beforehand, so that
+    /// programs state the kind of each.
     pub fn has_typed_attributes(&self) -> bool {
         self.typed_attributes
     }
 
-    /// Returns the name of the kernel that does the same but takes and gives a chain as its last argument and result; see
-    /// [`KernelRegistry::add_chain_form`].
+    /// Returns the name of the kernel that does the same but takes and gives a chain as its last
+    /// argument and result; see [`KernelRegistry::add_chain_form`].
     pub fn chain_form(&self) -> Option<&str> {
         self.chain_form.as_deref()
     }
 
-    /// Returns the kernel's custom assembly format, if the default for its signature is not what programs write.
+    /// Returns the kernel's custom assembly format, if the default for its signature is not what
+    /// programs write.
     pub fn assembly(&self) -> Option<&'static str> {
         self.assembly
     }
@@ -194,7 +198,8 @@ impl KernelBuilder<'_> {
 
     /// Names the attributes, in the order of the `Attr` parameters.
     ///
-    /// Programs pass attributes to a kernel in the order of their names, so the names must be sorted.
+    /// Programs pass attributes to a kernel in the order of their names, so the names must be
+    /// sorted.
     pub fn attributes(self, names: &[&'static str]) -> Self {
         debug_assert!(names.is_sorted(), "attributes of {} are not sorted", self.0.name);
         for (attribute, name) in self.0.signature.attributes.iter_mut().zip(names) {
@@ -203,7 +208,8 @@ impl KernelBuilder<'_> {
         self
     }
 
-    /// Lets programs use `alias` for the attribute `name`. Both must have the same place among the sorted names.
+    /// Lets programs use `alias` for the attribute `name`. Both must have the same place among the
+    /// sorted names.
     pub fn attribute_alias(self, name: &str, alias: &'static str) -> Self {
         let mut attributes = self.0.signature.attributes.iter_mut();
         let attribute = attributes.find(|attribute| attribute.name == name);
@@ -214,7 +220,8 @@ impl KernelBuilder<'_> {
         self
     }
 
-    /// Declares that the kernel has effects beyond its results, so that chains must order its calls.
+    /// Declares that the kernel has effects beyond its results, so that chains must order its
+    /// calls.
     pub fn side_effecting(self) -> Self {
         self.0.side_effecting = true;
         self
@@ -226,20 +233,23 @@ impl KernelBuilder<'_> {
         self
     }
 
-    /// Declares that the kernel reads the contents of the arguments with these numbers and of no others. Without this it
-    /// counts as reading every argument that has contents; see [`KernelRegistry::read_arguments`].
+    /// Declares that the kernel reads the contents of the arguments with these numbers and of no
+    /// others. Without this it counts as reading every argument that has contents; see
+    /// [`KernelRegistry::read_arguments`].
     pub fn reads(self, arguments: &[usize]) -> Self {
         self.0.read = Some(arguments.to_vec());
         self
     }
 
-    /// Declares that a result shares its contents with an argument, so that changing one changes the other.
+    /// Declares that a result shares its contents with an argument, so that changing one changes
+    /// the other.
     pub fn aliases(self, result: usize, argument: usize) -> Self {
         self.0.aliases.push(Alias { result, argument });
         self
     }
 
-    /// Names the attributes that refer to functions, one for each function that the kernel takes, sorted.
+    /// Names the attributes that refer to functions, one for each function that the kernel takes,
+    /// sorted.
     pub fn functions(self, names: &[&'static str]) -> Self {
         debug_assert!(names.is_sorted(), "function attributes of {} are not sorted", self.0.name);
         self.0.function_attributes =
@@ -253,8 +263,8 @@ impl KernelBuilder<'_> {
         self
     }
 
-    /// Declares that the kernel reads attributes whose kinds it does not know beforehand, so that programs state the kind
-    /// of each.
+    /// Declares that the kernel reads attributes whose kinds it does not know beforehand, so that
+    /// programs state the kind of each.
     pub fn typed_attributes(self) -> Self {
         self.0.typed_attributes = true;
         self
@@ -262,10 +272,11 @@ impl KernelBuilder<'_> {
 
     /// Runs the kernel as soon as the executor reaches it, without waiting for any argument.
     ///
-    /// Every argument may then be available, pending or an error. The kernel takes them as [`Arg<AsyncValue>`](Arg),
-    /// [`Rest<AsyncValue>`](Rest) or [`AsyncValueRef`](crate::AsyncValueRef); for other parameters, a pending value or
-    /// an error fails the call. A non-strict kernel cannot be [`blocking`](Self::blocking): programs that use such a
-    /// kernel do not load.
+    /// Every argument may then be available, pending or an error. The kernel takes them as
+    /// [`Arg<AsyncValue>`](Arg), [`Rest<AsyncValue>`](Rest) or
+    /// [`AsyncValueRef`](crate::AsyncValueRef); for other parameters, a pending value or an error
+    /// fails the call. A non-strict kernel cannot be [`blocking`](Self::blocking): programs that
+    /// use such a kernel do not load.
     pub fn non_strict(self) -> Self {
         self.0.non_strict = true;
         self
@@ -273,14 +284,16 @@ impl KernelBuilder<'_> {
 
     /// Runs the kernel on the blocking pool, because it may wait.
     ///
-    /// The executor waits for the arguments first. Programs that call a blocking kernel from a synchronous function, or
-    /// with `bef.nonstrict`, do not load: such a call would run on a compute thread, which must not wait.
+    /// The executor waits for the arguments first. Programs that call a blocking kernel from a
+    /// synchronous function, or with `bef.nonstrict`, do not load: such a call would run on a
+    /// compute thread, which must not wait.
     pub fn blocking(self) -> Self {
         self.0.placement = Placement::Blocking;
         self
     }
 
-    /// Lets independent calls run beside each other, because each computes for several microseconds or more.
+    /// Lets independent calls run beside each other, because each computes for several microseconds
+    /// or more.
     pub fn parallel(self) -> Self {
         self.0.placement = Placement::Parallel;
         self

@@ -62,7 +62,8 @@ impl ParameterError {
 
 /// A type that a kernel function may have as a parameter.
 ///
-/// The trait is sealed: the set of parameter types is fixed, and value types take part through [`Value`].
+/// The trait is sealed: the set of parameter types is fixed, and value types take part through
+/// [`Value`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     note = "use a `Value` by value, `Arg<T>` to borrow one, `Attr<T>` for an attribute, `Rest<T>` for further \
@@ -83,7 +84,8 @@ pub trait KernelParameter: sealed::Parameter + Sized {
 
 /// Reads a scalar argument of type `T`.
 ///
-/// Only the implementation for scalars makes one, so that a parameter with a `ScalarArgument` is exactly one argument.
+/// Only the implementation for scalars makes one, so that a parameter with a `ScalarArgument` is
+/// exactly one argument.
 #[doc(hidden)]
 pub struct ScalarArgument<T>(unsafe fn(&ScalarFrame<'_>, usize) -> Option<T>);
 
@@ -149,7 +151,8 @@ impl<T: Value + Clone> KernelParameter for T {
 
 /// A borrowed argument, such as `Arg<MyTensor>`.
 ///
-/// `Arg<AsyncValue>` accepts a value of any type. In a non-strict kernel that value may be pending or an error.
+/// `Arg<AsyncValue>` accepts a value of any type. In a non-strict kernel that value may be pending
+/// or an error.
 pub struct Arg<'f, T>(&'f T);
 
 impl<T> Deref for Arg<'_, T> {
@@ -165,11 +168,13 @@ impl<T: fmt::Debug> fmt::Debug for Arg<'_, T> {
     }
 }
 
-/// A type that [`Arg`] and [`Rest`] may name: a value type, one form of a value type, or [`AsyncValue`] for any value.
+/// A type that [`Arg`] and [`Rest`] may name: a value type, one form of a value type, or
+/// [`AsyncValue`] for any value.
 pub trait ArgumentType: Sized {
     /// The type that a program must pass.
     const SPEC: TypeSpec;
-    /// The type as error messages name it. It differs from `SPEC` if `Self` is one form of a value type.
+    /// The type as error messages name it. It differs from `SPEC` if `Self` is one form of a value
+    /// type.
     const EXPECTED: &'static str = match Self::SPEC {
         TypeSpec::Named(name) => name,
         TypeSpec::Any => "any",
@@ -210,7 +215,8 @@ impl<T: ArgumentType + 'static> KernelParameter for Arg<'_, T> {
 }
 
 impl<T: Value> sealed::Parameter for AsyncValueRef<T> {}
-/// A shared argument, for kernels that keep it, and for non-strict kernels that wait for it themselves.
+/// A shared argument, for kernels that keep it, and for non-strict kernels that wait for it
+/// themselves.
 impl<T: Value> KernelParameter for AsyncValueRef<T> {
     type Item<'f> = AsyncValueRef<T>;
 

@@ -45,8 +45,8 @@ impl KernelRegistry {
 
     /// Adds a kernel that reads its frame itself, such as control flow.
     ///
-    /// Programs are checked against `signature`. With [`KernelSignature::any`] calls may have any arguments, attributes,
-    /// functions and results.
+    /// Programs are checked against `signature`. With [`KernelSignature::any`] calls may have any
+    /// arguments, attributes, functions and results.
     pub fn add_raw(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -61,7 +61,8 @@ impl KernelRegistry {
         self.insert(name.into(), ErasedKernel { signature, run, scalar: None })
     }
 
-    /// Adds a native function. It receives the context, the arguments (perhaps pending) and the number of results.
+    /// Adds a native function. It receives the context, the arguments (perhaps pending) and the
+    /// number of results.
     pub fn add_native(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -80,11 +81,13 @@ impl KernelRegistry {
         }
     }
 
-    /// Adds a kernel `NAME.chained` that does what the kernel `name`, added before, does. It takes a chain after the
-    /// arguments, unless the last one is a chain already, and gives a chain after the results, which is available when they
-    /// are. Programs can order calls that read or change contents by it.
+    /// Adds a kernel `NAME.chained` that does what the kernel `name`, added before, does. It takes
+    /// a chain after the arguments, unless the last one is a chain already, and gives a chain after
+    /// the results, which is available when they are. Programs can order calls that read or change
+    /// contents by it.
     ///
-    /// The kernel has results, and neither further arguments nor further results may follow its fixed ones.
+    /// The kernel has results, and neither further arguments nor further results may follow its
+    /// fixed ones.
     pub fn add_chain_form(&mut self, name: &str) {
         let form_name: Cow<'static, str> = format!("{name}.chained").into();
         let kernel = self.kernels.get_mut(name).and_then(Arc::get_mut);
@@ -100,8 +103,9 @@ impl KernelRegistry {
         }
     }
 
-    /// Declares that values of this type have contents that kernels may change after the value is made, such as the
-    /// elements of a tensor. Calls that read and change the same contents need an order.
+    /// Declares that values of this type have contents that kernels may change after the value is
+    /// made, such as the elements of a tensor. Calls that read and change the same contents need an
+    /// order.
     pub fn add_mutable_type<T: Value>(&mut self) {
         self.mutable_types.insert(T::TYPE_NAME);
     }
@@ -116,8 +120,9 @@ impl KernelRegistry {
         self.mutable_types.contains(name)
     }
 
-    /// Returns the numbers of the arguments whose contents a kernel may read: those it declared, or all of mutable types.
-    /// The number after the last fixed argument stands for all further arguments.
+    /// Returns the numbers of the arguments whose contents a kernel may read: those it declared, or
+    /// all of mutable types. The number after the last fixed argument stands for all further
+    /// arguments.
     pub fn read_arguments(&self, kernel: &Kernel) -> Vec<usize> {
         if let Some(read) = &kernel.read {
             return read.clone();
@@ -137,7 +142,8 @@ impl KernelRegistry {
         }
         let kernel = Kernel::new(name.clone(), kernel);
         if self.kernels.contains_key(&name) {
-            // The first one stays; `check` reports the name, and the builder works on one that is thrown away.
+            // The first one stays; `check` reports the name, and the builder works on one that is
+            // thrown away.
             self.duplicates.push(name);
             return KernelBuilder(self.spare.insert(kernel));
         }

@@ -15,7 +15,8 @@ use crate::{
     value::Value,
 };
 
-/// A result that may fail on its own, while other results of the kernel succeed: `(Out<i32>, Out<i32>)`.
+/// A result that may fail on its own, while other results of the kernel succeed: `(Out<i32>,
+/// Out<i32>)`.
 #[derive(Debug)]
 pub struct Out<T>(pub Result<T, Diagnostic>);
 
@@ -37,7 +38,8 @@ pub trait ResultValue: Sized {
 
 /// Stores a scalar result of type `R`.
 ///
-/// Only the implementation for scalars makes one, so that a function with a `ScalarResult` has exactly one result.
+/// Only the implementation for scalars makes one, so that a function with a `ScalarResult` has
+/// exactly one result.
 #[doc(hidden)]
 pub struct ScalarResult<R>(unsafe fn(R, &mut ScalarFrame<'_>, usize));
 

@@ -1,5 +1,5 @@
-//! A kernel's Rust signature as data: the source of the verifier's types, of the custom assembly and of the kernel
-//! reference.
+//! A kernel's Rust signature as data: the source of the verifier's types, of the custom assembly
+//! and of the kernel reference.
 
 use tfrt_bef::DType;
 

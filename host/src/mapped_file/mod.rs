@@ -22,9 +22,10 @@ use crate::diagnostic::{Diagnostic, ErrorCode};
 /// The bytes of a file, mapped read-only. Opening copies nothing, and only the parts that are
 /// accessed are read. A file that cannot be mapped, such as a pipe, is read to its end.
 ///
-/// If another program changes the file meanwhile, the bytes change too. If it truncates the file, the
-/// lost bytes read as zeros, and [`MappedFile::check`] and [`check_mapped_files`] return an error. For
-/// that, the first mapping of the process installs a handler of SIGBUS, which passes every other fault on.
+/// If another program changes the file meanwhile, the bytes change too. If it truncates the file,
+/// the lost bytes read as zeros, and [`MappedFile::check`] and [`check_mapped_files`] return an
+/// error. For that, the first mapping of the process installs a handler of SIGBUS, which passes
+/// every other fault on.
 #[derive(Debug)]
 pub struct MappedFile(Contents);
 
@@ -34,7 +35,8 @@ enum Contents {
     Read(Vec<u8>),
 }
 
-/// A mapping in use. The order of the fields matters: what is unmapped must not be watched any more.
+/// A mapping in use. The order of the fields matters: what is unmapped must not be watched any
+/// more.
 #[derive(Debug)]
 struct Mapping {
     watched: Watched,
@@ -55,8 +57,8 @@ impl Mapping {
 /// The mappings of the process.
 static MAPPINGS: Mutex<Vec<Weak<Mapping>>> = Mutex::new(Vec::new());
 
-/// Checks that no file that the process has mapped, and still uses, has become shorter. If one has, results may
-/// have been computed from zeros. The check costs one load unless there is such a file.
+/// Checks that no file that the process has mapped, and still uses, has become shorter. If one has,
+/// results may have been computed from zeros. The check costs one load unless there is such a file.
 ///
 /// # Errors
 /// [`ErrorCode::Io`], with the name of the file.
@@ -84,9 +86,9 @@ pub fn release_mapped_pages(bytes: &[u8]) {
         let start = (range.start.addr() - mapping.map.as_ptr().addr()).next_multiple_of(MAX_PAGE_BYTES);
         let end = (range.end.addr() - mapping.map.as_ptr().addr()) / MAX_PAGE_BYTES * MAX_PAGE_BYTES;
         if start < end {
-            // SAFETY: the pages are a read-only map of a file, which is never written through. So the
-            // next access reads the same bytes from the file, and nothing is lost. Where the file was
-            // truncated, zeros were mapped, and zeros are read again.
+            // SAFETY: the pages are a read-only map of a file, which is never written through. So
+            // the next access reads the same bytes from the file, and nothing is lost. Where the
+            // file was truncated, zeros were mapped, and zeros are read again.
             let advised =
                 unsafe { mapping.map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, end - start) };
             // It is advice: if the system does not take it, the pages just stay.
@@ -161,8 +163,8 @@ impl MappedFile {
         Ok(Self(Contents::Mapped(mapping)))
     }
 
-    /// Checks that the file has not become shorter than it was when it was mapped, as far as reading its bytes
-    /// has shown that. Code that copies or decodes a file calls this afterwards.
+    /// Checks that the file has not become shorter than it was when it was mapped, as far as
+    /// reading its bytes has shown that. Code that copies or decodes a file calls this afterwards.
     ///
     /// # Errors
     /// [`ErrorCode::Io`], with the name of the file.

@@ -1,8 +1,9 @@
 //! Survives that a mapped file becomes shorter.
 //!
-//! The system answers an access behind the end of a mapped file with SIGBUS, whose default action ends the
-//! process. The handler here replaces the lost part of a mapping by zeros and marks the mapping, whose readers
-//! then report an error. Every other SIGBUS goes to the handler that was there before.
+//! The system answers an access behind the end of a mapped file with SIGBUS, whose default action
+//! ends the process. The handler here replaces the lost part of a mapping by zeros and marks the
+//! mapping, whose readers then report an error. Every other SIGBUS goes to the handler that was
+//! there before.
 
 use std::{
     ffi::c_void,
@@ -13,7 +14,8 @@ use std::{
     },
 };
 
-/// A watched mapping. Entries are reused and never freed, since the handler may look at them at any time.
+/// A watched mapping. Entries are reused and never freed, since the handler may look at them at any
+/// time.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// The address of the first byte; 0 if the entry is free.
@@ -93,13 +95,13 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// Returns the entry that a value of [`ENTRIES`] points to.
 fn dereference(latest: *const Entry) -> Option<&'static Entry> {
-    // SAFETY: `ENTRIES` is null or points to an entry that `Watched::new` has leaked after initializing it, and
-    // which it does not write to any more.
+    // SAFETY: `ENTRIES` is null or points to an entry that `Watched::new` has leaked after
+    // initializing it, and which it does not write to any more.
     unsafe { latest.as_ref() }
 }
 
-/// Replaces what is left of the mapping behind `address` by zeros. Returns whether `address` is inside a
-/// mapping. Async-signal-safe: it uses atomics and system calls alone.
+/// Replaces what is left of the mapping behind `address` by zeros. Returns whether `address` is
+/// inside a mapping. Async-signal-safe: it uses atomics and system calls alone.
 fn replace(address: usize) -> bool {
     let is_inside = |entry: &&Entry| {
         (entry.start.load(Ordering::Acquire)..entry.end.load(Ordering::Acquire)).contains(&address)
@@ -111,9 +113,9 @@ fn replace(address: usize) -> bool {
     let first = address - address % page;
     let bytes = entry.end.load(Ordering::Acquire).saturating_sub(first);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-    // SAFETY: the pages from `first` to the mapping's end belong to the mapping, which is read-only and which
-    // its owner unmaps as a whole after `Watched` is dropped. None of them can be read any more: the file ends
-    // before the page of `address`.
+    // SAFETY: the pages from `first` to the mapping's end belong to the mapping, which is read-only
+    // and which its owner unmaps as a whole after `Watched` is dropped. None of them can be read
+    // any more: the file ends before the page of `address`.
     let replaced = unsafe { libc::mmap(first as *mut c_void, bytes, libc::PROT_READ, flags, -1, 0) };
     if replaced == libc::MAP_FAILED {
         return false;
@@ -140,14 +142,15 @@ fn install() {
     if is_known {
         PREVIOUS.0.store(previous.sa_sigaction, Ordering::Release);
         PREVIOUS.1.store(previous.sa_flags & libc::SA_SIGINFO != 0, Ordering::Release);
-        // SAFETY: `action` is initialized, and its handler is async-signal-safe. Should the call fail, a
-        // truncated file ends the process as it would without the handler.
+        // SAFETY: `action` is initialized, and its handler is async-signal-safe. Should the call
+        // fail, a truncated file ends the process as it would without the handler.
         unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) };
     }
 }
 
 extern "C" fn on_sigbus(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the system passes a valid `siginfo_t` to handlers with SA_SIGINFO, and SIGBUS carries an address.
+    // SAFETY: the system passes a valid `siginfo_t` to handlers with SA_SIGINFO, and SIGBUS carries
+    // an address.
     let address = unsafe { (*info).si_addr() } as usize;
     if replace(address) {
         return;
@@ -155,8 +158,8 @@ extern "C" fn on_sigbus(signal: libc::c_int, info: *mut libc::siginfo_t, context
     match PREVIOUS.0.load(Ordering::Acquire) {
         libc::SIG_IGN => {}
         libc::SIG_DFL => {
-            // SAFETY: all bytes zero are a valid `sigaction`, which names the default action. The access is
-            // repeated after the return and ends the process.
+            // SAFETY: all bytes zero are a valid `sigaction`, which names the default action. The
+            // access is repeated after the return and ends the process.
             unsafe {
                 let action: libc::sigaction = mem::zeroed();
                 libc::sigaction(signal, &raw const action, ptr::null_mut());

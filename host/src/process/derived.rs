@@ -9,8 +9,8 @@ use std::{
 /// A derived value of any type.
 pub(crate) type Kept = Arc<dyn Any + Send + Sync>;
 
-/// The derived values of all buffers. Its lock is the standard library's, which copies of this code in kernel libraries
-/// can share.
+/// The derived values of all buffers. Its lock is the standard library's, which copies of this code
+/// in kernel libraries can share.
 #[derive(Debug)]
 pub(crate) struct DerivedValues(Mutex<Numbered>);
 
@@ -39,7 +39,8 @@ impl DerivedValues {
         self.lock().values.get(&number).cloned()
     }
 
-    /// Removes the value with this number and returns it. It may be large: drop it after the lock is free.
+    /// Removes the value with this number and returns it. It may be large: drop it after the lock
+    /// is free.
     pub(crate) fn remove(&self, number: u32) -> Option<Kept> {
         self.lock().values.remove(&number)
     }

@@ -1,7 +1,8 @@
 //! The count of live cells, for leak accounting.
 //!
-//! Each thread counts on its own, without read-modify-write operations. A cell made on one thread and destroyed on
-//! another adds one here and subtracts one there. The sum is exact while the other threads are quiet.
+//! Each thread counts on its own, without read-modify-write operations. A cell made on one thread
+//! and destroyed on another adds one here and subtracts one there. The sum is exact while the other
+//! threads are quiet.
 
 use std::sync::{
     Arc, Mutex, PoisonError,

@@ -1,8 +1,9 @@
-//! Tables of which there must be one per process: the types of values, the count of live cells, and what was derived
-//! from buffers.
+//! Tables of which there must be one per process: the types of values, the count of live cells, and
+//! what was derived from buffers.
 //!
-//! A shared object that is loaded as a kernel library has a copy of this crate, and with it a copy of the tables. It is
-//! made to use those of the process instead, see [`adopt_process_tables`]. This module knows neither values nor buffers.
+//! A shared object that is loaded as a kernel library has a copy of this crate, and with it a copy
+//! of the tables. It is made to use those of the process instead, see [`adopt_process_tables`].
+//! This module knows neither values nor buffers.
 
 #![expect(unsafe_code, reason = "the table of types is read without a lock")]
 
@@ -32,7 +33,8 @@ pub struct ProcessTables {
 }
 
 impl ProcessTables {
-    /// Raises a panic with this text, which code of the process can catch. Panic hooks are not called.
+    /// Raises a panic with this text, which code of the process can catch. Panic hooks are not
+    /// called.
     pub(crate) fn raise(&self, message: String) -> ! {
         (self.raise)(message)
     }
@@ -59,7 +61,8 @@ pub fn process_tables() -> &'static ProcessTables {
     if adopted.is_null() {
         &TABLES
     } else {
-        // SAFETY: only `adopt_process_tables` stores a pointer here, and it takes a `'static` reference.
+        // SAFETY: only `adopt_process_tables` stores a pointer here, and it takes a `'static`
+        // reference.
         unsafe { &*adopted }
     }
 }

@@ -35,7 +35,8 @@ impl TypeInfo {
         /// # Safety
         /// `payload` points to a valid `T` that is not used again.
         unsafe fn drop_payload<T>(payload: *mut u8) {
-            // SAFETY: `payload` points to a valid `T` that is not used again, as this function demands.
+            // SAFETY: `payload` points to a valid `T` that is not used again, as this function
+            // demands.
             unsafe { payload.cast::<T>().drop_in_place() }
         }
         Self {

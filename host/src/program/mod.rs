@@ -1,8 +1,9 @@
 //! A loaded program, and what a call of one of its kernels sees.
 //!
-//! A program's parts refer to each other by type, and so do these modules: a [`Plan`] holds kernels, a kernel is called
-//! with a [`KernelFrame`], a frame has an [`ExecutionContext`](crate::ExecutionContext), and a context keeps the
-//! program. How Rust functions become kernels (`kernel`) and how files become programs (`load`) build on this and are
+//! A program's parts refer to each other by type, and so do these modules: a [`Plan`] holds
+//! kernels, a kernel is called with a [`KernelFrame`], a frame has an
+//! [`ExecutionContext`](crate::ExecutionContext), and a context keeps the program. How Rust
+//! functions become kernels (`kernel`) and how files become programs (`load`) build on this and are
 //! unknown here.
 
 mod frame;

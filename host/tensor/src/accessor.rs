@@ -1,7 +1,8 @@
 //! [`Accessor`]: the name under which a kernel takes a tensor, so that a conflict can name both sides.
 //!
-//! A buffer stores the number of whoever holds it. The numbers come from a table in this module that only grows; a
-//! name takes its number once, on first use, so that taking a tensor costs no look-up.
+//! A buffer stores the number of whoever holds it. The numbers come from a table in this module
+//! that only grows; a name takes its number once, on first use, so that taking a tensor costs no
+//! look-up.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -31,8 +32,8 @@ impl Accessor {
         Self { name, number: AtomicU32::new(0) }
     }
 
-    /// An accessor whose name is made as the program runs. Each different name is kept for the life of the process: for
-    /// names of places in programs, where somebody wants to know them.
+    /// An accessor whose name is made as the program runs. Each different name is kept for the life
+    /// of the process: for names of places in programs, where somebody wants to know them.
     pub fn interned(name: &str) -> Self {
         let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
         let known = names.iter().copied().find(|&known| known == name);
@@ -82,7 +83,8 @@ impl Accessor {
     /// From reading to writing, without anybody else's getting in between.
     ///
     /// # Errors
-    /// The guard as it was, and DataRace while others read or FailedPrecondition if the memory is read-only.
+    /// The guard as it was, and DataRace while others read or FailedPrecondition if the memory is
+    /// read-only.
     pub fn upgrade(
         &self,
         guard: ReadGuard<HostBuffer>,

@@ -1,7 +1,7 @@
 //! [`CooHostTensor`]: the elements of a sparse tensor that are not zero, with their coordinates.
 //!
-//! Both lists are dense tensors and as mutable as those are, so that coordinates are checked whenever they are used,
-//! not only when the tensor is made.
+//! Both lists are dense tensors and as mutable as those are, so that coordinates are checked
+//! whenever they are used, not only when the tensor is made.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use crate::shape::{List, TensorShape};
 #[derive(Clone, Debug)]
 pub struct CooHostTensor {
     metadata: TensorMetadata,
-    /// Shared, so that every tensor is as small as a dense one: see [`HostTensor`](crate::HostTensor).
+    /// Shared, so that every tensor is as small as a dense one: see
+    /// [`HostTensor`](crate::HostTensor).
     parts: Arc<Parts>,
     converted: bool,
 }
@@ -31,7 +32,8 @@ struct Parts {
 }
 
 impl CooHostTensor {
-    /// A sparse tensor of these parts: `indices` is I64 of shape `[n, rank]`, `values` has shape `[n]`.
+    /// A sparse tensor of these parts: `indices` is I64 of shape `[n, rank]`, `values` has shape
+    /// `[n]`.
     ///
     /// # Errors
     /// InvalidArgument if the parts do not fit one another.
@@ -127,9 +129,10 @@ impl CooHostTensor {
 
     /// The coordinates as the tensor prints them.
     ///
-    /// Programs check how a converted dense tensor prints, and the original prints not its coordinates but the digits
-    /// of each element's row-major offset, with the extents as radices in reverse order. For equal extents the two are
-    /// the same. [`Self::indices`] always holds coordinates.
+    /// Programs check how a converted dense tensor prints, and the original prints not its
+    /// coordinates but the digits of each element's row-major offset, with the extents as radices
+    /// in reverse order. For equal extents the two are the same. [`Self::indices`] always holds
+    /// coordinates.
     ///
     /// # Errors
     /// DataRace while somebody writes.

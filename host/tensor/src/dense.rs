@@ -1,8 +1,8 @@
 //! [`DenseHostTensor`]: elements of one data type, row-major, in a host buffer.
 //!
-//! The tensor is a handle: clones share the elements. Elements are mutable and shared, and a program's chains order
-//! the accesses; every access here goes through a guard, so that a missing chain ends in a DataRace error. A tensor
-//! never changes its data type, shape or buffer.
+//! The tensor is a handle: clones share the elements. Elements are mutable and shared, and a
+//! program's chains order the accesses; every access here goes through a guard, so that a missing
+//! chain ends in a DataRace error. A tensor never changes its data type, shape or buffer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,8 @@ pub struct DenseHostTensor {
     buffer: HostBuffer,
 }
 
-// Counts of elements are counts of bytes, shifted: a division would take as long as a small op's loop.
+// Counts of elements are counts of bytes, shifted: a division would take as long as a small op's
+// loop.
 const _: () = {
     let mut number = 0;
     while number < DType::ALL.len() {
@@ -44,7 +45,8 @@ impl DenseHostTensor {
     /// A tensor whose elements are all zero (false).
     ///
     /// # Errors
-    /// OutOfMemory if the allocator has none; what [`TensorMetadata::size_bytes`] says of impossible tensors.
+    /// OutOfMemory if the allocator has none; what [`TensorMetadata::size_bytes`] says of
+    /// impossible tensors.
     pub fn allocate(metadata: TensorMetadata, allocator: &SharedAllocator) -> Result<Self, Diagnostic> {
         let size = metadata.size_bytes()?;
         let buffer = HostBuffer::allocate(size, element_align(metadata.dtype), allocator)
@@ -52,8 +54,8 @@ impl DenseHostTensor {
         Ok(Self { metadata, buffer })
     }
 
-    /// As [`DenseHostTensor::allocate`], but the elements may be anything: for results, all of which are written. (Booleans
-    /// are false, as not every byte is one.)
+    /// As [`DenseHostTensor::allocate`], but the elements may be anything: for results, all of
+    /// which are written. (Booleans are false, as not every byte is one.)
     ///
     /// # Errors
     /// As [`DenseHostTensor::allocate`].
@@ -206,15 +208,16 @@ impl DenseHostTensor {
     /// Takes the elements for writing, alone, in the name of `accessor`.
     ///
     /// # Errors
-    /// InvalidArgument if `T` is not the tensor's data type; DataRace while anybody else reads or writes;
-    /// FailedPrecondition if the memory is read-only.
+    /// InvalidArgument if `T` is not the tensor's data type; DataRace while anybody else reads or
+    /// writes; FailedPrecondition if the memory is read-only.
     #[inline]
     pub fn write<T: Element>(&self, accessor: &Accessor) -> Result<ElementsMut<T, &HostBuffer>, Diagnostic> {
         self.check_dtype::<T>()?;
         ElementsMut::new(elements::write(&self.buffer, accessor)?)
     }
 
-    /// As [`DenseHostTensor::read`], with a guard that keeps the buffer alive and may move to another thread.
+    /// As [`DenseHostTensor::read`], with a guard that keeps the buffer alive and may move to
+    /// another thread.
     ///
     /// # Errors
     /// As [`DenseHostTensor::read`].
@@ -223,7 +226,8 @@ impl DenseHostTensor {
         Elements::new(elements::read_owned(&self.buffer, accessor)?)
     }
 
-    /// As [`DenseHostTensor::write`], with a guard that keeps the buffer alive and may move to another thread.
+    /// As [`DenseHostTensor::write`], with a guard that keeps the buffer alive and may move to
+    /// another thread.
     ///
     /// # Errors
     /// As [`DenseHostTensor::write`].
@@ -265,8 +269,8 @@ impl DenseHostTensor {
         elements::read(&self.buffer, accessor)
     }
 
-    /// Takes the bytes for writing, whatever their type. Bytes that are no values of the data type make later
-    /// accesses by type an error.
+    /// Takes the bytes for writing, whatever their type. Bytes that are no values of the data type
+    /// make later accesses by type an error.
     ///
     /// # Errors
     /// DataRace while anybody else reads or writes; FailedPrecondition if the memory is read-only.
@@ -277,7 +281,8 @@ impl DenseHostTensor {
     /// The elements of a tensor that nobody else can reach.
     ///
     /// # Errors
-    /// InvalidArgument if `T` is not the tensor's data type; FailedPrecondition if the buffer is shared or read-only.
+    /// InvalidArgument if `T` is not the tensor's data type; FailedPrecondition if the buffer is
+    /// shared or read-only.
     pub fn elements_mut<T: Element>(&mut self) -> Result<&mut [T], Diagnostic> {
         self.check_dtype::<T>()?;
         let bytes = self.buffer.get_mut().ok_or_else(|| {

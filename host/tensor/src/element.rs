@@ -15,8 +15,8 @@ mod sealed {
 
 /// A Rust type that is the memory form of one data type. Sealed: the data types are fixed.
 ///
-/// The bounds say what a buffer of bytes needs to be read as `[Self]`: no padding, and bit patterns that can be
-/// checked (only `bool` has invalid ones).
+/// The bounds say what a buffer of bytes needs to be read as `[Self]`: no padding, and bit patterns
+/// that can be checked (only `bool` has invalid ones).
 pub trait Element:
     sealed::Sealed + CheckedBitPattern + NoUninit + PartialEq + Default + fmt::Debug + Send + Sync + 'static
 {
@@ -27,8 +27,8 @@ pub trait Element:
     #[doc(hidden)]
     const ANY_BITS: bool;
 
-    /// Prints as tensors print: integers in decimal, `bool` as 0 or 1, floating point as `%e` does, complex numbers
-    /// as `(re,im)`.
+    /// Prints as tensors print: integers in decimal, `bool` as 0 or 1, floating point as `%e` does,
+    /// complex numbers as `(re,im)`.
     fn print(self, out: &mut dyn fmt::Write) -> fmt::Result;
 
     /// Whether this is the element a sparse tensor leaves out.
@@ -84,7 +84,8 @@ elements! {
     Complex<f64> => Complex128, any_bits: true, |v, out| print_complex(v.re, v.im, out);
 }
 
-/// The types whose every bit pattern is a value are plain data; this fails to compile if the table above errs.
+/// The types whose every bit pattern is a value are plain data; this fails to compile if the table
+/// above errs.
 const _: () = {
     const fn any_bits<T: Element + bytemuck::AnyBitPattern>() {
         assert!(T::ANY_BITS);
@@ -114,8 +115,8 @@ fn print_complex(re: f64, im: f64, out: &mut dyn fmt::Write) -> fmt::Result {
 }
 
 /// Calls generic code with the Rust type of a data type that is known at run time only:
-/// `with_element!(dtype, |T| f::<T>(x), else g(dtype))`. The last part is for the data types without a plain memory
-/// form (strings, resources, variants).
+/// `with_element!(dtype, |T| f::<T>(x), else g(dtype))`. The last part is for the data types
+/// without a plain memory form (strings, resources, variants).
 #[macro_export]
 macro_rules! with_element {
     ($dtype:expr, |$T:ident| $body:expr, else $other:expr) => {

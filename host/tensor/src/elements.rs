@@ -1,7 +1,8 @@
-//! [`Elements`] and [`ElementsMut`]: a buffer's bytes as a slice of one Rust type, held for one kernel.
+//! [`Elements`] and [`ElementsMut`]: a buffer's bytes as a slice of one Rust type, held for one
+//! kernel.
 //!
-//! They are made only by tensors, which check the buffer's length and alignment; this module checks the bit patterns
-//! once and turns bytes into elements.
+//! They are made only by tensors, which check the buffer's length and alignment; this module checks
+//! the bit patterns once and turns bytes into elements.
 #![expect(unsafe_code, reason = "checked bytes become a slice of elements here")]
 
 use std::any::Any;
@@ -35,8 +36,8 @@ pub struct ElementsMut<T, B: Borrow<HostBuffer>> {
 
 /// Whether `bytes` are elements of type `T`, one after the other.
 ///
-/// The unsafe code of this module rests on it: it tests length and alignment, and bit patterns unless every one is a
-/// value ([`Element`] is sealed, and the claim is checked where it is made).
+/// The unsafe code of this module rests on it: it tests length and alignment, and bit patterns
+/// unless every one is a value ([`Element`] is sealed, and the claim is checked where it is made).
 fn are_elements<T: Element>(bytes: &[u8]) -> bool {
     bytes.len().is_multiple_of(size_of::<T>())
         && (bytes.is_empty() || bytes.as_ptr().cast::<T>().is_aligned())
@@ -67,7 +68,8 @@ impl<T: Element, B: Borrow<HostBuffer>> ElementsMut<T, B> {
 }
 
 impl<T: Element, B: Borrow<HostBuffer>> Elements<T, B> {
-    /// What `make` computes from all elements, kept with them until they change: see [`ReadGuard::derived`].
+    /// What `make` computes from all elements, kept with them until they change: see
+    /// [`ReadGuard::derived`].
     ///
     /// # Errors
     /// Those of `make`.
@@ -89,8 +91,8 @@ impl<T: Element, B: Borrow<HostBuffer>> Deref for Elements<T, B> {
         if bytes.is_empty() {
             return &[];
         }
-        // SAFETY: `new` checked that these bytes are aligned, whole and valid elements, and the guard has kept
-        // everybody from writing them since.
+        // SAFETY: `new` checked that these bytes are aligned, whole and valid elements, and the
+        // guard has kept everybody from writing them since.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
     }
 }
@@ -104,8 +106,8 @@ impl<T: Element, B: Borrow<HostBuffer>> Deref for ElementsMut<T, B> {
         if bytes.is_empty() {
             return &[];
         }
-        // SAFETY: `new` checked that these bytes are aligned, whole and valid elements, and since then only valid
-        // elements were written to them, through `deref_mut`.
+        // SAFETY: `new` checked that these bytes are aligned, whole and valid elements, and since
+        // then only valid elements were written to them, through `deref_mut`.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
     }
 }
@@ -117,8 +119,8 @@ impl<T: Element, B: Borrow<HostBuffer>> DerefMut for ElementsMut<T, B> {
         if bytes.is_empty() {
             return &mut [];
         }
-        // SAFETY: as in `deref`; the bytes are borrowed mutably, and an `Element` has no padding, so that whatever is
-        // written leaves every byte initialized.
+        // SAFETY: as in `deref`; the bytes are borrowed mutably, and an `Element` has no padding,
+        // so that whatever is written leaves every byte initialized.
         unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / size_of::<T>()) }
     }
 }

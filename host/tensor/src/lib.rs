@@ -1,8 +1,10 @@
-//! Host tensors: data types, shapes, dense, scalar, sparse and string tensors, and the files they are kept in.
+//! Host tensors: data types, shapes, dense, scalar, sparse and string tensors, and the files they
+//! are kept in.
 //!
-//! It computes nothing with the elements but conversions between forms; mathematics is elsewhere. Every access to
-//! elements that others can reach goes through a guard named by an [`Accessor`], so that two kernels without a chain
-//! between them end in a DataRace error instead of undefined behaviour.
+//! It computes nothing with the elements but conversions between forms; mathematics is elsewhere.
+//! Every access to elements that others can reach goes through a guard named by an [`Accessor`], so
+//! that two kernels without a chain between them end in a DataRace error instead of undefined
+//! behaviour.
 
 mod accessor;
 mod attribute;

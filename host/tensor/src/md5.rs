@@ -1,4 +1,5 @@
-//! The MD5 digest (RFC 1321), with which long tensors print a fingerprint of their contents. Not for security.
+//! The MD5 digest (RFC 1321), with which long tensors print a fingerprint of their contents. Not
+//! for security.
 
 const BLOCK_SIZE: usize = 64;
 

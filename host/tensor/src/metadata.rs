@@ -21,8 +21,8 @@ impl TensorMetadata {
         Self { dtype, shape: shape.into() }
     }
 
-    /// Reads a type as MLIR writes it between the angle brackets of a tensor type: `1x3xf32`, or `f32` for a scalar. Returns
-    /// nothing for text that is no such type.
+    /// Reads a type as MLIR writes it between the angle brackets of a tensor type: `1x3xf32`, or
+    /// `f32` for a scalar. Returns nothing for text that is no such type.
     pub fn from_mlir_name(text: &str) -> Option<Self> {
         // A name such as `complex<f32>` contains an x that separates nothing.
         let names = |at: &usize| DType::from_mlir_name(&text[*at..]).is_some();
@@ -36,7 +36,8 @@ impl TensorMetadata {
     /// Bytes that the elements take, packed.
     ///
     /// # Errors
-    /// InvalidArgument for a data type without a plain memory form, OutOfRange if the number does not fit 64 bits.
+    /// InvalidArgument for a data type without a plain memory form, OutOfRange if the number does
+    /// not fit 64 bits.
     pub fn size_bytes(&self) -> Result<usize, Diagnostic> {
         let element = element_size(self.dtype)?;
         self.shape.num_elements()?.checked_mul(element).ok_or_else(|| {

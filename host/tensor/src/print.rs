@@ -1,4 +1,5 @@
-//! How tensors print: form, data type, shape and the first elements, with a fingerprint of long ones.
+//! How tensors print: form, data type, shape and the first elements, with a fingerprint of long
+//! ones.
 
 use std::fmt::{self, Write as _};
 
@@ -17,8 +18,9 @@ use crate::string::StringHostTensor;
 const MAX_ELEMENTS: usize = 32;
 
 impl HostTensor {
-    /// The tensor as text, e.g. `DenseHostTensor dtype = I32, shape = [2], values = [1, 2]`. Of more than 32 elements
-    /// the first 32 follow an MD5 fingerprint of all; a sparse tensor prints everything and ends its line.
+    /// The tensor as text, e.g. `DenseHostTensor dtype = I32, shape = [2], values = [1, 2]`. Of
+    /// more than 32 elements the first 32 follow an MD5 fingerprint of all; a sparse tensor prints
+    /// everything and ends its line.
     ///
     /// # Errors
     /// DataRace while somebody writes.

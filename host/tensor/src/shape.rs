@@ -1,7 +1,7 @@
 //! [`TensorShape`] and [`FixedRankShape`]: the extents of a tensor, row-major.
 //!
-//! A shape is only a list of numbers: it may describe more elements than any memory holds, and counting them is
-//! checked.
+//! A shape is only a list of numbers: it may describe more elements than any memory holds, and
+//! counting them is checked.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -23,8 +23,9 @@ enum Repr {
     Heap(Arc<[usize]>),
 }
 
-/// How many extents are in place. As wide as they are, and with the other variant told by a value that it has not, so that
-/// a shape is words alone: who reads a word of which a byte was just written waits for that byte.
+/// How many extents are in place. As wide as they are, and with the other variant told by a value
+/// that it has not, so that a shape is words alone: who reads a word of which a byte was just
+/// written waits for that byte.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Rank {

@@ -8,8 +8,8 @@ use tfrt_host::{DType, Diagnostic};
 use crate::metadata::TensorMetadata;
 use crate::shape::TensorShape;
 
-/// A tensor of strings; cloning shares them. One that was made of empty strings is filled at most once; otherwise, it never
-/// changes.
+/// A tensor of strings; cloning shares them. One that was made of empty strings is filled at most
+/// once; otherwise, it never changes.
 #[derive(Clone, Debug)]
 pub struct StringHostTensor {
     metadata: TensorMetadata,
@@ -70,7 +70,8 @@ impl StringHostTensor {
     /// Fills a tensor of empty strings, for all who share it.
     ///
     /// # Errors
-    /// InvalidArgument for another number of strings, FailedPrecondition if it has its strings already.
+    /// InvalidArgument for another number of strings, FailedPrecondition if it has its strings
+    /// already.
     pub fn fill<S: Into<BString>>(&self, strings: Vec<S>) -> Result<(), Diagnostic> {
         if strings.len() != self.strings().len() {
             return Err(Diagnostic::invalid_argument(format!(

@@ -1,4 +1,5 @@
-//! Kernels that no chain orders: each access succeeds alone or is refused, and none sees half a write.
+//! Kernels that no chain orders: each access succeeds alone or is refused, and none sees half a
+//! write.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
 //! Scalar kernels: constants, arithmetic, comparisons, casts, printing; and chains.
 //!
-//! They know scalars and chains, no tensor. Every operation exists for every type it makes sense for, under
-//! `tfrt.<operation>.<type>`; kernels whose name ends in `_s` are the same ones under the name that synchronous
-//! functions use.
+//! They know scalars and chains, no tensor. Every operation exists for every type it makes sense
+//! for, under `tfrt.<operation>.<type>`; kernels whose name ends in `_s` are the same ones under
+//! the name that synchronous functions use.
 
 mod boolean;
 mod cast;

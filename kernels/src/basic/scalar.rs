@@ -81,7 +81,8 @@ fn compare<T: Scalar>(registry: &mut KernelRegistry) {
         .doc("Whether the first value is at most the second. Further chains only order the kernel.");
 }
 
-/// Adds the smaller and the larger of two values. Where a float is not a number the first value is the result.
+/// Adds the smaller and the larger of two values. Where a float is not a number the first value is
+/// the result.
 pub(super) fn register_order<T: Scalar>(registry: &mut KernelRegistry) {
     registry
         .add(name::<T>("minimum"), |a: T, b: T| if b < a { b } else { a })

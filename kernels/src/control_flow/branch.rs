@@ -1,4 +1,5 @@
-//! `tfrt.if`, `tfrt.cond` and `tfrt.case`: one of several functions runs, chosen by the first argument.
+//! `tfrt.if`, `tfrt.cond` and `tfrt.case`: one of several functions runs, chosen by the first
+//! argument.
 
 use tfrt_host::{
     AsyncValue, Diagnostic, ErrorCode, ExecutionContext, Function, FunctionRef, KernelFrame, KernelRegistry,

@@ -1,10 +1,10 @@
 //! Calls, branches and loops: kernels that run functions of the program.
 //!
-//! None of them waits, and none lets the stack or the number of things under way grow with the length of a
-//! loop. All of them can run before their arguments are there (as a program asks for with `bef.nonstrict`): a
-//! condition or a count that is still pending suspends the kernel, other arguments are handed on as they are.
-//! What a function does with an error is its own affair; an error in a condition or a count becomes the
-//! result. Once the request is cancelled, loops stop.
+//! None of them waits, and none lets the stack or the number of things under way grow with the
+//! length of a loop. All of them can run before their arguments are there (as a program asks for
+//! with `bef.nonstrict`): a condition or a count that is still pending suspends the kernel, other
+//! arguments are handed on as they are. What a function does with an error is its own affair; an
+//! error in a condition or a count becomes the result. Once the request is cancelled, loops stop.
 
 mod branch;
 mod call;

@@ -1,8 +1,10 @@
-//! `tfrt.parallel_for.i32` and `tfrt.parallel_call.i32`: a range, cut into blocks that run side by side.
+//! `tfrt.parallel_for.i32` and `tfrt.parallel_call.i32`: a range, cut into blocks that run side by
+//! side.
 //!
-//! The threads that take part fetch one block after the other from a common counter, so the work under way
-//! is bounded by their number and not by the number of blocks. A body that finishes later says so with a
-//! chain; of such blocks at most [`MAX_IN_FLIGHT`], and one more for each thread, are under way at once.
+//! The threads that take part fetch one block after the other from a common counter, so the work
+//! under way is bounded by their number and not by the number of blocks. A body that finishes later
+//! says so with a chain; of such blocks at most [`MAX_IN_FLIGHT`], and one more for each thread,
+//! are under way at once.
 
 use std::sync::{
     Arc,

@@ -1,8 +1,8 @@
 //! Kernels of tensor mathematics, over the plans of `tfrt-math`.
 //!
-//! Names under `tfrt_test.*` and `eigen.*` are those that existing programs use; `tfrt_math.*` completes them. A kernel
-//! checks shapes, takes its tensors and returns; large ones are computed on the work queue in blocks, and no thread waits
-//! for them. It knows nothing of devices.
+//! Names under `tfrt_test.*` and `eigen.*` are those that existing programs use; `tfrt_math.*`
+//! completes them. A kernel checks shapes, takes its tensors and returns; large ones are computed
+//! on the work queue in blocks, and no thread waits for them. It knows nothing of devices.
 
 mod check;
 mod conv;

@@ -26,7 +26,8 @@ pub(super) struct Normalize {
     pub(super) activation: Activation,
 }
 
-/// Mean, scale, offset and variance of each channel, which are as many as `scale` has, in the form [`Normalize`] takes.
+/// Mean, scale, offset and variance of each channel, which are as many as `scale` has, in the form
+/// [`Normalize`] takes.
 pub(super) fn fold([scale, offset, mean, variance]: [&[f32]; 4], epsilon: f32) -> Channels {
     let channels = scale.iter().zip(offset).zip(mean.iter().zip(variance));
     channels

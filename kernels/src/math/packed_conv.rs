@@ -1,5 +1,5 @@
-//! Convolution with filters that are prepared once: laid out as the processor reads them, with batch normalization folded in
-//! where there is any.
+//! Convolution with filters that are prepared once: laid out as the processor reads them, with
+//! batch normalization folded in where there is any.
 
 use std::sync::Arc;
 
@@ -49,8 +49,9 @@ fn pack(
     Conv2dFilter::new(extents, &filter.read::<f32>(&ME)?, bias.read::<f32>(&ME)?.to_vec())
 }
 
-/// Batch normalization multiplies each output channel by a number and adds another, which is as well done by the filter and
-/// a bias. Where a channel's mean nearly cancels its results, that rounds differently from normalizing afterwards.
+/// Batch normalization multiplies each output channel by a number and adds another, which is as
+/// well done by the filter and a bias. Where a channel's mean nearly cancels its results, that
+/// rounds differently from normalizing afterwards.
 fn pack_batch_norm(
     filter: Arg<DenseHostTensor>,
     scale: Arg<DenseHostTensor>,

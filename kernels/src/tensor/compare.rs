@@ -19,8 +19,8 @@ pub(super) fn all<T: Element>(
 
 /// Elements that may be equal up to rounding.
 trait Close: Element {
-    /// Whether two elements differ by at most `ulps` units in the last place of their sum, or by less than the
-    /// smallest normal number. Numbers that are not floating point must be equal.
+    /// Whether two elements differ by at most `ulps` units in the last place of their sum, or by
+    /// less than the smallest normal number. Numbers that are not floating point must be equal.
     fn close(self, other: Self, ulps: f64) -> bool;
 }
 
@@ -44,7 +44,8 @@ macro_rules! floating {
     )*};
 }
 
-/// The formula that existing programs expect; so infinity is close to every other number, and not to itself.
+/// The formula that existing programs expect; so infinity is close to every other number, and not
+/// to itself.
 fn close(x: f64, y: f64, tolerance: f64, smallest: f64) -> bool {
     let difference = (x - y).abs();
     difference <= tolerance * (x + y).abs() || difference < smallest

@@ -1,5 +1,5 @@
-//! Tensor kernels: shapes (`ts.*`), dense tensors and buffers (`tfrt_dht.*`), sparse ones (`coo.*`), strings
-//! (`tfrt_sht.*`) and BTF files (`btf.*`).
+//! Tensor kernels: shapes (`ts.*`), dense tensors and buffers (`tfrt_dht.*`), sparse ones
+//! (`coo.*`), strings (`tfrt_sht.*`) and BTF files (`btf.*`).
 //!
 //! They create, compare, convert, print and read tensors; they compute nothing with them.
 //!

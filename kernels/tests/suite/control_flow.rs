@@ -205,7 +205,8 @@ struct UnderWay {
     most: AtomicUsize,
 }
 
-/// Runs `main` of a program whose bodies use `counted.chain`, a chain that comes later; the most of them under way at once.
+/// Runs `main` of a program whose bodies use `counted.chain`, a chain that comes later; the most of
+/// them under way at once.
 fn most_under_way(program: Program, queue: &str) -> usize {
     let under_way = Arc::new(UnderWay::default());
     let counted = under_way.clone();

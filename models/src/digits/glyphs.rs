@@ -1,5 +1,5 @@
-//! The skeletons of the digits: for each class several ways of writing it, each a list of strokes through control points
-//! in the unit square, y downward. A point given twice is a sharp corner.
+//! The skeletons of the digits: for each class several ways of writing it, each a list of strokes
+//! through control points in the unit square, y downward. A point given twice is a sharp corner.
 
 type Stroke = &'static [(f32, f32)];
 type Glyph = &'static [Stroke];

@@ -5,7 +5,8 @@ use super::{PIXELS, SIDE};
 /// Straight pieces that stand for the curve between two control points.
 const PIECES: usize = 6;
 
-/// The Catmull-Rom curve through the points, as the corners of a polyline. A point given twice is a sharp corner.
+/// The Catmull-Rom curve through the points, as the corners of a polyline. A point given twice is a
+/// sharp corner.
 pub(super) fn smooth(points: &[(f32, f32)]) -> impl Iterator<Item = (f32, f32)> {
     let at = |i: isize| points[i.clamp(0, points.len() as isize - 1) as usize];
     let curve = move |i: usize, t: f32| {

@@ -1,6 +1,7 @@
 //! Images: JPEG and PNG files as pixels, and pixels as what networks take.
 //!
-//! Files are decoded by libraries; what they may ask of memory has bounds. This module knows no runtime.
+//! Files are decoded by libraries; what they may ask of memory has bounds. This module knows no
+//! runtime.
 
 mod resize;
 
@@ -80,8 +81,8 @@ impl<P: Deref<Target = [u8]>> Image<P> {
 }
 
 impl Image {
-    /// The image in a JPEG or PNG file, whichever the bytes are. Grey becomes colour, 16 bits become 8; transparency and
-    /// the direction in which a camera was held are passed over.
+    /// The image in a JPEG or PNG file, whichever the bytes are. Grey becomes colour, 16 bits
+    /// become 8; transparency and the direction in which a camera was held are passed over.
     ///
     /// # Errors
     /// If it is neither, is damaged, or is larger than [`SIDE_MAX`] or [`PIXELS_MAX`] allow.
@@ -126,8 +127,8 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Image, ImageError> {
     Image::new(height, width, pixels)
 }
 
-/// Returns whether the JPEG's end marker is there. The decoder does not miss it, and takes zeros for
-/// the last pixels of a file that was cut off.
+/// Returns whether the JPEG's end marker is there. The decoder does not miss it, and takes zeros
+/// for the last pixels of a file that was cut off.
 fn has_end(bytes: &[u8]) -> bool {
     const START_OF_SCAN: u8 = 0xda;
     const END: u8 = 0xd9;

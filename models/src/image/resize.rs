@@ -4,10 +4,12 @@ use std::ops::{Deref, Range};
 
 use super::{CHANNELS, Image, ImageError, SIDE_MAX};
 
-/// How an image becomes what a network takes: scaled until its shorter side has `side` pixels, of which the square of `crop`
-/// pixels in the middle is taken; of each channel `mean` is subtracted and the rest divided by `deviation`.
+/// How an image becomes what a network takes: scaled until its shorter side has `side` pixels, of
+/// which the square of `crop` pixels in the middle is taken; of each channel `mean` is subtracted
+/// and the rest divided by `deviation`.
 ///
-/// That is torchvision's `Resize`, `CenterCrop` and `Normalize`, but that `mean` and `deviation` are of numbers from 0 to 255.
+/// That is torchvision's `Resize`, `CenterCrop` and `Normalize`, but that `mean` and `deviation`
+/// are of numbers from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preparation {
     /// The shorter side after scaling; no less than `crop`.
@@ -26,7 +28,8 @@ impl Preparation {
     /// That an image can be prepared so.
     ///
     /// # Errors
-    /// If `side` or `crop` is zero or too large, `crop` is larger than `side`, or a deviation is no number to divide by.
+    /// If `side` or `crop` is zero or too large, `crop` is larger than `side`, or a deviation is no
+    /// number to divide by.
     pub fn check(&self) -> Result<(), ImageError> {
         let Self { side, crop, .. } = *self;
         if crop == 0 || side < crop || side > SIDE_MAX {
@@ -84,15 +87,16 @@ impl Preparation {
     }
 }
 
-/// What makes one pixel of a row or column: the first one it is made of, and how much of each from there on.
+/// What makes one pixel of a row or column: the first one it is made of, and how much of each from
+/// there on.
 struct Taps {
     first: usize,
     weights: Vec<f32>,
 }
 
-/// The taps of the `crop` pixels in the middle of a side that is scaled from `from` pixels to `to`. Each pixel is a mean of
-/// those near it, weighted by a triangle; where the image becomes smaller, the triangle becomes as much wider, so that no
-/// pixel goes missing.
+/// The taps of the `crop` pixels in the middle of a side that is scaled from `from` pixels to `to`.
+/// Each pixel is a mean of those near it, weighted by a triangle; where the image becomes smaller,
+/// the triangle becomes as much wider, so that no pixel goes missing.
 fn window(from: usize, to: usize, crop: usize) -> Vec<Taps> {
     let scale = from as f64 / to as f64;
     let reach = scale.max(1.0);
@@ -120,7 +124,8 @@ fn across<P: Deref<Target = [u8]>>(image: &Image<P>, rows: Range<usize>, columns
                     *sum += f32::from(channel) * weight;
                 }
             }
-            // Between the two directions pixels are whole numbers, as in the library that networks learnt with.
+            // Between the two directions pixels are whole numbers, as in the library that networks
+            // learnt with.
             narrowed.extend(sum.map(|sum| (sum + 0.5).floor()));
         }
     }

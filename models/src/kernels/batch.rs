@@ -5,8 +5,9 @@ use tfrt_tensor::{Accessor, DenseHostTensor};
 
 static BATCH: Accessor = Accessor::new("tfrt_mnist.batch");
 
-/// A permutation of `0..len`, computed place by place: a Feistel network over the next power of four, walked until it
-/// comes back into range (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+/// A permutation of `0..len`, computed place by place: a Feistel network over the next power of
+/// four, walked until it comes back into range (Black and Rogaway, "Ciphers with arbitrary finite
+/// domains", 2002).
 #[derive(Clone, Copy)]
 struct Order {
     len: u64,

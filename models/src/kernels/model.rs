@@ -1,4 +1,5 @@
-//! What programs that were compiled from models need: their weights, and what they say of themselves.
+//! What programs that were compiled from models need: their weights, and what they say of
+//! themselves.
 
 use std::{collections::HashMap, fmt};
 
@@ -31,7 +32,8 @@ impl ModelWeights {
     }
 }
 
-/// What a compiled model takes and gives: names and types such as `1x3x224x224xf32`, `?` for an extent that is not fixed.
+/// What a compiled model takes and gives: names and types such as `1x3x224x224xf32`, `?` for an
+/// extent that is not fixed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelSignature {
     /// The inputs, in order.

@@ -1,4 +1,5 @@
-//! Parameters of networks: random ones to begin with, and those of the trained network that comes with the programs.
+//! Parameters of networks: random ones to begin with, and those of the trained network that comes
+//! with the programs.
 
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};

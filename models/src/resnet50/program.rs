@@ -12,7 +12,8 @@ pub enum Form {
     Host,
     /// Ops through the core runtime, in host memory.
     Eager,
-    /// A device program, which the compiler makes of the network's op graph. It runs on a GPU or on the CPU device.
+    /// A device program, which the compiler makes of the network's op graph. It runs on a GPU or on
+    /// the CPU device.
     Device,
 }
 
@@ -173,7 +174,8 @@ pub fn device_program(options: &ProgramOptions, functions: &str, prepared: &[Str
     beginning(options, (&names.join(", "), &prepared.join(", ")), false) + functions
 }
 
-/// Returns the first lines of a program and `@main`. The lists name what `@setup` returns, and its types.
+/// Returns the first lines of a program and `@main`. The lists name what `@setup` returns, and its
+/// types.
 fn beginning(options: &ProgramOptions, (names, types): (&str, &str), infer_returns_chain: bool) -> String {
     let extent = options.extent;
     let (results, chain) =
@@ -199,9 +201,10 @@ fn beginning(options: &ProgramOptions, (names, types): (&str, &str), infer_retur
     )
 }
 
-/// Returns a program whose function `@weights` returns the filter and the bias of each layer, in the
-/// order of [`layers_of`], and then the filter and the bias of the last layer once more. Filters have
-/// the layout `HWIO` or `OHWI`, except for the first ones of the last layer, which are a matrix.
+/// Returns a program whose function `@weights` returns the filter and the bias of each layer, in
+/// the order of [`layers_of`], and then the filter and the bias of the last layer once more.
+/// Filters have the layout `HWIO` or `OHWI`, except for the first ones of the last layer, which are
+/// a matrix.
 pub fn weights_program(options: &ProgramOptions, precision: Precision, layout: &str) -> String {
     let layers = layers_of(options.variant);
     let of_layers =

@@ -96,7 +96,8 @@ unsafe extern "C-unwind" fn allocate(device: Device, size: u64, _memory_space: i
 }
 
 unsafe extern "C-unwind" fn deallocate(device: Device, memory: *mut Memory) {
-    // SAFETY: the core upholds the contract of this module. The backend ignores memory that is not the device's.
+    // SAFETY: the core upholds the contract of this module. The backend ignores memory that is not
+    // the device's.
     unsafe { drop(served(device).context.free((*memory).opaque.addr() as u64)) };
 }
 
@@ -108,7 +109,8 @@ unsafe extern "C-unwind" fn host_memory_allocate(device: Device, size: u64) -> *
 }
 
 unsafe extern "C-unwind" fn host_memory_deallocate(device: Device, memory: *mut c_void) {
-    // SAFETY: the core upholds the contract of this module. The backend rejects memory that it did not allocate.
+    // SAFETY: the core upholds the contract of this module. The backend rejects memory that it did
+    // not allocate.
     unsafe { drop(served(device).context.free_host(memory.cast())) };
 }
 
@@ -241,8 +243,8 @@ unsafe fn to_host(
     src: *const Memory,
     size: u64,
 ) -> Result<()> {
-    // SAFETY: the core upholds the contract of this module. The host's memory has `size` bytes until the stream has passed
-    // the copy.
+    // SAFETY: the core upholds the contract of this module. The host's memory has `size` bytes
+    // until the stream has passed the copy.
     unsafe {
         let served = served(device);
         let from = served.part(src, size)?;
@@ -257,8 +259,8 @@ unsafe fn to_device(
     src: *const c_void,
     size: u64,
 ) -> Result<()> {
-    // SAFETY: the core upholds the contract of this module. The host's memory has `size` bytes until the stream has passed
-    // the copy.
+    // SAFETY: the core upholds the contract of this module. The host's memory has `size` bytes
+    // until the stream has passed the copy.
     unsafe {
         let served = served(device);
         let to = served.part(dst, size)?;

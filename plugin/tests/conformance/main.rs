@@ -1,4 +1,5 @@
-//! The device layer's conformance suite, on plug-ins: the sample in both layouts, and in that of the first releases.
+//! The device layer's conformance suite, on plug-ins: the sample in both layouts, and in that of
+//! the first releases.
 //!
 //! What the API cannot do is skipped, with the reason.
 #![expect(

@@ -42,14 +42,15 @@ pub(super) struct Args {
     /// Keep COUNT calls in flight, each on a thread of its own
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     concurrency: u16,
-    /// Make the calls that are in flight from one thread, each before the results of the ones before it are there
+    /// Make the calls that are in flight from one thread, each before the results of the ones
+    /// before it are there
     #[arg(long, conflicts_with = "calibrate")]
     pipeline: bool,
     /// Trace a few more calls and print the time that each kernel and op takes
     #[arg(long)]
     profile: bool,
-    /// Measure the time of each op of a model in host memory, and write it to the file that --output names, for 'tfrt
-    /// compile --explain --costs'
+    /// Measure the time of each op of a model in host memory, and write it to the file that
+    /// --output names, for 'tfrt compile --explain --costs'
     #[arg(long, requires = "output", conflicts_with_all = ["concurrency", "profile"])]
     calibrate: bool,
     /// Write the times of ops to FILE
@@ -188,7 +189,8 @@ fn measure(args: &Args, session: &Session, console: &Console) -> Result<(Vec<Dur
     Ok((latencies, total))
 }
 
-/// Returns the latency of each call, and the time of all, of calls that several threads make at a time.
+/// Returns the latency of each call, and the time of all, of calls that several threads make at a
+/// time.
 fn measure_concurrently(args: &Args, session: &Session) -> Result<(Vec<Duration>, Duration), Failure> {
     let caller = session.caller();
     let left = AtomicU32::new(args.calls.unwrap_or(MAX_CALLS));
@@ -227,8 +229,9 @@ fn measure_concurrently(args: &Args, session: &Session) -> Result<(Vec<Duration>
     Ok((latencies, total))
 }
 
-/// Returns the latency of each call, and the time of all, of calls that one thread makes and of which several are in flight.
-/// A call's latency lasts from its beginning until its results are there and the calls before it have ended.
+/// Returns the latency of each call, and the time of all, of calls that one thread makes and of
+/// which several are in flight. A call's latency lasts from its beginning until its results are
+/// there and the calls before it have ended.
 fn measure_pipelined(args: &Args, session: &Session) -> Result<(Vec<Duration>, Duration), Failure> {
     let caller = session.caller();
     let mut left = args.calls.unwrap_or(MAX_CALLS);

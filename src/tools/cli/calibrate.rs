@@ -8,8 +8,8 @@ use tfrt_host::tracing::{Event, Trace};
 /// What separates an op's name from its place in the name of a span.
 const AT: &str = " at ";
 
-/// Returns the median time of each op in a trace of calls that were made one after the other. A call of an op lasts until its
-/// last block ends, on whichever thread.
+/// Returns the median time of each op in a trace of calls that were made one after the other. A
+/// call of an op lasts until its last block ends, on whichever thread.
 pub(super) fn costs(trace: &Trace, device: &str) -> Costs {
     let mut events: HashMap<&str, Vec<&Event>> = HashMap::new();
     for event in trace.tracks.iter().flat_map(|track| &track.events) {

@@ -23,11 +23,12 @@ use crate::{Console, Errors, Runtime};
 pub(super) struct Args {
     /// Program to check: MLIR text or a BEF file; '-' reads standard input
     program: PathBuf,
-    /// Check the function NAME, which may be given several times [default: all that no other function calls]
+    /// Check the function NAME, which may be given several times [default: all that no other
+    /// function calls]
     #[arg(short, long = "function", value_name = "NAME")]
     functions: Vec<String>,
-    /// Call the function NAME once before, pass its results as the first arguments, and check two calls in a row
-    /// [default: setup, if main takes what it returns]
+    /// Call the function NAME once before, pass its results as the first arguments, and check two
+    /// calls in a row [default: setup, if main takes what it returns]
     #[arg(long, value_name = "NAME")]
     setup: Option<String>,
     /// Load kernels from a shared LIBRARY, whose code runs in this process

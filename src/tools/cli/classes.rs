@@ -10,7 +10,8 @@ static READ: Accessor = Accessor::new("scores of classes");
 /// How many classes are shown.
 const SHOWN: usize = 5;
 
-/// The highest scores of each row of a result with a score for each label, a line each; `None` for other results.
+/// The highest scores of each row of a result with a score for each label, a line each; `None` for
+/// other results.
 pub(super) fn table(value: &AsyncValue, labels: &[String]) -> Option<String> {
     let tensor = value.get::<HostTensor>()?.dense().ok()?;
     let scores: Vec<f64> = match tensor.dtype() {

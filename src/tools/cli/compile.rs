@@ -40,16 +40,19 @@ const MAX_SHOWN_BYTES: usize = 256;
 pub(super) struct Args {
     /// Model to compile: an ONNX file, a GraphDef (.pb or .pbtxt), or the folder of a SavedModel
     model: PathBuf,
-    /// Write the program to FILE, and its weights beside it with the extension .safetensors; with --stop-after, the text
+    /// Write the program to FILE, and its weights beside it with the extension .safetensors; with
+    /// --stop-after, the text
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["stop_after", "explain"])]
     output: Option<PathBuf>,
-    /// Compile for the core runtime, for host memory alone, or make a device program with planned memory
+    /// Compile for the core runtime, for host memory alone, or make a device program with planned
+    /// memory
     #[arg(long, value_enum, default_value = "corert")]
     target: TargetName,
     /// Queue each op of a device program at every call, instead of launching a graph of them
     #[arg(long)]
     no_graph: bool,
-    /// Plan a device program for each of these batch sizes, the first extent of the inputs; a run chooses by its inputs
+    /// Plan a device program for each of these batch sizes, the first extent of the inputs; a run
+    /// chooses by its inputs
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     batch: Vec<u64>,
     /// Compute products and convolutions of f32 in TYPE, and report the difference

@@ -15,7 +15,8 @@ pub(super) struct Args {
     /// Create N CPU devices
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = device_count)]
     cpu_devices: u32,
-    /// List the devices of a plug-in (StreamExecutor C API) as well, whose code runs in this process
+    /// List the devices of a plug-in (StreamExecutor C API) as well, whose code runs in this
+    /// process
     #[arg(long = "plugin", value_name = "LIBRARY")]
     plugins: Vec<PathBuf>,
     #[command(flatten)]

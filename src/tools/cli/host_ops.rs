@@ -11,8 +11,8 @@ use tfrt_ir::{Attribute, Location};
 use super::{Failure, report::visible};
 use crate::{Console, Errors, Runtime};
 
-/// Names each op of the program that has no form for devices, if the program runs on a device. The attributes of
-/// `corert.executeop` name the ops.
+/// Names each op of the program that has no form for devices, if the program runs on a device. The
+/// attributes of `corert.executeop` name the ops.
 pub(super) fn report(bef: &[u8], runtime: &Runtime, console: &mut Console) -> Result<(), Failure> {
     if Devices::of(runtime.host()).chosen_device().map_err(Diagnostic::from)?.is_none() {
         return Ok(());

@@ -1,10 +1,11 @@
 //! `tfrt launch`: starts a command as several ranks on this host.
 //!
-//! `mpirun` starts the ranks and ends all of them if one fails. Between it and each rank is a relay, which is this
-//! command again: it marks each line of the rank's output and writes down how the rank has ended.
+//! `mpirun` starts the ranks and ends all of them if one fails. Between it and each rank is a
+//! relay, which is this command again: it marks each line of the rank's output and writes down how
+//! the rank has ended.
 //!
-//! If one of these processes is killed, those that it started end too: `mpirun` is asked to end, so that it ends its
-//! own processes in order, and relays and ranks are killed.
+//! If one of these processes is killed, those that it started end too: `mpirun` is asked to end, so
+//! that it ends its own processes in order, and relays and ranks are killed.
 
 use std::{
     env,

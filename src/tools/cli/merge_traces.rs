@@ -5,8 +5,8 @@ use tfrt_host::Diagnostic;
 
 use super::program::RemoteTrace;
 
-/// Adds the events of other tasks to a trace in Chrome's format. Each task becomes a process with its name, and its times become
-/// those of this process's clock.
+/// Adds the events of other tasks to a trace in Chrome's format. Each task becomes a process with
+/// its name, and its times become those of this process's clock.
 ///
 /// # Errors
 /// If a trace is malformed.

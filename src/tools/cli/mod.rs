@@ -1,8 +1,8 @@
 //! `tfrt`: runs, measures and inspects programs.
 //!
-//! Results go to the output; errors, progress and everything else go to the error stream. The exit code is
-//! 0 for success, 1 if the program failed or a file is wrong, 2 if the command line is wrong, and 130 if SIGINT
-//! ended the run.
+//! Results go to the output; errors, progress and everything else go to the error stream. The exit
+//! code is 0 for success, 1 if the program failed or a file is wrong, 2 if the command line is
+//! wrong, and 130 if SIGINT ended the run.
 
 mod bench;
 mod calibrate;
@@ -279,8 +279,8 @@ fn explain(error: &clap::Error, console: &mut Console) -> Outcome {
     Outcome::Usage
 }
 
-/// Prints the output of `--json`: one value, indented. Values are written while they are serialized, so that a
-/// large tensor is never in memory as text.
+/// Prints the output of `--json`: one value, indented. Values are written while they are
+/// serialized, so that a large tensor is never in memory as text.
 fn print_json(console: &mut Console, value: &impl Serialize) {
     // The output remembers the error of a write. Nothing that the tools print fails to serialize.
     let mut output = BufWriter::new(console.output.clone());

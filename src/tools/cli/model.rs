@@ -1,5 +1,5 @@
-//! Models as programs: an ONNX file, a GraphDef or a SavedModel is compiled when it is opened; a BEF file that was compiled from
-//! a model brings its weights along.
+//! Models as programs: an ONNX file, a GraphDef or a SavedModel is compiled when it is opened; a
+//! BEF file that was compiled from a model brings its weights along.
 
 use std::{ops::ControlFlow, path::Path, time::Duration};
 
@@ -22,7 +22,8 @@ use crate::{Console, Errors, Program, Runtime};
 /// What the user says of a model's inputs and outputs.
 #[derive(clap::Args)]
 pub(super) struct ImportArgs {
-    /// Set the shape of a model's input: x=1x3x224x224 (? for an extent that stays open), or of a named dimension: batch=8
+    /// Set the shape of a model's input: x=1x3x224x224 (? for an extent that stays open), or of a
+    /// named dimension: batch=8
     #[arg(long = "input-shape", value_name = "NAME=SHAPE")]
     input_shapes: Vec<String>,
     /// Call the signature NAME of a SavedModel [default: serving_default, or the only one]
@@ -55,7 +56,8 @@ impl ImportArgs {
             };
             let dims: Vec<Option<u64>> =
                 shape.split('x').map(extent).collect::<Option<_>>().ok_or_else(wrong)?;
-            // A single number is the extent of a named dimension, and the shape of an input that is a vector.
+            // A single number is the extent of a named dimension, and the shape of an input that is
+            // a vector.
             if let [Some(extent)] = dims[..] {
                 options.dimensions.insert(name.to_owned(), extent);
             }
@@ -76,11 +78,12 @@ pub(super) struct ModelArgs {
     /// Verify a model's op graph after each pass of the compiler
     #[arg(long)]
     verify_each: bool,
-    /// Name each op of a model that has no form for devices and runs in host memory, if the model runs on a device
+    /// Name each op of a model that has no form for devices and runs in host memory, if the model
+    /// runs on a device
     #[arg(short, long)]
     pub(super) verbose: bool,
-    /// Run a model as a device program: its memory and streams are planned, and its work is recorded once and launched as one
-    /// graph
+    /// Run a model as a device program: its memory and streams are planned, and its work is
+    /// recorded once and launched as one graph
     #[arg(long)]
     graph: bool,
     /// Check all weights of a compiled model against their checksum, however large their file is
@@ -122,7 +125,8 @@ pub(super) struct Model {
     pub(super) weights: Option<ModelWeights>,
 }
 
-/// Whether a file is a model that must be compiled. A pipe is not read to find out, because it can be read only once.
+/// Whether a file is a model that must be compiled. A pipe is not read to find out, because it can
+/// be read only once.
 pub(super) fn is_model(path: &Path) -> bool {
     is_graph(path)
         || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
@@ -135,7 +139,8 @@ fn is_graph(path: &Path) -> bool {
     path.is_file() && tensorflow::is_tensorflow(path)
 }
 
-/// Compiles a model and loads the program. `outputs` are the tensors of a GraphDef that the caller names.
+/// Compiles a model and loads the program. `outputs` are the tensors of a GraphDef that the caller
+/// names.
 pub(super) fn open(
     path: &Path,
     args: &ModelArgs,
@@ -198,7 +203,8 @@ pub(super) fn report_compilation(compiled: &CompiledModel, args: &ModelArgs, con
     }
 }
 
-/// The model that a program was compiled from, if it was. Its weights are in the file of the same name beside it.
+/// The model that a program was compiled from, if it was. Its weights are in the file of the same
+/// name beside it.
 ///
 /// # Errors
 /// A weight file that belongs to another program, or whose weights have changed.
@@ -245,7 +251,8 @@ impl Model {
     }
 }
 
-/// The number of the port of this name. TensorFlow's tensors have two names: `x` is short for `x:0`.
+/// The number of the port of this name. TensorFlow's tensors have two names: `x` is short for
+/// `x:0`.
 fn position(ports: &[(String, String)], name: &str) -> Option<usize> {
     let short = |name: &str| name.strip_suffix(":0").unwrap_or(name).to_owned();
     let exact = ports.iter().position(|(port, _)| port == name);

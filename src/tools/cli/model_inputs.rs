@@ -1,4 +1,5 @@
-//! Inputs of models: tensors as for any program, pictures in the form that the model takes, and random numbers.
+//! Inputs of models: tensors as for any program, pictures in the form that the model takes, and
+//! random numbers.
 
 use std::sync::Arc;
 
@@ -12,20 +13,24 @@ use crate::Console;
 
 static READ: Accessor = Accessor::new("inputs of a model");
 
-/// The mean and the standard deviation of ImageNet's pixels, from 0 to 1, by which most models of pictures were trained.
+/// The mean and the standard deviation of ImageNet's pixels, from 0 to 1, by which most models of
+/// pictures were trained.
 const MEAN: [f32; CHANNELS] = [0.485, 0.456, 0.406];
 const STD: [f32; CHANNELS] = [0.229, 0.224, 0.225];
-/// The shorter side is scaled to this many pixels for a crop of [`CROP`], and in proportion for others.
+/// The shorter side is scaled to this many pixels for a crop of [`CROP`], and in proportion for
+/// others.
 const SIDE: usize = 256;
 const CROP: usize = 224;
 
 /// How pictures become inputs of a model.
 #[derive(clap::Args)]
 pub(super) struct ImageArgs {
-    /// Subtract this mean from the channels of pictures, in numbers from 0 to 1 [default: ImageNet's, 0.485,0.456,0.406]
+    /// Subtract this mean from the channels of pictures, in numbers from 0 to 1 [default:
+    /// ImageNet's, 0.485,0.456,0.406]
     #[arg(long, value_name = "R,G,B", value_delimiter = ',', num_args = 3)]
     mean: Option<Vec<f32>>,
-    /// Divide the channels of pictures by this standard deviation [default: ImageNet's, 0.229,0.224,0.225]
+    /// Divide the channels of pictures by this standard deviation [default: ImageNet's,
+    /// 0.229,0.224,0.225]
     #[arg(long, value_name = "R,G,B", value_delimiter = ',', num_args = 3)]
     std: Option<Vec<f32>>,
     /// Order of a picture's dimensions [default: as the model's input has its three channels]
@@ -160,8 +165,8 @@ fn image_tensor(
     values::random::of_numbers(ty.dtype, TensorShape::new(&shape)?, &numbers, allocator)
 }
 
-/// Random numbers for an input of this type, the same for the same seed: floating-point ones from -1 to 1, others 0 or 1.
-/// Extents that are not known are 1.
+/// Random numbers for an input of this type, the same for the same seed: floating-point ones from
+/// -1 to 1, others 0 or 1. Extents that are not known are 1.
 ///
 /// # Errors
 /// InvalidArgument for types that have no numbers.

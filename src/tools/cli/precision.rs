@@ -1,4 +1,5 @@
-//! `--precision`: models in numbers of 16 bits, and how much their results differ from those of f32.
+//! `--precision`: models in numbers of 16 bits, and how much their results differ from those of
+//! f32.
 
 use std::path::Path;
 
@@ -38,7 +39,8 @@ impl Precision {
     }
 }
 
-/// Runs a model in both precisions on random inputs, on the host, and reports how far its outputs are apart.
+/// Runs a model in both precisions on random inputs, on the host, and reports how far its outputs
+/// are apart.
 pub(super) fn report(path: &Path, options: &CompileOptions, runtime: &Runtime, console: &mut Console) {
     match differences(path, options, runtime) {
         Ok(lines) => lines.iter().for_each(|line| console.complain(line)),

@@ -1,4 +1,5 @@
-//! Where the time of calls goes: a table of kernels and ops, and one of the work on devices, from a trace.
+//! Where the time of calls goes: a table of kernels and ops, and one of the work on devices, from a
+//! trace.
 
 use std::{cmp::Reverse, collections::HashMap, fmt::Write, time::Duration};
 
@@ -50,7 +51,8 @@ impl Profile {
         Self { calls, rows, device, dropped: trace.dropped() }
     }
 
-    /// Formats the profile as tables: of the host by name, by name and place, and of the devices' work.
+    /// Formats the profile as tables: of the host by name, by name and place, and of the devices'
+    /// work.
     pub(super) fn to_text(&self) -> String {
         let mut by_name: HashMap<&str, Row> = HashMap::new();
         for (span, row) in &self.rows {
@@ -127,8 +129,8 @@ fn longest_first(rows: impl Iterator<Item = (String, Row)>) -> Vec<(String, Row)
     rows
 }
 
-/// Returns the spans of one thread within functions, each with its duration without that of the spans
-/// within it.
+/// Returns the spans of one thread within functions, each with its duration without that of the
+/// spans within it.
 fn self_times(events: &[Event]) -> Vec<(&Event, Duration)> {
     // Spans nest. Of two that begin at once the inner one ended, and was recorded, first.
     let mut spans: Vec<_> = events.iter().rev().filter(|event| event.duration_ns.is_some()).collect();

@@ -1,5 +1,5 @@
-//! Delivers a generated reference: prints it or some of its entries, writes it to a file, or compares it
-//! with a file.
+//! Delivers a generated reference: prints it or some of its entries, writes it to a file, or
+//! compares it with a file.
 
 use std::path::PathBuf;
 
@@ -37,8 +37,8 @@ pub(super) struct Entry {
 }
 
 impl ReferenceArgs {
-    /// Delivers the reference of `command` in the way that the command line asks for. `reference` returns the
-    /// whole document, `entries` its entries in order.
+    /// Delivers the reference of `command` in the way that the command line asks for. `reference`
+    /// returns the whole document, `entries` its entries in order.
     pub(super) fn deliver(
         &self,
         command: &str,

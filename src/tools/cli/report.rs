@@ -30,9 +30,10 @@ const MAX_MESSAGE_CHARACTERS: usize = 2_000;
 /// The most notes of an error that are shown, such as the calls that led to it.
 const MAX_NOTES: usize = 20;
 
-/// Prints errors, each once, with the lines of the sources that they point into. Sources are read from the
-/// files that the locations name. If a file is missing, only the location is shown. An error that occurs at
-/// many places, as one of a file that every kernel reads, is shown at the first ones and counted at the rest.
+/// Prints errors, each once, with the lines of the sources that they point into. Sources are read
+/// from the files that the locations name. If a file is missing, only the location is shown. An
+/// error that occurs at many places, as one of a file that every kernel reads, is shown at the
+/// first ones and counted at the rest.
 pub(super) fn report(errors: &[Diagnostic], console: &mut Console) {
     let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
     let distinct = distinct(errors);
@@ -84,8 +85,8 @@ pub(super) fn error_to_json(error: &Diagnostic) -> serde_json::Value {
     json!({ "code": error.code.name(), "message": error.message, "location": place, "notes": error.notes })
 }
 
-/// Makes text from a program safe to print: shortens it, and escapes control characters, which a terminal
-/// would obey.
+/// Makes text from a program safe to print: shortens it, and escapes control characters, which a
+/// terminal would obey.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     let is_safe = |c: char| c == '\n' || !c.is_control();
     let end = text.char_indices().nth(MAX_MESSAGE_CHARACTERS).map(|(end, _)| end);

@@ -1,4 +1,5 @@
-//! `tfrt resnet50`: writes programs that infer with ResNet-50, and converts weights for them. It runs nothing.
+//! `tfrt resnet50`: writes programs that infer with ResNet-50, and converts weights for them. It
+//! runs nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +62,8 @@ struct ProgramArgs {
 struct ConvertArgs {
     /// Weights to convert: a .safetensors or .npz file
     ///
-    /// Tensors have torchvision's names (layer1.0.conv1.weight) or Keras's (conv2_block1_1_conv/kernel).
+    /// Tensors have torchvision's names (layer1.0.conv1.weight) or Keras's
+    /// (conv2_block1_1_conv/kernel).
     input: PathBuf,
     /// Write the weights to a safetensors FILE
     #[arg(short, long, value_name = "FILE")]

@@ -54,7 +54,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     if let Some(file) = &args.trace {
         check_output_path(file).map_err(|error| file_error("write", file, error))?;
     }
-    // With --json the output is one JSON value, so text that kernels print goes to the error stream.
+    // With --json the output is one JSON value, so text that kernels print goes to the error
+    // stream.
     let printed = if args.json { console.error.clone() } else { console.output.clone() };
     let mut session = Session::new(
         &args.program,
@@ -220,8 +221,8 @@ fn result_names(args: &Args) -> Vec<String> {
     names
 }
 
-/// Assigns texts to results: `3=TEXT` to result 3, `NAME=TEXT` to a model's output of this name, any other text to the first result that is still free and
-/// whose type is `eligible`.
+/// Assigns texts to results: `3=TEXT` to result 3, `NAME=TEXT` to a model's output of this name,
+/// any other text to the first result that is still free and whose type is `eligible`.
 fn assign<'t>(
     texts: &'t [String],
     types: &[String],
@@ -250,7 +251,8 @@ fn assign<'t>(
     Ok(assigned)
 }
 
-/// The outputs and expected values that the command line names, checked before the function is called.
+/// The outputs and expected values that the command line names, checked before the function is
+/// called.
 struct Wanted<'a> {
     outputs: Vec<(usize, &'a str)>,
     expected: Vec<(usize, AsyncValue)>,
@@ -287,8 +289,8 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Returns the results that differ from their expected values. Values that cannot be compared are errors
-    /// of the session.
+    /// Returns the results that differ from their expected values. Values that cannot be compared
+    /// are errors of the session.
     fn check_expected(
         &self,
         tolerance: f64,

@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 #[expect(unsafe_code, reason = "runs code between fork and exec, where safe interfaces have no place for it")]
 pub(super) fn tie(command: &mut Command, signal: Signal) -> &mut Command {
     let parent = getpid();
-    // SAFETY: the closure allocates nothing, takes no locks, and makes two system calls, which are safe to make in a
-    // process that was forked from one with several threads.
+    // SAFETY: the closure allocates nothing, takes no locks, and makes two system calls, which are
+    // safe to make in a process that was forked from one with several threads.
     unsafe { command.pre_exec(move || follow(parent, signal)) }
 }
 

@@ -1,8 +1,9 @@
 //! The weight file beside a compiled program, and the checksums that tie the two.
 //!
-//! The file holds three checksums: of the program, of the weights' names and types, and of their elements. The first two are
-//! checked whenever the program is opened. The elements are read for that only if they are few or the user asks, because a
-//! large file is mapped and its pages are read when they are needed.
+//! The file holds three checksums: of the program, of the weights' names and types, and of their
+//! elements. The first two are checked whenever the program is opened. The elements are read for
+//! that only if they are few or the user asks, because a large file is mapped and its pages are
+//! read when they are needed.
 
 use std::path::Path;
 
@@ -74,8 +75,8 @@ pub(super) fn write(
     safetensors::write_with(file, &weights, &texts, &ACCESS)
 }
 
-/// Opens the weight file of a program and checks that the two belong together. `verify_all` checks the elements, however many
-/// they are.
+/// Opens the weight file of a program and checks that the two belong together. `verify_all` checks
+/// the elements, however many they are.
 ///
 /// # Errors
 /// FailedPrecondition if the weights belong to another program or have changed.

@@ -19,8 +19,8 @@ pub(super) struct FunctionEntry {
     pub(super) body: Option<(RegionId, BlockId)>,
 }
 
-/// Lists the functions in the order of the file: regions come before the function they are in. Everything that cannot be
-/// encoded is reported.
+/// Lists the functions in the order of the file: regions come before the function they are in.
+/// Everything that cannot be encoded is reported.
 pub(super) fn collect(module: &Module, errors: &mut Diagnostics) -> Vec<FunctionEntry> {
     let symbols: HashSet<&str> = module.functions().map(|function| function.name()).collect();
     let mut collector = Collector { module, errors, symbols, functions: Vec::new() };
@@ -148,7 +148,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Operands come from the region the op is in: a region is a function of its own, and sees no other's registers.
+    /// Operands come from the region the op is in: a region is a function of its own, and sees no
+    /// other's registers.
     fn check_operands(&mut self, op: OpId) {
         let operation = self.module.op(op);
         let block_of = |def: ValueDef| match def {

@@ -12,7 +12,8 @@ use crate::to_bef::collect::FunctionEntry;
 use crate::to_bef::{error_at, references};
 use crate::{NONSTRICT, RETURN, attributes};
 
-/// Encodes the functions the first pass listed, which also made sure that this succeeds but for size limits.
+/// Encodes the functions the first pass listed, which also made sure that this succeeds but for
+/// size limits.
 pub(super) fn emit(
     module: &Module,
     ops: &OpRegistry,
@@ -91,7 +92,8 @@ impl<'a> Emitter<'a> {
         types.iter().map(|ty| self.type_id(ty)).collect()
     }
 
-    /// Each op has a location of its own, even where two say the same: kernels may be told apart by it.
+    /// Each op has a location of its own, even where two say the same: kernels may be told apart by
+    /// it.
     fn location(&mut self, op: OpId) -> LocationId {
         match self.module.op(op).location.file_position() {
             Some((file, line, column)) => self.builder.unique_location(file, line, column),

@@ -1,5 +1,5 @@
-//! MLIR to BEF, in two passes: [`collect`](collect::collect) checks the module and lists its functions, the second encodes
-//! them.
+//! MLIR to BEF, in two passes: [`collect`](collect::collect) checks the module and lists its
+//! functions, the second encodes them.
 
 mod collect;
 mod emit;
@@ -10,12 +10,13 @@ use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Location, Module, OpId, OpRegi
 /// Options for encoding a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConvertOptions {
-    /// Omit what only conversion back to MLIR needs: names and types of attributes, types of registers.
+    /// Omit what only conversion back to MLIR needs: names and types of attributes, types of
+    /// registers.
     pub disable_optional_sections: bool,
 }
 
-/// Encodes a module as a BEF file. `ops` says which ops have their attributes written with their kinds, and what they
-/// call the attributes that name functions.
+/// Encodes a module as a BEF file. `ops` says which ops have their attributes written with their
+/// kinds, and what they call the attributes that name functions.
 ///
 /// # Errors
 /// Everything that the format cannot store, with its location.

@@ -1,5 +1,5 @@
-//! What grammars in code read that no other file of the parser offers: punctuation, strings, and operations within
-//! operations.
+//! What grammars in code read that no other file of the parser offers: punctuation, strings, and
+//! operations within operations.
 
 use super::{Parsed, Parser};
 use crate::lexer::{Tok, unescape};
@@ -36,7 +36,8 @@ impl Parser<'_, '_> {
         punctuation(text).is_some_and(|token| self.eat(token))
     }
 
-    /// Takes the current token, which must be this punctuation. `context` says where it stands, as "after the name".
+    /// Takes the current token, which must be this punctuation. `context` says where it stands, as
+    /// "after the name".
     pub fn expect_punctuation(&mut self, text: &str, context: &str) -> Parsed<()> {
         if self.eat_punctuation(text) {
             return Ok(());
@@ -79,7 +80,8 @@ impl Parser<'_, '_> {
         if self.at_function_type() { self.function_type().map(Ok) } else { self.type_list().map(Err) }
     }
 
-    /// One operation without result names, alone in the block of a new region; outer names are visible inside.
+    /// One operation without result names, alone in the block of a new region; outer names are
+    /// visible inside.
     ///
     /// # Errors
     /// Text that is no operation.

@@ -80,7 +80,8 @@ fn several_variadic_groups() {
         "%1:3 = x.two %0#0(%0#1, %0#1) (%0#2) {k} : (!tfrt.chain, i32, i32, f32) -> f32, 2",
     );
     check(definition.clone(), "%1 = x.two %0#0() () : (!tfrt.chain) -> (), 1");
-    // Without a format of its own the operation is written in generic form, with the sizes as attributes.
+    // Without a format of its own the operation is written in generic form, with the sizes as
+    // attributes.
     let generic = |sizes: &str| {
         format!(
             "%1:2 = \"x.two\"(%0#0, %0#1, %0#2) {{operand_segment_sizes = dense<{sizes}> : vector<3xi32>, \

@@ -176,7 +176,8 @@ fn verify_if_region(verifier: &mut Verifier<'_>, op: OpId) {
     }
 }
 
-/// Both regions take the operands. The first one gives a condition, the second one the next operands.
+/// Both regions take the operands. The first one gives a condition, the second one the next
+/// operands.
 fn verify_while_region(verifier: &mut Verifier<'_>, op: OpId) {
     let module = verifier.module();
     let (operands, results) = (module.operand_types(op), module.result_types(op));

@@ -1,4 +1,5 @@
-//! The `tf` dialect: TensorFlow's ops and types. It is open: ops without a definition here are accepted in generic form.
+//! The `tf` dialect: TensorFlow's ops and types. It is open: ops without a definition here are
+//! accepted in generic form.
 
 mod control_flow;
 mod types;

@@ -1,5 +1,5 @@
-//! The types of the dialect, all of them element types of tensors: strings, resources, variants, quantized numbers, and
-//! references to variables of any of TensorFlow's types.
+//! The types of the dialect, all of them element types of tensors: strings, resources, variants,
+//! quantized numbers, and references to variables of any of TensorFlow's types.
 
 use tfrt_ir::{ShapedType, Type};
 
@@ -115,8 +115,8 @@ pub fn referenced(ty: &Type) -> Option<Type> {
     })
 }
 
-/// Whether a value of one type can be passed on as one of another: the same elements, or those that a reference refers to,
-/// and shapes that can be the same.
+/// Whether a value of one type can be passed on as one of another: the same elements, or those that
+/// a reference refers to, and shapes that can be the same.
 pub fn is_castable(from: &Type, to: &Type) -> bool {
     match (from, to) {
         (Type::Tensor(from), Type::Tensor(to)) => {

@@ -1,7 +1,7 @@
 //! The custom forms of the dialect's operations, as TensorFlow writes them.
 //!
-//! A node that forwards data writes one type if that says them all: its data has the type of its outputs. Otherwise it
-//! writes a function type.
+//! A node that forwards data writes one type if that says them all: its data has the type of its
+//! outputs. Otherwise it writes a function type.
 
 use std::fmt;
 
@@ -87,8 +87,8 @@ impl CustomAssembly for Graph {
     }
 }
 
-/// Whether the only region of `op` has one block without arguments that ends in `terminator` with what the operation gives
-/// before its last `extra` results.
+/// Whether the only region of `op` has one block without arguments that ends in `terminator` with
+/// what the operation gives before its last `extra` results.
 fn ends_alike(module: &Module, op: OpId, terminator: &str, extra: usize) -> bool {
     let data = module.op(op);
     let [region] = data.regions[..] else { return false };
@@ -221,7 +221,8 @@ impl CustomAssembly for Island {
     }
 }
 
-/// What a short form says of the types: those of the fixed operands and of the results, all from one type.
+/// What a short form says of the types: those of the fixed operands and of the results, all from
+/// one type.
 pub(super) struct Short {
     pub(super) inputs: Vec<Type>,
     pub(super) results: Vec<Type>,

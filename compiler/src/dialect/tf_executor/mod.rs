@@ -1,8 +1,9 @@
 //! The `tf_executor` dialect: graphs as TensorFlow's executor runs them.
 //!
-//! A `tf_executor.graph` holds nodes. A node runs when its inputs are there; each value and each control output is *live*
-//! or *dead*, and a node with a dead input gives dead outputs, except Merge and ControlTrigger. Islands hold the ops
-//! themselves. The last result of a node is its control output; Sink and fetch have none.
+//! A `tf_executor.graph` holds nodes. A node runs when its inputs are there; each value and each
+//! control output is *live* or *dead*, and a node with a dead input gives dead outputs, except
+//! Merge and ControlTrigger. Islands hold the ops themselves. The last result of a node is its
+//! control output; Sink and fetch have none.
 
 mod assembly;
 mod names;

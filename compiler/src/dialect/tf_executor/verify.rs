@@ -18,7 +18,8 @@ fn parent(verifier: &mut Verifier<'_>, op: OpId, name: &str) -> Option<OpId> {
     found
 }
 
-/// The operations of the one block of the one region, which has no arguments and ends in `terminator`.
+/// The operations of the one block of the one region, which has no arguments and ends in
+/// `terminator`.
 fn body(verifier: &mut Verifier<'_>, op: OpId, terminator: &str) -> Option<Vec<OpId>> {
     let module = verifier.module();
     let blocks = verifier.op(op).regions.first().map(|&region| module.region(region).blocks.clone());

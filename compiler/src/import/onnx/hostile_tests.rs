@@ -1,5 +1,6 @@
-//! Models that nobody should write: nodes of every op with odd inputs and attributes, and files with changed bytes. Each is an
-//! error or an op graph that is well formed; none ends the process or takes long.
+//! Models that nobody should write: nodes of every op with odd inputs and attributes, and files
+//! with changed bytes. Each is an error or an op graph that is well formed; none ends the process
+//! or takes long.
 //!
 //! `TFRT_HOSTILE_ROUNDS` makes the tests run longer than the default.
 
@@ -154,7 +155,8 @@ fn odd_model(op: &str, random: &mut Random) -> ModelProto {
     let initializer = constants(random);
     let mut names: Vec<String> = initializer.iter().map(|tensor| tensor.name.clone()).collect();
     names.extend(["x".to_owned(), "a".to_owned(), String::new()]);
-    // What the odd node takes and gives is fine, so that the model is refused only for the node itself.
+    // What the odd node takes and gives is fine, so that the model is refused only for the node
+    // itself.
     let first = random.choose(&["Identity", "Shape", "SequenceConstruct", "Relu"]);
     let mut nodes = vec![node(first, &["x"], &["a"])];
     let random_node = |op: &str, outputs: &[&str], random: &mut Random| {

@@ -1,8 +1,9 @@
 //! The ONNX importer: a `ModelProto` as a [`Graph`] of `tf.*` and `onnx.*` operations.
 //!
-//! Each node becomes one or more operations through a function of its op (`ops`). Values are named in ONNX; here they are
-//! found by name in a `Scope` and nowhere else. Subgraphs of control flow become functions, functions of the model are
-//! inlined. What cannot be imported is collected: one run names every such node.
+//! Each node becomes one or more operations through a function of its op (`ops`). Values are named
+//! in ONNX; here they are found by name in a `Scope` and nowhere else. Subgraphs of control flow
+//! become functions, functions of the model are inlined. What cannot be imported is collected: one
+//! run names every such node.
 
 mod describe;
 #[cfg(test)]
@@ -53,7 +54,8 @@ pub use unsupported::{Unsupported, find_unsupported};
 
 /// The versions of the default operator set whose ops are known.
 pub const MIN_OPSET: i64 = 6;
-/// The newest version of the default operator set whose ops are known; ops of later ones are taken for the same.
+/// The newest version of the default operator set whose ops are known; ops of later ones are taken
+/// for the same.
 pub const MAX_OPSET: i64 = 27;
 /// How deep subgraphs and calls of functions may nest.
 const MAX_DEPTH: usize = 64;
@@ -67,7 +69,8 @@ pub(crate) const RETURN: &str = "tfrt.return";
 /// Reads an ONNX file.
 ///
 /// # Errors
-/// Everything that cannot be imported, each with its node; a file that cannot be read or is malformed.
+/// Everything that cannot be imported, each with its node; a file that cannot be read or is
+/// malformed.
 pub fn read_file(
     path: &Path,
     options: &ImportOptions,
@@ -344,7 +347,8 @@ impl<'g> Importer<'g> {
         }
     }
 
-    /// The declared type of a value; `None` for types that are no tensors and where none is declared.
+    /// The declared type of a value; `None` for types that are no tensors and where none is
+    /// declared.
     fn declared(&self, info: &ValueInfoProto) -> Imported<Option<TensorType>> {
         let Some(TypeValue::Tensor(ty)) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref()) else {
             return Ok(None);
@@ -380,8 +384,8 @@ impl<'g> Importer<'g> {
         }
     }
 
-    /// Believes the number of dimensions that the file declares where inference does not find it. Extents are not believed:
-    /// exporters declare those of an example.
+    /// Believes the number of dimensions that the file declares where inference does not find it.
+    /// Extents are not believed: exporters declare those of an example.
     fn take_declared_rank(&mut self, name: &str, value: ValueId) {
         if let Some(&rank) = self.declared_ranks.get(name)
             && let Some(ty) = self.graph.tensor_type(value)
@@ -534,7 +538,8 @@ fn opsets(imports: &[proto::OperatorSetIdProto]) -> HashMap<String, i64> {
     imports.iter().map(|set| (domain_of(&set.domain).to_owned(), set.version)).collect()
 }
 
-/// The node with the attributes that refer to those of a function's call replaced by them, in its subgraphs too.
+/// The node with the attributes that refer to those of a function's call replaced by them, in its
+/// subgraphs too.
 fn resolve(node: &NodeProto, attributes: &HashMap<String, AttributeProto>) -> NodeProto {
     let mut node = node.clone();
     let resolve = |mut attribute: AttributeProto| match attribute.ref_attr_name.as_str() {

@@ -1,5 +1,6 @@
-//! Elements of fewer than eight bits and floating-point numbers of eight bits. Tensors here have no such elements: wider types
-//! hold them, and the importer remembers which values are meant to be narrow.
+//! Elements of fewer than eight bits and floating-point numbers of eight bits. Tensors here have no
+//! such elements: wider types hold them, and the importer remembers which values are meant to be
+//! narrow.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};

@@ -36,7 +36,8 @@ impl From<&str> for ImportError {
 /// What importing gives.
 pub(super) type Imported<T = Vec<ValueId>> = Result<T, ImportError>;
 
-/// A node to be imported: its inputs as values, its attributes, and the graph that its operations are appended to.
+/// A node to be imported: its inputs as values, its attributes, and the graph that its operations
+/// are appended to.
 pub(super) struct Node<'i, 'g> {
     pub(super) importer: &'i mut Importer<'g>,
     pub(super) proto: &'i NodeProto,
@@ -145,8 +146,8 @@ impl Node<'_, '_> {
         Ok(self.builder().ops(name, operands, attributes.iter().cloned(), result_count)?)
     }
 
-    /// Appends an op of the `onnx` dialect whose formal inputs may be absent. Which are there is said by the attribute
-    /// `operand_segment_sizes`.
+    /// Appends an op of the `onnx` dialect whose formal inputs may be absent. Which are there is
+    /// said by the attribute `operand_segment_sizes`.
     pub(super) fn onnx_ops(
         &mut self,
         name: &str,
@@ -164,7 +165,8 @@ impl Node<'_, '_> {
         self.ops(name, &given, &attributes, result_count)
     }
 
-    /// Appends an op of the `onnx` dialect of which only the outputs that the node names are wanted, out of `formal` ones.
+    /// Appends an op of the `onnx` dialect of which only the outputs that the node names are
+    /// wanted, out of `formal` ones.
     pub(super) fn onnx_outputs(
         &mut self,
         name: &str,
@@ -347,8 +349,8 @@ impl Node<'_, '_> {
         Ok(self.int(name)?.and_then(|number| narrow::find(i32::try_from(number).ok()?)))
     }
 
-    /// Axes as the op's version gives them: by an attribute before `since`, later as an input, which must be known. `None` if
-    /// neither is there.
+    /// Axes as the op's version gives them: by an attribute before `since`, later as an input,
+    /// which must be known. `None` if neither is there.
     pub(super) fn axes(&mut self, input: usize, since: i64) -> Imported<Option<Vec<i64>>> {
         if self.opset < since {
             return self.ints("axes");

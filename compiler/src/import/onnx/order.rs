@@ -1,17 +1,19 @@
-//! The order of nodes. ONNX demands that a node stands behind those that it depends on, but some converters append nodes at the
-//! end, and ONNX Runtime takes such files.
+//! The order of nodes. ONNX demands that a node stands behind those that it depends on, but some
+//! converters append nodes at the end, and ONNX Runtime takes such files.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::{proto::NodeProto, subgraph::free_names};
 
-/// The nodes in an order in which each stands behind those that it depends on, close to the given one. Nodes that depend on
-/// each other in a circle stand at the end: there the first of them lacks an input.
+/// The nodes in an order in which each stands behind those that it depends on, close to the given
+/// one. Nodes that depend on each other in a circle stand at the end: there the first of them lacks
+/// an input.
 pub(super) fn sorted(nodes: &[NodeProto]) -> Vec<&NodeProto> {
     let mut makers: HashMap<&str, usize> = HashMap::new();
     for (place, node) in nodes.iter().enumerate() {
         for output in node.output.iter().filter(|output| !output.is_empty()) {
-            // Of two nodes that define one name the first one counts here; importing reports the other one or shadows it.
+            // Of two nodes that define one name the first one counts here; importing reports the
+            // other one or shadows it.
             makers.entry(output).or_insert(place);
         }
     }

@@ -1,4 +1,5 @@
-//! The messages of ONNX files, with the field numbers that `onnx.proto` publishes (ONNX 1.22, IR version 13).
+//! The messages of ONNX files, with the field numbers that `onnx.proto` publishes (ONNX 1.22, IR
+//! version 13).
 //!
 //! Only the fields that the importer reads are here; protobuf skips the others. Large payloads are
 //! [`Bytes`], so that decoding from a mapped file copies none of them.

@@ -1,7 +1,8 @@
 //! Subgraphs of control flow as functions.
 //!
-//! A subgraph sees the names of the graphs around it. As a function it takes what it uses of them as arguments, behind those of
-//! its own; constants are made again inside, so that they stay known there.
+//! A subgraph sees the names of the graphs around it. As a function it takes what it uses of them
+//! as arguments, behind those of its own; constants are made again inside, so that they stay known
+//! there.
 
 use std::collections::HashSet;
 
@@ -24,7 +25,8 @@ pub(super) struct Subgraph {
     op: OpId,
 }
 
-/// The values of outer graphs that subgraphs use, but for constants: what their functions take behind their own arguments.
+/// The values of outer graphs that subgraphs use, but for constants: what their functions take
+/// behind their own arguments.
 #[derive(Default)]
 pub(super) struct Captures {
     names: Vec<String>,
@@ -130,8 +132,8 @@ impl Importer<'_> {
         results
     }
 
-    /// Imports a subgraph into the current function. `captured` is what that was given for the values that the subgraph
-    /// captures.
+    /// Imports a subgraph into the current function. `captured` is what that was given for the
+    /// values that the subgraph captures.
     pub(super) fn import_captured(
         &mut self,
         graph: &GraphProto,
@@ -167,8 +169,8 @@ impl Importer<'_> {
         results
     }
 
-    /// Imports a subgraph without inputs as a function of what it captures. Sequences among its results are two tensors each;
-    /// says which results were sequences.
+    /// Imports a subgraph without inputs as a function of what it captures. Sequences among its
+    /// results are two tensors each; says which results were sequences.
     pub(super) fn import_branch(
         &mut self,
         graph: &GraphProto,
@@ -195,7 +197,8 @@ impl Importer<'_> {
         Ok(flat)
     }
 
-    /// Values with a sequence in the place of two tensors each, where `kinds` says that there is one.
+    /// Values with a sequence in the place of two tensors each, where `kinds` says that there is
+    /// one.
     pub(super) fn unflattened(&mut self, flat: &[ValueId], kinds: &[bool]) -> Imported {
         let mut flat = flat.iter().copied();
         let mut next = || flat.next().ok_or_else(|| ImportError("a subgraph has too few values".into()));
@@ -207,7 +210,8 @@ impl Importer<'_> {
         Ok(values)
     }
 
-    /// Makes a function that fails with this message, in the place of one with results of these types.
+    /// Makes a function that fails with this message, in the place of one with results of these
+    /// types.
     pub(super) fn import_failure(
         &mut self,
         captures: &Captures,
@@ -222,7 +226,8 @@ impl Importer<'_> {
         })
     }
 
-    /// Makes a function of arguments of these types and of captures, whose results `finish` appends.
+    /// Makes a function of arguments of these types and of captures, whose results `finish`
+    /// appends.
     pub(super) fn make_function(
         &mut self,
         types: &[TensorType],

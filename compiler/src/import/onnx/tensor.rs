@@ -28,7 +28,8 @@ pub(super) struct TensorReader {
     files: HashMap<String, HostBuffer>,
 }
 
-/// The data type that a number of ONNX's `TensorProto.DataType` stands for; for a narrow type that of the elements that hold it.
+/// The data type that a number of ONNX's `TensorProto.DataType` stands for; for a narrow type that
+/// of the elements that hold it.
 pub(super) fn dtype(number: i32) -> Result<DType, String> {
     Ok(match number {
         1 => DType::F32,

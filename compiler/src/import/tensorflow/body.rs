@@ -102,7 +102,8 @@ impl<'p> Body<'p> {
         self.index.get(name).copied()
     }
 
-    /// What a name such as `node`, `node:1`, or in functions `argument` and `node:output:1`, stands for.
+    /// What a name such as `node`, `node:1`, or in functions `argument` and `node:output:1`, stands
+    /// for.
     pub(super) fn source(&self, name: &str) -> Result<Source, String> {
         let missing = || format!("its input '{name}' does not exist");
         let mut parts = name.split(':');
@@ -164,8 +165,9 @@ impl<'p> Body<'p> {
         matches!(source, Source::Output(before, _) if op(before) == "NextIteration" && op(node) == "Merge")
     }
 
-    /// The nodes from which these can be reached, each behind those it needs. A node that begins an iteration needs none of the
-    /// iteration before. `is_given` says what is known without its node.
+    /// The nodes from which these can be reached, each behind those it needs. A node that begins an
+    /// iteration needs none of the iteration before. `is_given` says what is known without its
+    /// node.
     ///
     /// # Errors
     /// A node on a cycle.

@@ -1,4 +1,5 @@
-//! Checkpoints in the TensorBundle format: an index, which is a table of entries by key, and files of elements.
+//! Checkpoints in the TensorBundle format: an index, which is a table of entries by key, and files
+//! of elements.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,8 @@ static READ: Accessor = Accessor::new("checkpoint");
 /// The most files that elements may be spread over.
 const MAX_SHARDS: i32 = 1 << 16;
 
-/// A checkpoint that is open for reading. The files with the elements are mapped when they are needed.
+/// A checkpoint that is open for reading. The files with the elements are mapped when they are
+/// needed.
 pub(super) struct Bundle {
     prefix: PathBuf,
     entries: BTreeMap<Vec<u8>, BundleEntry>,
@@ -65,7 +67,8 @@ impl Bundle {
         Ok(Self { prefix, entries, shard_count: header.num_shards, shards: BTreeMap::new(), allocator })
     }
 
-    /// The keys of its tensors with their entries, sorted. Parts of variables, whose keys begin with zero, are left out.
+    /// The keys of its tensors with their entries, sorted. Parts of variables, whose keys begin
+    /// with zero, are left out.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &BundleEntry)> {
         let named = |key: &[u8]| key.first() != Some(&0);
         let whole = self.entries.iter().filter(move |(key, _)| named(key));

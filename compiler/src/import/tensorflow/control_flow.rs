@@ -1,7 +1,9 @@
-//! Functional control flow: `If`, `Case` and `While` as `tf.If` and `tf.While` on functions of the op graph.
+//! Functional control flow: `If`, `Case` and `While` as `tf.If` and `tf.While` on functions of the
+//! op graph.
 //!
-//! The functions take what is passed to them and what the variables among that hold. Constants are made again inside, so that
-//! they stay known there; those that a loop changes are passed. What variables hold at the end is given back.
+//! The functions take what is passed to them and what the variables among that hold. Constants are
+//! made again inside, so that they stay known there; those that a loop changes are passed. What
+//! variables hold at the end is given back.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -66,7 +68,8 @@ fn case(node: &mut Node<'_, '_>) -> Imported {
     choose(node.importer, inputs, &branches, 0)
 }
 
-/// The branch whose number the first input is, among those from `first` on. Numbers out of range choose the last branch.
+/// The branch whose number the first input is, among those from `first` on. Numbers out of range
+/// choose the last branch.
 fn choose(
     importer: &mut Importer<'_>,
     inputs: Vec<Value>,
@@ -112,7 +115,8 @@ fn while_loop(node: &mut Node<'_, '_>) -> Imported {
     )
 }
 
-/// Whether a value is true as TensorFlow's conditions are: a number that is not zero, a tensor that has elements.
+/// Whether a value is true as TensorFlow's conditions are: a number that is not zero, a tensor that
+/// has elements.
 fn truth(importer: &mut Importer<'_>, value: ValueId) -> Imported<ValueId> {
     let mut builder = importer.builder();
     let ty = builder.ty(value).ok_or_else(|| ImportError("the condition is not a tensor".into()))?;

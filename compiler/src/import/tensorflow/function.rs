@@ -1,4 +1,5 @@
-//! Functions of a graph's library: calls, which are inlined, and functions of the op graph that control flow calls.
+//! Functions of a graph's library: calls, which are inlined, and functions of the op graph that
+//! control flow calls.
 
 use std::sync::Arc;
 
@@ -145,7 +146,8 @@ pub(super) struct Open {
 }
 
 impl Importer<'_> {
-    /// Begins a function of arguments of these types and moves into it. No variable has a value there.
+    /// Begins a function of arguments of these types and moves into it. No variable has a value
+    /// there.
     pub(super) fn begin_function(&mut self, types: &[TensorType]) -> Open {
         self.function_count += 1;
         let name = format!("function.{}", self.function_count);
@@ -163,7 +165,8 @@ impl Importer<'_> {
         Open { name, arguments, op, block, outer }
     }
 
-    /// Moves out of a function, which can be given its results later. Gives what variables hold at its end.
+    /// Moves out of a function, which can be given its results later. Gives what variables hold at
+    /// its end.
     pub(super) fn leave_function(&mut self, open: &mut Open) -> State {
         self.block = open.outer.0;
         let state = std::mem::replace(&mut self.state, std::mem::take(&mut open.outer.1));

@@ -1,5 +1,6 @@
-//! Graphs, SavedModels and checkpoints with changed bytes, and control flow of the first version that nobody should write. Each is
-//! an error or an op graph that is well formed; none ends the process or takes long.
+//! Graphs, SavedModels and checkpoints with changed bytes, and control flow of the first version
+//! that nobody should write. Each is an error or an op graph that is well formed; none ends the
+//! process or takes long.
 
 use std::{
     fs,

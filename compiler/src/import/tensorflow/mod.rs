@@ -1,12 +1,12 @@
 //! The TensorFlow importer: a GraphDef or a SavedModel as a [`Graph`] of `tf.*` operations.
 //!
-//! Nodes are imported in an order that their inputs and control edges allow, each through a function of its op (`ops`). What
-//! the outputs do not need is left out. Calls of functions are inlined; the functions of `If`, `Case` and `While` become
-//! functions of the graph.
+//! Nodes are imported in an order that their inputs and control edges allow, each through a
+//! function of its op (`ops`). What the outputs do not need is left out. Calls of functions are
+//! inlined; the functions of `If`, `Case` and `While` become functions of the graph.
 //!
-//! Variables and tables are followed while nodes are imported: a variable stands for the value that was assigned to it last,
-//! a table for its entries. A checkpoint is restored by importing the nodes that TensorFlow would run for that, so that
-//! variables which nothing changes are constants.
+//! Variables and tables are followed while nodes are imported: a variable stands for the value that
+//! was assigned to it last, a table for its entries. A checkpoint is restored by importing the
+//! nodes that TensorFlow would run for that, so that variables which nothing changes are constants.
 
 mod body;
 mod bundle;
@@ -145,7 +145,8 @@ struct Importer<'g> {
     block: BlockId,
     location: Location,
     state: State,
-    /// Conditions that must hold for the results of the current function to be right, with what to say otherwise.
+    /// Conditions that must hold for the results of the current function to be right, with what to
+    /// say otherwise.
     checks: Vec<(ValueId, String)>,
     /// The files of the tensors that name one, by node.
     assets: HashMap<String, PathBuf>,
@@ -203,7 +204,8 @@ impl<'g> Importer<'g> {
         builder
     }
 
-    /// The tensor that a value is. A variable of the first version of TensorFlow stands for what it holds.
+    /// The tensor that a value is. A variable of the first version of TensorFlow stands for what it
+    /// holds.
     fn tensor_of(&self, value: &Value) -> Imported<ValueId> {
         match value {
             Value::Tensor(value) => Ok(*value),
@@ -244,7 +246,8 @@ impl<'g> Importer<'g> {
     }
 
     fn check_function(&mut self, name: &str, seen: &mut HashSet<String>, depth: usize) {
-        // A function that is missing, and one that calls itself, are reported where they are called.
+        // A function that is missing, and one that calls itself, are reported where they are
+        // called.
         let Some(function) = self.functions.get(name).cloned() else { return };
         if depth > MAX_DEPTH || !seen.insert(name.to_owned()) {
             return;
@@ -268,7 +271,8 @@ impl<'g> Importer<'g> {
         format!("function '{function}' of {}", self.file)
     }
 
-    /// Imports nodes in this order, each by `import`. What fails is reported, and what depends on it is left out.
+    /// Imports nodes in this order, each by `import`. What fails is reported, and what depends on
+    /// it is left out.
     fn run_each<'p>(
         &mut self,
         frame: &mut Frame<'p>,

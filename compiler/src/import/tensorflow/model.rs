@@ -37,7 +37,8 @@ pub fn is_tensorflow(path: &Path) -> bool {
 /// Reads a GraphDef (`.pb` or `.pbtxt`), or a SavedModel's folder.
 ///
 /// # Errors
-/// Everything that cannot be imported, each with its node; a file that cannot be read or is malformed.
+/// Everything that cannot be imported, each with its node; a file that cannot be read or is
+/// malformed.
 pub fn read(
     path: &Path,
     options: &ImportOptions,
@@ -107,7 +108,8 @@ pub(super) struct Preparation {
 }
 
 impl Importer<'_> {
-    /// Imports a GraphDef. Placeholders are its inputs; its outputs are those that the options name, or what nothing uses.
+    /// Imports a GraphDef. Placeholders are its inputs; its outputs are those that the options
+    /// name, or what nothing uses.
     pub(super) fn import_graph(mut self, graph: &GraphDef) -> Result<(Graph, Diagnostics), Diagnostics> {
         let place = self.file.clone();
         let body = match Body::of_graph(&graph.node) {
@@ -160,7 +162,8 @@ impl Importer<'_> {
             !ops::is_placeholder(op) && op != "Const" && outputs::count(&body.nodes[*node]) > 0
         };
         let sinks: Vec<usize> = body.sinks().into_iter().filter(is_end).collect();
-        // Nodes of control flow are outputs if there are no others; most of those that nothing uses are dead.
+        // Nodes of control flow are outputs if there are no others; most of those that nothing uses
+        // are dead.
         let is_plain = |node: &usize| !ops::is_v1_control_flow(&body.nodes[*node].op);
         let has_plain = sinks.iter().any(is_plain);
         let mut ends = Vec::new();
@@ -178,7 +181,8 @@ impl Importer<'_> {
         Ok(ends)
     }
 
-    /// Imports the function [`MAIN`]: first what these nodes do, one after the other, then the outputs.
+    /// Imports the function [`MAIN`]: first what these nodes do, one after the other, then the
+    /// outputs.
     pub(super) fn import_main(
         mut self,
         mut frame: Frame<'_>,
@@ -214,7 +218,8 @@ impl Importer<'_> {
             }
             let order = self.ordered(frame, [step.node])?;
             self.run(frame, &order)?;
-            // What was imported for one purpose is imported again for the next, which may find variables changed.
+            // What was imported for one purpose is imported again for the next, which may find
+            // variables changed.
             frame.values.clear();
             frame.given.clear();
         }

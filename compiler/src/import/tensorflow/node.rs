@@ -71,7 +71,8 @@ impl From<ValueId> for Value {
 /// Attributes by name, as a function is called with them.
 pub(super) type Attrs = BTreeMap<String, AttrValue>;
 
-/// A node to be imported: its inputs, its attributes, and the graph that its operations are appended to.
+/// A node to be imported: its inputs, its attributes, and the graph that its operations are
+/// appended to.
 pub(super) struct Node<'i, 'g> {
     pub(super) importer: &'i mut Importer<'g>,
     pub(super) proto: &'i NodeDef,
@@ -86,7 +87,8 @@ impl Node<'_, '_> {
         self.inputs.get(index).ok_or_else(|| ImportError(format!("input {index} is missing")))
     }
 
-    /// An input that is a tensor. A variable of the first version of TensorFlow stands for its value.
+    /// An input that is a tensor. A variable of the first version of TensorFlow stands for its
+    /// value.
     pub(super) fn input(&self, index: usize) -> Imported<ValueId> {
         self.importer.tensor_of(self.value(index)?)
     }

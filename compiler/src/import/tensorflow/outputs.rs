@@ -1,8 +1,8 @@
 //! The outputs of TensorFlow's ops: how many a node has, and what functions call them.
 //!
-//! A graph refers to outputs by number, a function by the name that the op gives them. `outputs.txt` lists the ops of
-//! TensorFlow that do not have just one: the names of their outputs, and the attribute that says how many values stand behind
-//! a name.
+//! A graph refers to outputs by number, a function by the name that the op gives them.
+//! `outputs.txt` lists the ops of TensorFlow that do not have just one: the names of their outputs,
+//! and the attribute that says how many values stand behind a name.
 
 use std::{collections::HashMap, sync::OnceLock};
 

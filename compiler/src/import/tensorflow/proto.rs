@@ -1,7 +1,7 @@
 //! The messages of TensorFlow's files, with the field numbers that its `.proto` files publish.
 //!
-//! Only the fields that the importer reads are here; protobuf skips the others. Large payloads are [`Bytes`], so that
-//! decoding from a mapped file copies none of them.
+//! Only the fields that the importer reads are here; protobuf skips the others. Large payloads are
+//! [`Bytes`], so that decoding from a mapped file copies none of them.
 
 use std::collections::BTreeMap;
 

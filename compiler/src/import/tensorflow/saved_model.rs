@@ -24,7 +24,8 @@ use crate::{Evaluator, Graph, import::ImportOptions};
 const DEFAULT_SIGNATURE: &str = "serving_default";
 /// The tag of graphs that are for inference.
 const SERVE: &str = "serve";
-/// The signature, and the collections of the first version, that name what is to be run before the first call.
+/// The signature, and the collections of the first version, that name what is to be run before the
+/// first call.
 pub(super) const INIT_OP: &str = "__saved_model_init_op";
 const INIT_COLLECTIONS: [&str; 3] = ["saved_model_main_op", "legacy_init_op", "main_op"];
 
@@ -148,7 +149,8 @@ fn ends(body: &Body<'_>, infos: &BTreeMap<String, TensorInfo>) -> Result<Vec<End
     infos.iter().map(end).collect()
 }
 
-/// The nodes to run before the signature, with texts that tensors stand for: what restores variables, and what fills tables.
+/// The nodes to run before the signature, with texts that tensors stand for: what restores
+/// variables, and what fills tables.
 fn preparation(
     body: &Body<'_>,
     meta: &MetaGraphDef,

@@ -1,8 +1,10 @@
-//! Parts of variables: under which keys a checkpoint holds them, where they lie, and how graphs name them.
+//! Parts of variables: under which keys a checkpoint holds them, where they lie, and how graphs
+//! name them.
 
 use super::proto::{ExtentProto, SliceProto};
 
-/// The key of a part of a variable: numbers and a text, written so that keys sort like what they say.
+/// The key of a part of a variable: numbers and a text, written so that keys sort like what they
+/// say.
 pub(super) fn key(name: &str, slice: &SliceProto) -> Vec<u8> {
     let mut key = Vec::new();
     push_count(&mut key, 0);

@@ -1,7 +1,8 @@
 //! Sorted tables in the format of LevelDB, in which checkpoints keep their index.
 //!
-//! A file is a sequence of blocks with a footer. A block holds entries whose keys share prefixes, and is followed by a byte
-//! that tells its compression and by a checksum. The index block, which the footer points to, lists the data blocks.
+//! A file is a sequence of blocks with a footer. A block holds entries whose keys share prefixes,
+//! and is followed by a byte that tells its compression and by a checksum. The index block, which
+//! the footer points to, lists the data blocks.
 
 use std::borrow::Cow;
 
@@ -72,7 +73,8 @@ impl Room {
     }
 }
 
-/// The checksum as files hold it: rotated, so that the checksum of a checksum is not that of nothing.
+/// The checksum as files hold it: rotated, so that the checksum of a checksum is not that of
+/// nothing.
 pub(super) fn masked(checksum: u32) -> u32 {
     checksum.rotate_right(15).wrapping_add(0xa282_ead8)
 }

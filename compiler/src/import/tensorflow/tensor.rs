@@ -107,7 +107,8 @@ fn strings(given: &[Bytes], shape: TensorShape, count: usize) -> Result<HostTens
     StringHostTensor::new(shape, strings).map(HostTensor::from).map_err(|error| error.message)
 }
 
-/// An error if more elements are given than a constant has, or repeating them would take too much memory.
+/// An error if more elements are given than a constant has, or repeating them would take too much
+/// memory.
 fn check_count(given: usize, count: usize, size: usize) -> Result<(), String> {
     if given > count {
         return Err(format!("{given} elements are given for {count}"));
@@ -118,7 +119,8 @@ fn check_count(given: usize, count: usize, size: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The bytes of elements of which the last is repeated up to their number; all are zero if none is given.
+/// The bytes of elements of which the last is repeated up to their number; all are zero if none is
+/// given.
 fn expanded(mut bytes: Vec<u8>, dtype: DType, count: usize) -> Result<Vec<u8>, String> {
     let size = dtype.size().unwrap_or(1);
     check_count(bytes.len() / size, count, size)?;

@@ -1,7 +1,8 @@
-//! Protobuf's text format: a file such as `graph.pbtxt` in the wire format, as its messages are declared.
+//! Protobuf's text format: a file such as `graph.pbtxt` in the wire format, as its messages are
+//! declared.
 //!
-//! A schema lists the fields of each message. Fields that the importer does not read are parsed and dropped; names that no
-//! schema has are errors with their line.
+//! A schema lists the fields of each message. Fields that the importer does not read are parsed and
+//! dropped; names that no schema has are errors with their line.
 
 use prost::encoding::{WireType, encode_key, encode_varint};
 

@@ -18,7 +18,8 @@ use crate::{
 /// The domain under which TensorFlow's ops are listed.
 const DOMAIN: &str = "tensorflow";
 
-/// Returns everything in a GraphDef or SavedModel that cannot be imported. What depends on such a node is left out.
+/// Returns everything in a GraphDef or SavedModel that cannot be imported. What depends on such a
+/// node is left out.
 ///
 /// # Errors
 /// A file that cannot be read or is no model of TensorFlow.

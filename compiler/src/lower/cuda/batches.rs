@@ -1,7 +1,8 @@
 //! Programs with a plan for each of several batch sizes.
 //!
-//! Each plan is a program of its own, whose functions' names end in its batch size. The common functions call them: `setup`
-//! prepares all of them, and `main` looks at an input and calls the one for its batch size.
+//! Each plan is a program of its own, whose functions' names end in its batch size. The common
+//! functions call them: `setup` prepares all of them, and `main` looks at an input and calls the
+//! one for its batch size.
 
 use std::collections::HashSet;
 
@@ -26,8 +27,8 @@ struct Variant {
     prepared: Vec<Type>,
 }
 
-/// Lowers the graphs of one model for several batch sizes. `model` describes its inputs and outputs, and `input` is the
-/// number of an input whose first extent is the batch size.
+/// Lowers the graphs of one model for several batch sizes. `model` describes its inputs and
+/// outputs, and `input` is the number of an input whose first extent is the batch size.
 ///
 /// # Errors
 /// As [`lower`](super::lower).
@@ -129,7 +130,8 @@ impl Common {
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 
-    /// `func @main(…, inputs…: !t.tensor) -> (!t.tensor, …)`, and a function for each plan that passes on what it takes.
+    /// `func @main(…, inputs…: !t.tensor) -> (!t.tensor, …)`, and a function for each plan that
+    /// passes on what it takes.
     fn emit_main(&mut self, model: &Graph, input: usize) {
         let mut inputs = self.prepared();
         let prepared = inputs.len();

@@ -47,7 +47,8 @@ pub(super) struct Made {
     pub(super) weights: Vec<(String, HostTensor)>,
 }
 
-/// Writes a program: its functions, whose names end in `suffix`. Returns the types of what its function for setup gives.
+/// Writes a program: its functions, whose names end in `suffix`. Returns the types of what its
+/// function for setup gives.
 pub(super) fn emit(
     made: &mut Made,
     graph: &Graph,
@@ -192,7 +193,8 @@ impl Emitter<'_> {
         self.append_one(body.block, state)
     }
 
-    /// `func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, …)`: devices, memory, constants, and the graph.
+    /// `func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, …)`: devices, memory, constants, and
+    /// the graph.
     fn emit_setup(&mut self) {
         let results = self.prepared();
         let function = FunctionType { inputs: vec![], results };
@@ -241,8 +243,8 @@ impl Emitter<'_> {
         handles
     }
 
-    /// What `setup` gives and `main` takes before the model's inputs: [`BLOCKS`] handles, what launches or queues the ops, and
-    /// what the ops of the host take.
+    /// What `setup` gives and `main` takes before the model's inputs: [`BLOCKS`] handles, what
+    /// launches or queues the ops, and what the ops of the host take.
     pub(super) fn prepared(&self) -> Vec<Type> {
         let blocks = [ty("turns"), ty("stream"), ty("buffer"), ty("buffer")];
         let run = if self.options.records_graph {
@@ -382,8 +384,8 @@ impl Emitter<'_> {
         self.chained(body.block, &mut body.chain, (state, &operands), None);
     }
 
-    /// `func @run(arena, constants, queues…, streams…, events…, chain) -> chain`: the ops of a region. Without events, `run`
-    /// takes no streams.
+    /// `func @run(arena, constants, queues…, streams…, events…, chain) -> chain`: the ops of a
+    /// region. Without events, `run` takes no streams.
     fn emit_run(&mut self, region: usize) {
         let mut inputs = vec![ty("buffer"), ty("buffer")];
         inputs.extend(self.handle_types());
@@ -496,8 +498,9 @@ impl Emitter<'_> {
         value
     }
 
-    /// `func @main(turns, stream, arena, constants, graphs…, inputs…: !t.tensor) -> (!t.tensor, …)`. What `run` takes is in the
-    /// place of the graphs if there are none. What ops of the host take follows.
+    /// `func @main(turns, stream, arena, constants, graphs…, inputs…: !t.tensor) -> (!t.tensor,
+    /// …)`. What `run` takes is in the place of the graphs if there are none. What ops of the host
+    /// take follows.
     fn emit_main(&mut self) {
         let mut inputs = self.prepared();
         let prepared = inputs.len();

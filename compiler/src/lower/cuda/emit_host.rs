@@ -1,4 +1,5 @@
-//! The host's part of a device program: ops of the core runtime between the regions, with the copies that they need.
+//! The host's part of a device program: ops of the core runtime between the regions, with the
+//! copies that they need.
 
 use std::collections::{BTreeSet, HashMap};
 

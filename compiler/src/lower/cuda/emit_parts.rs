@@ -1,7 +1,8 @@
 //! The parts of a call as functions, for callers that keep tensors on the device.
 //!
-//! Each function takes what `setup` gave, and a chain behind everything else, and gives a chain. Calls of them take no turns:
-//! the caller lets nothing else use the program's memory between an upload and the download of what it led to.
+//! Each function takes what `setup` gave, and a chain behind everything else, and gives a chain.
+//! Calls of them take no turns: the caller lets nothing else use the program's memory between an
+//! upload and the download of what it led to.
 
 use tfrt_ir::{Diagnostic, FunctionType, Location, OpState, Type, ValueId};
 

@@ -1,12 +1,13 @@
 //! Lowering to a device program: an op graph of static shapes as `tfrt_cuda.*` kernels.
 //!
-//! The program asks for memory twice, in its function [`SETUP`](super::SETUP): one block holds the constants, the other one,
-//! the arena, all tensors that it computes. The function `run` queues every op in its place. `setup` calls it once to
-//! prepare everything that ops prepare, and once to record it as a graph. [`MAIN`](crate::MAIN) copies the inputs, launches
-//! the graph and copies the outputs.
+//! The program asks for memory twice, in its function [`SETUP`](super::SETUP): one block holds the
+//! constants, the other one, the arena, all tensors that it computes. The function `run` queues
+//! every op in its place. `setup` calls it once to prepare everything that ops prepare, and once to
+//! record it as a graph. [`MAIN`](crate::MAIN) copies the inputs, launches the graph and copies the
+//! outputs.
 //!
-//! Ops that no device can run in planned memory run on the host, in steps between the regions of the device. Each region is
-//! a function and a graph of its own.
+//! Ops that no device can run in planned memory run on the host, in steps between the regions of
+//! the device. Each region is a function and a graph of its own.
 
 mod batches;
 mod emit;
@@ -45,17 +46,20 @@ pub struct CudaOptions {
     pub machine: &'static Machine,
     /// Measured times, which replace predicted ones.
     pub costs: Option<Arc<Costs>>,
-    /// The batch sizes for which there is a plan each, if the model's first extent is open. A run chooses by its inputs.
+    /// The batch sizes for which there is a plan each, if the model's first extent is open. A run
+    /// chooses by its inputs.
     pub batches: Vec<u64>,
-    /// Whether the copies of inputs and outputs are functions, too, for callers that keep tensors on the device: [`UPLOAD`],
-    /// [`LAUNCH`] and [`DOWNLOAD`]. The host can then take no part in the program.
+    /// Whether the copies of inputs and outputs are functions, too, for callers that keep tensors
+    /// on the device: [`UPLOAD`], [`LAUNCH`] and [`DOWNLOAD`]. The host can then take no part in
+    /// the program.
     pub separates_copies: bool,
-    /// Constants that kernels of the caller provide. The program asks for each by its name here, however small it is, and
-    /// they are not among the weights.
+    /// Constants that kernels of the caller provide. The program asks for each by its name here,
+    /// however small it is, and they are not among the weights.
     pub provided: Vec<(String, HostTensor)>,
 }
 
-/// The function of a device program that copies the inputs to the device, with [`CudaOptions::separates_copies`].
+/// The function of a device program that copies the inputs to the device, with
+/// [`CudaOptions::separates_copies`].
 pub const UPLOAD: &str = "upload";
 /// The function that queues the ops.
 pub const LAUNCH: &str = "launch";
@@ -106,8 +110,8 @@ impl Default for CudaOptions {
 /// Lowers a graph to a device program.
 ///
 /// # Errors
-/// Every operation that can run neither on a device nor on the host, and every input whose shape is not known. With
-/// [`CudaOptions::is_strict`], also every operation that would run on the host.
+/// Every operation that can run neither on a device nor on the host, and every input whose shape is
+/// not known. With [`CudaOptions::is_strict`], also every operation that would run on the host.
 pub fn lower(graph: &Graph, evaluator: &Evaluator, options: &CudaOptions) -> Result<Lowered, Diagnostics> {
     let (device_graph, planned) = plan(graph, evaluator, options)?;
     let mut made = emit::Made::default();

@@ -1,11 +1,12 @@
 //! [`DeviceGraph`]: the ops of a model as nodes that read and write buffers.
 //!
-//! Each op is tried on a device that does nothing, which tells where its results lie and what other memory it needs. An op
-//! whose results are its arguments' memory, such as a reshape, is no node.
+//! Each op is tried on a device that does nothing, which tells where its results lie and what other
+//! memory it needs. An op whose results are its arguments' memory, such as a reshape, is no node.
 //!
-//! An op that no device can run in planned memory runs on the host. Such ops divide the program: step 0 of the host runs
-//! before region 0 of the device, which runs before step 1 of the host, and so on. Every op runs in the first region or step
-//! that its operands allow, so that there are as few regions as the dependences allow.
+//! An op that no device can run in planned memory runs on the host. Such ops divide the program:
+//! step 0 of the host runs before region 0 of the device, which runs before step 1 of the host, and
+//! so on. Every op runs in the first region or step that its operands allow, so that there are as
+//! few regions as the dependences allow.
 
 use std::collections::HashMap;
 
@@ -119,8 +120,8 @@ impl DeviceGraph {
 /// Collects the nodes of a model.
 ///
 /// # Errors
-/// Every operation that can run neither on a device nor on the host. If the program is strict, every operation that would
-/// run on the host, too.
+/// Every operation that can run neither on a device nor on the host. If the program is strict,
+/// every operation that would run on the host, too.
 pub(super) fn collect(
     graph: &Graph,
     evaluator: &Evaluator,
@@ -185,7 +186,8 @@ struct OnDevice<'g> {
     footprint: Footprint,
 }
 
-/// Results of at most this many bytes stay on the host if all operands are there: they are shapes and the like.
+/// Results of at most this many bytes stay on the host if all operands are there: they are shapes
+/// and the like.
 const MAX_KEPT_ON_HOST_BYTES: u64 = 4096;
 
 type Outcome<T> = Result<T, HostDiagnostic>;

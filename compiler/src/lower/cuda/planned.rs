@@ -31,7 +31,8 @@ pub(super) struct Slice {
 pub(super) enum Item {
     /// The node of this number.
     Node(usize),
-    /// A step of the host. What the device does before it is queued before it, and so is what it does behind it.
+    /// A step of the host. What the device does before it is queued before it, and so is what it
+    /// does behind it.
     Step(usize),
 }
 
@@ -65,7 +66,8 @@ impl Planned {
         let device = options.machine.queues;
         let options = Options { streams, device, alignment_bytes: ALIGNMENT, ..Options::default() };
         let plan = plan::plan(&problem, &options)?;
-        // Inputs and outputs lie behind the arena's other buffers, because callers access them outside of a run.
+        // Inputs and outputs lie behind the arena's other buffers, because callers access them
+        // outside of a run.
         let mut arena_bytes = plan.layout.arena_bytes.next_multiple_of(ALIGNMENT);
         let mut slices = Vec::new();
         for (buffer, place) in problem.buffers.iter().zip(&plan.layout.places) {
@@ -100,7 +102,8 @@ fn kept_bytes(node: &Node) -> u64 {
     node.footprint.kept_bytes
 }
 
-/// Describes a graph to the planner: its buffers, then the scratch memory of nodes, then the memory that they keep.
+/// Describes a graph to the planner: its buffers, then the scratch memory of nodes, then the memory
+/// that they keep.
 struct Builder<'g> {
     graph: &'g DeviceGraph,
     options: &'g CudaOptions,
@@ -219,7 +222,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Estimates how long a node takes, and which part of the device it keeps busy. A measured time counts more.
+    /// Estimates how long a node takes, and which part of the device it keeps busy. A measured time
+    /// counts more.
     fn estimate(&self, node: &Node) -> Estimate {
         let buffers =
             || operand_buffers(node).chain(node.results.iter().copied()).map(|id| &self.graph.buffers[id.0]);
@@ -242,7 +246,8 @@ fn operand_buffers(node: &Node) -> impl Iterator<Item = BufferId> {
     })
 }
 
-/// The results that may take an operand's memory: both are in the arena, and the node reads the operand once.
+/// The results that may take an operand's memory: both are in the arena, and the node reads the
+/// operand once.
 fn in_place(node: &Node, buffers: &[Buffer]) -> Vec<InPlace> {
     let pair = |&(result, operand): &(usize, usize)| {
         let (result, operand) = (node.results.get(result)?.0, node.operands.get(operand)?);

@@ -21,7 +21,8 @@ pub(super) struct Join {
     pub(super) indices: [usize; 2],
 }
 
-/// Items that make no cycle, ordered, with the conditions under which they run. Items that never run are left out.
+/// Items that make no cycle, ordered, with the conditions under which they run. Items that never
+/// run are left out.
 pub(super) struct Region {
     pub(super) order: Vec<Item>,
     pub(super) conditions: HashMap<Item, Condition>,
@@ -49,7 +50,8 @@ impl Region {
         Ok(region)
     }
 
-    /// The condition under which a value is live; `None` if it never is. Values from outside of the region are.
+    /// The condition under which a value is live; `None` if it never is. Values from outside of the
+    /// region are.
     pub(super) fn condition(
         &self,
         structure: &Structure<'_>,
@@ -158,7 +160,8 @@ pub(super) fn obstacle_at(structure: &Structure<'_>, item: Item, why: &str) -> O
     }
 }
 
-/// Items in an order in which each follows what it depends on; among those that could be next, the first in the text.
+/// Items in an order in which each follows what it depends on; among those that could be next, the
+/// first in the text.
 fn sort(structure: &Structure<'_>, items: &[Item]) -> Result<Vec<Item>, Obstacle> {
     let members: HashSet<Item> = items.iter().copied().collect();
     let mut users: HashMap<Item, Vec<Item>> = HashMap::new();

@@ -184,7 +184,8 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// Makes a `tf.If` of the items under a condition and its opposite: of all, or if `is_partial` of those that have all they need.
+    /// Makes a `tf.If` of the items under a condition and its opposite: of all, or if `is_partial`
+    /// of those that have all they need.
     fn emit_choice(
         &mut self,
         region: &Region,

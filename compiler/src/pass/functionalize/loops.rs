@@ -183,7 +183,8 @@ impl<'a> Structure<'a> {
         value
     }
 
-    /// The item that makes a value; `None` for values from outside and of loops' merges, which are arguments.
+    /// The item that makes a value; `None` for values from outside and of loops' merges, which are
+    /// arguments.
     pub(super) fn maker(&self, value: Output) -> Option<Item> {
         let Output::Of(node, _) = value else { return None };
         match self.kind(node) {

@@ -1,13 +1,15 @@
-//! Functionalization: the nodes of `tf_executor.graph` become ops in program order, Switch and Merge become `tf.If`, and
-//! frames become `tf.While`.
+//! Functionalization: the nodes of `tf_executor.graph` become ops in program order, Switch and
+//! Merge become `tf.If`, and frames become `tf.While`.
 //!
-//! Each loop of the form that TensorFlow makes, Enter, Merge, LoopCond, Switch, NextIteration, Exit, becomes one node of the
-//! frame around it (`loops.rs`). What is left has no cycles; there each node runs under conditions, the Switches that
-//! its inputs went through (`conditions.rs`). The nodes under one condition and its opposite become the branches of a
-//! `tf.If`, whose results are the Merges of both (`emit.rs`). Ops keep an order that all data and control edges agree
+//! Each loop of the form that TensorFlow makes, Enter, Merge, LoopCond, Switch, NextIteration,
+//! Exit, becomes one node of the frame around it (`loops.rs`). What is left has no cycles; there
+//! each node runs under conditions, the Switches that its inputs went through (`conditions.rs`).
+//! The nodes under one condition and its opposite become the branches of a `tf.If`, whose results
+//! are the Merges of both (`emit.rs`). Ops keep an order that all data and control edges agree
 //! with.
 //!
-//! A graph that is not made of such loops and conditionals stays as it is; the direct executor runs it.
+//! A graph that is not made of such loops and conditionals stays as it is; the direct executor runs
+//! it.
 
 mod captures;
 mod conditions;
@@ -26,19 +28,21 @@ use crate::{
     executor::{Frames, Nodes},
 };
 
-/// Why a graph, or a part of it, has no functional form: the operation that is in the way, and what is wrong with it.
+/// Why a graph, or a part of it, has no functional form: the operation that is in the way, and what
+/// is wrong with it.
 type Obstacle = (OpId, String);
 
 /// How deep conditionals and loops may nest.
 const MAX_NESTING: usize = 64;
 
-/// Replaces each `tf_executor.graph` that has a functional form, those in functions and in islands included.
+/// Replaces each `tf_executor.graph` that has a functional form, those in functions and in islands
+/// included.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     functionalize_all(graph, evaluator);
 }
 
-/// Replaces each `tf_executor.graph` that has a functional form, those in functions and in islands included. Returns a
-/// warning for each graph that stays.
+/// Replaces each `tf_executor.graph` that has a functional form, those in functions and in islands
+/// included. Returns a warning for each graph that stays.
 pub fn functionalize_all(graph: &mut Graph, evaluator: &Evaluator) -> Diagnostics {
     let mut warnings = Diagnostics::new();
     let mut kept = HashSet::new();
@@ -53,7 +57,8 @@ pub fn functionalize_all(graph: &mut Graph, evaluator: &Evaluator) -> Diagnostic
     warnings
 }
 
-/// An outermost graph that was not tried yet. Those in islands follow when the graph around them is gone, or stays.
+/// An outermost graph that was not tried yet. Those in islands follow when the graph around them is
+/// gone, or stays.
 fn next_graph(graph: &Graph, kept: &HashSet<OpId>) -> Option<OpId> {
     let module = &graph.module;
     module.walk(module.root()).find(|&op| module.op(op).name == GRAPH && !kept.contains(&op))

@@ -46,9 +46,11 @@ pub(in crate::proof) struct Exchanges {
     points: HashMap<Exchange, NodeId>,
     /// How many exchanges of a kind each rank has come to.
     counts: HashMap<(Rank, Option<Peers>), usize>,
-    /// The last work of each rank. A communicator runs its calls one after the other, whatever their streams are.
+    /// The last work of each rank. A communicator runs its calls one after the other, whatever
+    /// their streams are.
     last: HashMap<Rank, NodeId>,
-    /// The members of groups, and the collectives that are kept. A group that has ended has no members.
+    /// The members of groups, and the collectives that are kept. A group that has ended has no
+    /// members.
     groups: Vec<(Vec<Rank>, Vec<Kept>)>,
 }
 
@@ -122,7 +124,8 @@ impl Walk<'_> {
         Some(vec![chain])
     }
 
-    /// Queues collectives at once. Work of ranks that tell comes before what ranks that learn do after.
+    /// Queues collectives at once. Work of ranks that tell comes before what ranks that learn do
+    /// after.
     fn run_collectives(&mut self, caller: &Caller, calls: Vec<Kept>) {
         let mut points = Vec::new();
         for call in &calls {

@@ -95,7 +95,8 @@ impl Walk<'_> {
         accesses.iter().any(|access| self.world.roots[access.root].memory == Memory::Pageable)
     }
 
-    /// Copies from host memory. The chain says that the host may change its memory, unless that is pinned.
+    /// Copies from host memory. The chain says that the host may change its memory, unless that is
+    /// pinned.
     fn copy_from_host(
         &mut self,
         call: &Call<'_>,
@@ -108,7 +109,8 @@ impl Walk<'_> {
             self.world.queue(&call.caller, stream, accesses);
             return call.chain();
         }
-        // When it is read depends on its size. The chain comes after that in any case, and before the copy is done.
+        // When it is read depends on its size. The chain comes after that in any case, and before
+        // the copy is done.
         let node = self.world.graph.add([call.caller.node]);
         self.world.host_access(&call.caller.step, node, source);
         self.world.queue(&call.caller, stream, accesses);
@@ -211,13 +213,15 @@ impl Walk<'_> {
         Some(vec![call.result_at(tensor, node), call.chain()])
     }
 
-    /// An op on planned memory: the arguments, the results, scratch memory, and memory that the op keeps.
+    /// An op on planned memory: the arguments, the results, scratch memory, and memory that the op
+    /// keeps.
     fn op_run(&mut self, call: &Call<'_>) -> Option<Vec<Value>> {
         let Some(&Kind::Stream(stream)) = call.kind(0) else { return None };
         let (arguments, results) = text(call.data, "types").and_then(count_types)?;
         let places = text(call.data, "memory").unwrap_or_default();
         let has_scratch = usize::from(places.contains("scratch"));
-        // Memory that an op keeps is written by its first call, and no call that is recorded writes it.
+        // Memory that an op keeps is written by its first call, and no call that is recorded writes
+        // it.
         let kept = if self.world.is_capturing(stream) { Manner::Read } else { Manner::Write };
         let mut accesses = Vec::new();
         for (index, _) in call.operands.iter().enumerate().skip(2) {

@@ -173,8 +173,8 @@ impl Walk<'_> {
         self.memory_kernel(name, call)
     }
 
-    /// A device kernel that this does not know: by its registration it reads and writes operands, on a stream that is an
-    /// operand or that was set for a library.
+    /// A device kernel that this does not know: by its registration it reads and writes operands,
+    /// on a stream that is an operand or that was set for a library.
     fn unknown_kernel(&mut self, call: &Call<'_>) -> Vec<Value> {
         let touched = self.touched(call.data);
         let is_mutable = |(index, _): &&(usize, Manner)| matches!(call.kind(*index), Some(Kind::Device(_)));

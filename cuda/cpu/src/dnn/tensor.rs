@@ -223,7 +223,8 @@ impl Owned {
         scaling: Scaling,
         order: &[usize],
     ) -> Result<()> {
-        // SAFETY: the operations of this module declare each tensor that they store as written, and store one at a time.
+        // SAFETY: the operations of this module declare each tensor that they store as written, and
+        // store one at a time.
         let mut output = unsafe { Output::<T>::new(run, self.address, self.layout.span())? };
         let elements = output.get();
         let (alpha, beta) = (W::from_f64(scaling.alpha), W::from_f64(scaling.beta));
@@ -291,7 +292,8 @@ fn runs(layout: &TensorLayout, order: &[usize]) -> (usize, usize) {
     (layout.elements() as usize / count, count)
 }
 
-/// Calls `visit(start, stride, count)` for some of the runs of elements along the fastest dimension of an order.
+/// Calls `visit(start, stride, count)` for some of the runs of elements along the fastest dimension
+/// of an order.
 fn for_each_run(
     layout: &TensorLayout,
     order: &[usize],

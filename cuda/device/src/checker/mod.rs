@@ -24,10 +24,10 @@
 //! memory are checked against each other. Unified memory is checked like other memory, through
 //! either address, except that it always has contents.
 //!
-//! Launches that run at the same time may hand bytes over: a thread writes, fences and stores to a flag, and another one waits
-//! for the flag, fences and reads. Such accesses are in order if the launches did so in this run
-//! ([`Handover`](crate::observer::Handover)). Atomic accesses, and others that threads synchronize by, are no race among each
-//! other.
+//! Launches that run at the same time may hand bytes over: a thread writes, fences and stores to a
+//! flag, and another one waits for the flag, fences and reads. Such accesses are in order if the
+//! launches did so in this run ([`Handover`](crate::observer::Handover)). Atomic accesses, and
+//! others that threads synchronize by, are no race among each other.
 //!
 //! Each branch of a captured graph has a clock, too. It begins with what the launch knows, and the
 //! stream of the launch knows all branches when the graph ends.

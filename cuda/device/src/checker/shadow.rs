@@ -37,7 +37,8 @@ impl Operation {
         self.is_known_to(&other.clock)
     }
 
-    /// Returns true if its accesses to a byte are in order with those of an operation that finished later.
+    /// Returns true if its accesses to a byte are in order with those of an operation that finished
+    /// later.
     fn is_ordered_with(&self, later: &Self, address: u64) -> bool {
         if self.is_before(later) {
             return true;
@@ -63,7 +64,8 @@ struct Cell {
     /// The operations since then that accessed the bytes only by atomic operations, the last one of
     /// each stream.
     updates: Vec<Arc<Operation>>,
-    /// The operations since then that read the bytes only by loads that threads synchronize by, the last one of each stream.
+    /// The operations since then that read the bytes only by loads that threads synchronize by, the
+    /// last one of each stream.
     polls: Vec<Arc<Operation>>,
     initialized: bool,
     /// The time at which the bytes got their owner. Operations queued before used them for another
@@ -238,8 +240,8 @@ impl Shadow {
         conflict
     }
 
-    /// Records a read only by loads that threads synchronize by, which are ordered with atomic operations. Returns the first
-    /// conflict, if there is one.
+    /// Records a read only by loads that threads synchronize by, which are ordered with atomic
+    /// operations. Returns the first conflict, if there is one.
     pub(super) fn poll(
         &mut self,
         address: u64,

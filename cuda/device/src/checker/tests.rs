@@ -482,7 +482,8 @@ fn each_report_says_where_and_which_event_would_have_helped() {
     assert_eq!(leaks, expected.map(|(line, what)| left(line, what)));
 }
 
-/// A launch writes bytes and then a flag, and another one waits for the flag and then reads the bytes.
+/// A launch writes bytes and then a flag, and another one waits for the flag and then reads the
+/// bytes.
 #[test]
 fn bytes_that_are_handed_over_are_in_order() {
     const FLAG: u64 = 4096 + 512;

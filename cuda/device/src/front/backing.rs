@@ -1,5 +1,5 @@
-//! A context as the source of memory for the caching allocator: its raw memory, its pages, and fences
-//! on its streams.
+//! A context as the source of memory for the caching allocator: its raw memory, its pages, and
+//! fences on its streams.
 
 use std::sync::Arc;
 

@@ -69,7 +69,8 @@ impl Stream {
             let Operand { staging, address, bytes, .. } = operand;
             // SAFETY: `host_kernel` took the address from a buffer of `bytes` bytes, which stays in
             // use while this is queued, and allocated staging memory of that size. It releases that
-            // memory behind this work, and only the kernel, which runs later, accesses it until then.
+            // memory behind this work, and only the kernel, which runs later, accesses it until
+            // then.
             let copy = || unsafe { hal.copy_device_to_host(self.hal(), staging.memory(), *address, *bytes) };
             self.traced(|| WorkSize::Bytes(*bytes as u64).describe(TO_HOST), copy)?;
         }
@@ -88,8 +89,9 @@ impl Stream {
         })?;
         for operand in operands.iter().filter(|operand| operand.bytes > 0 && operand.intent != Intent::Read) {
             let Operand { staging, address, bytes, .. } = operand;
-            // SAFETY: as for the copies to the host, the address and the staging memory are valid for
-            // `bytes` bytes until this work is over. The kernel has finished when the stream gets here.
+            // SAFETY: as for the copies to the host, the address and the staging memory are valid
+            // for `bytes` bytes until this work is over. The kernel has finished when the stream
+            // gets here.
             let copy = || unsafe { hal.copy_host_to_device(self.hal(), *address, staging.memory(), *bytes) };
             self.traced(|| WorkSize::Bytes(*bytes as u64).describe(FROM_HOST), copy)?;
         }

@@ -1,4 +1,5 @@
-//! How a thread waits that polls: it spins while the end is likely to be near, and sleeps otherwise.
+//! How a thread waits that polls: it spins while the end is likely to be near, and sleeps
+//! otherwise.
 
 #![expect(unsafe_code, reason = "a call of the system")]
 

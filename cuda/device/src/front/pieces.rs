@@ -1,12 +1,12 @@
 //! Large copies of pageable memory that the device cannot access: piece by piece through two blocks
 //! of pinned memory.
 //!
-//! Each stream has a second one beside it, on which host callbacks copy pieces between the program's
-//! memory and the blocks, while the stream itself copies the piece before between its block and the
-//! device. Events order the two, in both directions: the second stream starts when the stream
-//! reaches the copy, and the stream's later work comes after all pieces. So no more than two pieces
-//! are pinned, no host thread waits, and both copies go on at once. The program's memory is held
-//! until the stream has passed the last piece.
+//! Each stream has a second one beside it, on which host callbacks copy pieces between the
+//! program's memory and the blocks, while the stream itself copies the piece before between its
+//! block and the device. Events order the two, in both directions: the second stream starts when
+//! the stream reaches the copy, and the stream's later work comes after all pieces. So no more than
+//! two pieces are pinned, no host thread waits, and both copies go on at once. The program's memory
+//! is held until the stream has passed the last piece.
 
 #![expect(unsafe_code, reason = "host memory is handed to the device, held until the copy is done")]
 
@@ -24,8 +24,8 @@ use crate::hal::{Endpoint, Erased, EventOptions, ReleasedOnDrop, StreamOptions};
 
 /// Larger copies are split into pieces, because pinning takes as long as copying.
 pub(super) const MAX_WHOLE_BYTES: u64 = 16 << 20;
-/// The size of a piece, in bytes. Nothing overlaps with the first and the last one, and each costs a
-/// callback.
+/// The size of a piece, in bytes. Nothing overlaps with the first and the last one, and each costs
+/// a callback.
 const PIECE_BYTES: u64 = 4 << 20;
 
 /// The resources of a copy in pieces.

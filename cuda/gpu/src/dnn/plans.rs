@@ -4,8 +4,8 @@
 //! The heuristic of the library proposes engines. Several of them are built, each on a thread, and
 //! the fastest on this device is taken ([`timing`](super::timing)). If results must be
 //! deterministic, the first one is. A search takes milliseconds to seconds, because engines may be
-//! compiled. It uses separate handles, so that calls with known plans continue meanwhile. On disk, a
-//! plan is the library's own description of it, in a folder for the library's version and the
+//! compiled. It uses separate handles, so that calls with known plans continue meanwhile. On disk,
+//! a plan is the library's own description of it, in a folder for the library's version and the
 //! device, with one file for each problem. A file that does not match is ignored.
 
 use std::collections::HashMap;

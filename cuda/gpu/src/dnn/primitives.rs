@@ -36,7 +36,8 @@ impl<T> Descriptor<T> {
 
 impl<T> Drop for Descriptor<T> {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is alive, this is its only owner, and the function is the one for its type.
+        // SAFETY: the descriptor is alive, this is its only owner, and the function is the one for
+        // its type.
         let _ = unsafe { (self.destroy)(self.raw) };
     }
 }
@@ -214,7 +215,8 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnPoolingForward)(
                     handle,
@@ -244,7 +246,8 @@ impl DnnHandle {
         let (y, dy, x, dx) = ((y.0?, y.1), (dy.0?, dy.1), (x.0?, x.1), (dx.0?, dx.1));
         let factors = Factors::new(scaling, tensors[0].0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnPoolingBackward)(
                     handle,
@@ -278,7 +281,8 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnSoftmaxForward)(
                     handle,
@@ -309,7 +313,8 @@ impl DnnHandle {
             (tensor(library, y.0)?, tensor(library, dy.0)?, tensor(library, dx.0)?);
         let factors = Factors::new(scaling, y.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnSoftmaxBackward)(
                     handle,
@@ -344,7 +349,8 @@ impl DnnHandle {
         let (x_layout, y_layout) = (tensor(library, x.0)?, tensor(library, y.0)?);
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnActivationForward)(
                     handle,
@@ -376,7 +382,8 @@ impl DnnHandle {
         let (x_layout, dx_layout) = (tensor(library, x.0)?, tensor(library, dx.0)?);
         let factors = Factors::new(scaling, y.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnActivationBackward)(
                     handle,
@@ -408,7 +415,8 @@ impl DnnHandle {
         let (a_layout, c_layout) = (tensor(library, a.0)?, tensor(library, c.0)?);
         let factors = Factors::new(scaling, c.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnAddTensor)(
                     handle,
@@ -438,7 +446,8 @@ impl DnnHandle {
         let parameters = tensor(library, operands.parameters)?;
         let factors = Factors::new(scaling, x.0.dtype);
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnBatchNormalizationForwardInference)(
                     handle,
@@ -481,7 +490,8 @@ impl DnnHandle {
         let ([running_mean, running_variance], factor) = running.unwrap_or_default();
         let [saved_mean, saved_deviation] = saved.unwrap_or_default();
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnBatchNormalizationForwardTraining)(
                     handle,
@@ -526,7 +536,8 @@ impl DnnHandle {
         let (data, gradient) = (Factors::new(data, x.0.dtype), Factors::new(gradient, x.0.dtype));
         let [saved_mean, saved_deviation] = saved.unwrap_or_default();
         self.on(stream, |handle| {
-            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call, which reads them.
+            // SAFETY: the front checked the tensors. Descriptors and factors outlive the call,
+            // which reads them.
             let status = unsafe {
                 (library.cudnnBatchNormalizationBackward)(
                     handle,

@@ -41,7 +41,8 @@ fn build() -> Result<PathBuf, String> {
         Some("debug") | None => "dev",
         Some(name) => name,
     };
-    // For the whole workspace, as tests are built: other features would compile its dependencies again.
+    // For the whole workspace, as tests are built: other features would compile its dependencies
+    // again.
     let built = Command::new(cargo)
         .args(["build", "--quiet", "--locked", "--workspace", "--example", "stand_in_cuda"])
         .args(["--profile", profile])

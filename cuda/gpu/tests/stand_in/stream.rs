@@ -150,7 +150,8 @@ fn work(context: &'static Context, receiver: &Receiver<Work>, progress: &Progres
             Work::Record(event, number) => event.reach(number),
             Work::Wait(event, number) => event.wait(number),
             Work::Host(function, data) => {
-                // SAFETY: the caller of `cuLaunchHostFunc` keeps its function callable, once, with this argument.
+                // SAFETY: the caller of `cuLaunchHostFunc` keeps its function callable, once, with
+                // this argument.
                 unsafe { function(std::ptr::with_exposed_provenance_mut(data)) }
             }
         }

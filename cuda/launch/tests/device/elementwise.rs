@@ -26,7 +26,8 @@ fn erf(x: f64) -> f64 {
     (1.0 - (-x * x).exp() / (fraction * std::f64::consts::PI.sqrt())) * x.signum()
 }
 
-/// The logarithm of the gamma function of a positive number: Stirling's series, after a shift to where it is good.
+/// The logarithm of the gamma function of a positive number: Stirling's series, after a shift to
+/// where it is good.
 fn lgamma(x: f64) -> f64 {
     let (mut shifted, mut product) = (x, 1.0);
     while shifted < 10.0 {
@@ -249,7 +250,8 @@ fn integers_wrap_and_divide_by_anything() {
     check(Binary::Minimum, i32::min);
 }
 
-/// Integers that have one kernel for all functions: each function of all pairs of a type's edges, at once and repeated.
+/// Integers that have one kernel for all functions: each function of all pairs of a type's edges,
+/// at once and repeated.
 #[test]
 fn integers_by_number() {
     let d = device();

@@ -1,7 +1,7 @@
 //! The CUDA kernels, on whichever device there is, against plain Rust.
 //!
-//! Inputs are random but the same in every run. Lengths are chosen around the pack and block sizes, so that tails and
-//! unaligned buffers take part.
+//! Inputs are random but the same in every run. Lengths are chosen around the pack and block sizes,
+//! so that tails and unaligned buffers take part.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -39,8 +39,8 @@ struct Device {
     kernels: DeviceKernels,
 }
 
-/// The device that all tests share: the one that `TFRT_TEST_DEVICE` names (`cuda` or `cpu`), else a GPU if there is one. The same
-/// tests hold on both.
+/// The device that all tests share: the one that `TFRT_TEST_DEVICE` names (`cuda` or `cpu`), else a
+/// GPU if there is one. The same tests hold on both.
 fn device() -> &'static Device {
     static DEVICE: OnceLock<Device> = OnceLock::new();
     DEVICE.get_or_init(|| {
@@ -115,7 +115,8 @@ impl Random {
     }
 }
 
-/// That two lists are equal up to a relative and absolute error, NaN being equal to NaN and infinity to itself alone.
+/// That two lists are equal up to a relative and absolute error, NaN being equal to NaN and
+/// infinity to itself alone.
 #[track_caller]
 fn assert_close(actual: &[f32], expected: &[f32], tolerance: f32) {
     assert_eq!(actual.len(), expected.len());

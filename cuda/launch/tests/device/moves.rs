@@ -86,7 +86,8 @@ fn gathering() {
 #[test]
 fn gathering_at_coordinates() {
     let d = device();
-    // Pieces of one, four and sixteen bytes in a box of three by two; two of the coordinates are outside.
+    // Pieces of one, four and sixteen bytes in a box of three by two; two of the coordinates are
+    // outside.
     let index = [2i32, 1, 0, 0, 3, 0, 1, -1, 1, 0];
     for width in [1usize, 4, 6, 16] {
         let x: Vec<u8> = (0..6 * width).map(|i| i as u8 + 1).collect();

@@ -1,4 +1,5 @@
-//! Running sums and products, the greatest elements of lines, and steps of optimizers with numbers on the device.
+//! Running sums and products, the greatest elements of lines, and steps of optimizers with numbers
+//! on the device.
 
 use tfrt_host::DType;
 use tfrt_launch::{AdamBuffers, AdamNumbers, Line, ReductionShape, Scan};

@@ -217,7 +217,8 @@ pub(crate) fn dot4(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u3
     sum as u32
 }
 
-/// `dp2a`: the dot product of two halves with the two lower (or, `high`, upper) bytes of `b`, added to `c`; wraps.
+/// `dp2a`: the dot product of two halves with the two lower (or, `high`, upper) bytes of `b`, added
+/// to `c`; wraps.
 #[inline(always)]
 pub(crate) fn dot2(a: u32, b: u32, c: u32, high: bool, a_signed: bool, b_signed: bool) -> u32 {
     let mut sum = c as i32;

@@ -1,7 +1,8 @@
 //! Parses PTX text, resolves names and checks declarations.
 //!
-//! [`parse`] returns a [`Module`](ast::Module) in which every name is resolved and every declaration is valid, or all errors of
-//! the text. This module never interprets instructions: `code` knows which modifiers and operands `ld` takes.
+//! [`parse`] returns a [`Module`](ast::Module) in which every name is resolved and every
+//! declaration is valid, or all errors of the text. This module never interprets instructions:
+//! `code` knows which modifiers and operands `ld` takes.
 //!
 //! What is checked:
 //!
@@ -11,7 +12,8 @@
 //! - guards and negated operands are predicates, bases of addresses are integers of 32 or 64 bits;
 //! - a function is defined once, and declared with the same parameters everywhere;
 //! - calls pass as many values as the function, prototype or table takes, of the same sizes;
-//! - variables have a size, an alignment and a state space that exist, and initial values of their type;
+//! - variables have a size, an alignment and a state space that exist, and initial values of their
+//!   type;
 //! - unsupported directives and features are errors; only those that change no result are skipped:
 //!   hints (`.pragma`), debugging information, and the driver's placement of a variable
 //!   (`.attribute`).
@@ -46,7 +48,8 @@ pub const MAX_VARIABLE_BYTES: u64 = 1 << 40;
 /// The bytes that the initial values of a module's variables may take.
 pub const MAX_INITIALIZED_BYTES: u64 = 256 << 20;
 
-/// The number of instructions that a module may have. Each takes about a hundred bytes while the module is loaded.
+/// The number of instructions that a module may have. Each takes about a hundred bytes while the
+/// module is loaded.
 pub const MAX_INSTRUCTIONS: usize = 1 << 23;
 
 /// The number of functions that a module may define or declare. Each takes about a thousand bytes.

@@ -141,7 +141,8 @@ fn atomics_shared(gpu: &mut Gpu) {
         let mut tickets = gpu.read(tickets);
         tickets.sort_unstable();
         assert_same(&tickets, &(0..threads as u32).map(|t| 2 * t).collect::<Vec<_>>());
-        // Each thread got what another put in, the first what was there before, and the last one's remains.
+        // Each thread got what another put in, the first what was there before, and the last one's
+        // remains.
         let mut seen = gpu.read(exchanged);
         seen.sort_unstable();
         assert_same(&seen, &(0..threads as u32).chain([u32::MAX]).collect::<Vec<_>>());

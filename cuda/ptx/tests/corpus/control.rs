@@ -40,7 +40,8 @@ fn mandelbrot(gpu: &mut Gpu) {
         }
         k
     };
-    // Fused and plain arithmetic part where orbits are chaotic: a few pixels at the border may differ.
+    // Fused and plain arithmetic part where orbits are chaotic: a few pixels at the border may
+    // differ.
     let differ = gpu.read(out).into_iter().enumerate().filter(|&(i, k)| k != count(i)).count();
     assert!(differ * 20 <= width * height, "{differ} of {} pixels differ", width * height);
 }

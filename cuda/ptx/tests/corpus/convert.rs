@@ -23,7 +23,8 @@ mod from_90 {
     kernels! { convert: compute_90 => [eight_bit_floats] }
 }
 
-/// To a whole number in a mode, then into a range; NaN is 0, or `1 << 63` where that is the upper bit.
+/// To a whole number in a mode, then into a range; NaN is 0, or `1 << 63` where that is the upper
+/// bit.
 fn whole(x: f64, mode: Mode, low: i128, high: i128) -> i64 {
     if x.is_nan() && high > i128::from(u32::MAX) {
         return i64::MIN;

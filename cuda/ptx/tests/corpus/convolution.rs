@@ -68,7 +68,8 @@ impl Shape {
         self.batch * self.height * self.width * self.channels
     }
 
-    /// Places of the window of a result's pixel that lie in the image: number in the window, pixel in the image.
+    /// Places of the window of a result's pixel that lie in the image: number in the window, pixel
+    /// in the image.
     fn window(&self, pixel: usize) -> Vec<(usize, usize)> {
         let (ow, oh) = (pixel % self.out_width, pixel / self.out_width % self.out_height);
         let inside = |tap: usize| {

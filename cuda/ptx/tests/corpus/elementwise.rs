@@ -58,7 +58,8 @@ fn axpy_f32(gpu: &mut Gpu) {
 fn axpy_f64(gpu: &mut Gpu) {
     axpy::<f64>(gpu, "axpy_f64", 1, f64::mul_add);
 }
-// The operators of halves are separate instructions: the product is rounded too, unless the compiler fuses them.
+// The operators of halves are separate instructions: the product is rounded too, unless the
+// compiler fuses them.
 fn axpy_f16(gpu: &mut Gpu) {
     axpy::<f16>(gpu, "axpy_f16", 1, |a, x, y| a * x + y);
 }

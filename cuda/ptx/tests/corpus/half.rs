@@ -32,8 +32,8 @@ fn saturate(x: f64) -> f64 {
     if x > 0.0 { x.min(1.0) } else { 0.0 }
 }
 
-/// The fused product and sum of halves is exact in double precision unless the sum is far larger than the product,
-/// where the product counts as a trace. Rounding to odd keeps that trace.
+/// The fused product and sum of halves is exact in double precision unless the sum is far larger
+/// than the product, where the product counts as a trace. Rounding to odd keeps that trace.
 fn fused(a: f64, b: f64, c: f64) -> f64 {
     let (sum, rest) = crate::support::floats::two_sum(a * b, c);
     if !sum.is_finite() || rest == 0.0 {

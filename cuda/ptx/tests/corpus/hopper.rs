@@ -32,7 +32,8 @@ fn store_matrix(gpu: &mut Gpu) {
     let x = gpu.random::<u16>(128);
     let (dx, dy) = (gpu.upload(&x), gpu.uninit::<u16>(256));
     gpu.launch("store_matrix", 1, 32, args![dx, dy]);
-    // The registers of lane l hold row l / 4, columns 2 (l % 4) and the next: both matrices lie in x by rows.
+    // The registers of lane l hold row l / 4, columns 2 (l % 4) and the next: both matrices lie in
+    // x by rows.
     let value = |i: usize| if i < 128 { x[i] } else { x[i / 64 % 2 * 64 + i % 8 * 8 + i / 8 % 8] };
     assert_same(&gpu.read(dy), &(0..256).map(value).collect::<Vec<_>>());
 }

@@ -182,7 +182,8 @@ fn multiply_carry(gpu: &mut Gpu) {
     assert_same(&gpu.read(high), &(0..64).map(|i| (product(i) >> 64) as u64).collect::<Vec<_>>());
 }
 
-/// A register of bytes selected from eight, each selector's fourth bit copying the sign over the byte.
+/// A register of bytes selected from eight, each selector's fourth bit copying the sign over the
+/// byte.
 fn permute(a: u32, b: u32, selectors: u32) -> u32 {
     let bytes = (u64::from(b) << 32 | u64::from(a)).to_le_bytes();
     let byte = |k: usize| {
@@ -206,7 +207,8 @@ fn insert(x: u64, into: u64, start: u32, length: u32, width: u32) -> u64 {
         .fold(into, |r, k| r & !(1 << (start + k)) | (x >> k & 1) << (start + k))
 }
 
-/// The place of the `offset`-th set bit from `base` on, upwards where positive; of 0 the base itself.
+/// The place of the `offset`-th set bit from `base` on, upwards where positive; of 0 the base
+/// itself.
 fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     let set = |bit: &u32| mask >> bit & 1 == 1;
     let found = match offset {

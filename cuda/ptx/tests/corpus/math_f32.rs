@@ -1,5 +1,6 @@
-//! References of `math_f32.cu`: functions in double precision. Bounds are those of CUDA's programming guide, in units in
-//! the last place; half a unit more for `expm1f`, as they hold for a GPU's own `ex2.approx`.
+//! References of `math_f32.cu`: functions in double precision. Bounds are those of CUDA's
+//! programming guide, in units in the last place; half a unit more for `expm1f`, as they hold for a
+//! GPU's own `ex2.approx`.
 
 use crate::support::{
     Gpu, args,

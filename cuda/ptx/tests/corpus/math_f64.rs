@@ -1,4 +1,5 @@
-//! References of `math_f64.cu`: the host's functions, which are within a unit in the last place themselves.
+//! References of `math_f64.cu`: the host's functions, which are within a unit in the last place
+//! themselves.
 
 use crate::support::{
     Gpu, args,

@@ -33,7 +33,8 @@ fn pipeline_bf16(gpu: &mut Gpu) {
 /// Elements of the three matrices in double precision.
 type Widen<A, B, C> = (fn(A) -> f64, fn(B) -> f64, fn(C) -> f64);
 
-/// One instruction: c + a b, a row-major of m × k, b column-major of k × 8. Gives what came out, and exact sums.
+/// One instruction: c + a b, a row-major of m × k, b column-major of k × 8. Gives what came out,
+/// and exact sums.
 fn instruction<A: Random, B: Random, C: Random>(
     gpu: &mut Gpu,
     name: &str,

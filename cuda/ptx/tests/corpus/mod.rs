@@ -1,5 +1,6 @@
-//! CUDA kernels, compiled to PTX by `ci/ptx`, against plain Rust on random inputs. One module a theme, with the sources
-//! (`NAME.cu`), the references (`NAME.rs`) and the PTX (`ptx/NAME.compute_XX.ptx`) side by side.
+//! CUDA kernels, compiled to PTX by `ci/ptx`, against plain Rust on random inputs. One module a
+//! theme, with the sources (`NAME.cu`), the references (`NAME.rs`) and the PTX
+//! (`ptx/NAME.compute_XX.ptx`) side by side.
 
 mod atomics;
 mod control;

@@ -9,7 +9,8 @@ use crate::support::{
 
 kernels! { rounding: compute_75 compute_90 => [directed_f32 directed_f64 approximations flushed] }
 
-/// Numbers of moderate size, so that what an operation loses can be computed, and some that make exact results.
+/// Numbers of moderate size, so that what an operation loses can be computed, and some that make
+/// exact results.
 fn moderate(gpu: &mut Gpu, n: usize) -> Vec<f64> {
     let draw = |_| match gpu.rng.u8(..4) {
         0 => f64::from(gpu.rng.i8(..)) + 0.5,
@@ -62,7 +63,8 @@ fn approximations(gpu: &mut Gpu) {
     let column = |k: usize| got.iter().map(|o| o[k]).collect::<Vec<_>>();
     let want =
         |f: fn(f64, f64) -> f64| x.iter().zip(&y).map(|(&x, &y)| f(x.into(), y.into())).collect::<Vec<_>>();
-    // Bounds of the PTX manual and the programming guide; absolute for sine, cosine and logarithm near 1.
+    // Bounds of the PTX manual and the programming guide; absolute for sine, cosine and logarithm
+    // near 1.
     assert_close(&column(0), &want(|x, _| x.sin()), 0.0, 2e-6);
     assert_close(&column(1), &want(|x, _| x.cos()), 0.0, 2e-6);
     assert_close(&column(2), &want(|x, _| x.exp()), 6e-7, 0.0);

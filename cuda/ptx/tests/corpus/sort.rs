@@ -87,7 +87,8 @@ fn radix_sort_block(gpu: &mut Gpu) {
     assert_same(&gpu.read(keys), &x);
 }
 
-/// Values and columns of the k largest of each row, descending; an earlier column first among equals.
+/// Values and columns of the k largest of each row, descending; an earlier column first among
+/// equals.
 fn largest(x: &[f32], columns: usize, k: usize) -> (Vec<f32>, Vec<i32>) {
     let row = |row: &[f32]| {
         let mut order: Vec<usize> = (0..columns).collect();

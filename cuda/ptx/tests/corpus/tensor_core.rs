@@ -25,7 +25,8 @@ enum Layout {
 }
 use Layout::{Columns, Rows};
 
-/// A product of random matrices on tiles of m × n × k, in blocks of one warp. Gives what came out, and exact sums.
+/// A product of random matrices on tiles of m × n × k, in blocks of one warp. Gives what came out,
+/// and exact sums.
 fn product<T: Random, A: bytemuck::Pod>(
     gpu: &mut Gpu,
     name: &str,

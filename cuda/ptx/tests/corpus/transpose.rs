@@ -55,7 +55,8 @@ fn permute(gpu: &mut Gpu) {
     gpu.launch("permute", (n as u32).div_ceil(64), 64, args![dx, dy, Struct(description), n]);
     let from = from.map(usize::from);
     let want = (0..n).map(|i| {
-        // The place in y, a coordinate a dimension, is the place in x with its coordinates exchanged.
+        // The place in y, a coordinate a dimension, is the place in x with its coordinates
+        // exchanged.
         let (mut rest, mut place) = (i, [0; 5]);
         for d in (0..5).rev() {
             place[from[d]] = rest % extent[from[d]];

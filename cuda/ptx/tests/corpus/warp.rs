@@ -117,7 +117,8 @@ fn active_masks(gpu: &mut Gpu) {
     let x: Vec<i32> = (0..32).map(|_| gpu.rng.i32(-9..9)).collect();
     let (dx, out) = (gpu.upload(&x), gpu.zeros::<[u32; 2]>(32));
     gpu.launch("active_masks", 1, 32, args![dx, out]);
-    // In C, the remainder of a negative number is negative: those divisible go the first way, all others the third.
+    // In C, the remainder of a negative number is negative: those divisible go the first way, all
+    // others the third.
     let way = |v: i32| match v % 3 {
         way @ (0 | 1) => way,
         _ => 2,

@@ -1,4 +1,5 @@
-//! Random programs through the engine and through the evaluator; `ci/fuzz 600 ptx_execute` goes on for longer.
+//! Random programs through the engine and through the evaluator; `ci/fuzz 600 ptx_execute` goes on
+//! for longer.
 
 use crate::programs::generate::{Choices, program};
 use crate::programs::run::run;

@@ -1,4 +1,5 @@
-//! What a launch says when its kernel does wrong (`faults.cu`, compiled with source lines): the whole text of each report.
+//! What a launch says when its kernel does wrong (`faults.cu`, compiled with source lines): the
+//! whole text of each report.
 
 use std::sync::{Mutex, atomic::AtomicBool};
 

@@ -1,9 +1,10 @@
-//! Random PTX programs, and what they compute according to an evaluator that shares nothing with the engine: it walks the
-//! generated tree, one thread after the other.
+//! Random PTX programs, and what they compute according to an evaluator that shares nothing with
+//! the engine: it walks the generated tree, one thread after the other.
 //!
-//! A program is straight-line instructions, branches, bounded loops with breaks, jump tables, calls, accesses to memory of
-//! the thread's own in three spaces, and, where all threads meet, exchanges through shared memory, shuffles, votes and
-//! reductions. Every thread stores all its registers at the end.
+//! A program is straight-line instructions, branches, bounded loops with breaks, jump tables,
+//! calls, accesses to memory of the thread's own in three spaces, and, where all threads meet,
+//! exchanges through shared memory, shuffles, votes and reductions. Every thread stores all its
+//! registers at the end.
 
 pub(crate) mod evaluate;
 pub(crate) mod generate;

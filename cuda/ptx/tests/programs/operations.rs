@@ -1,4 +1,5 @@
-//! The instructions of random programs: text, kinds, and what they compute, written in the plainest way.
+//! The instructions of random programs: text, kinds, and what they compute, written in the plainest
+//! way.
 
 use super::Kind::{self, B16, B32, B64, F32, F64, Pred};
 

@@ -57,8 +57,8 @@ DONE:
 /// Bytes of all registers of a thread, a word each.
 pub(crate) const REGISTER_BYTES: usize = Kind::ALL.len() * REGISTERS * 8;
 
-/// The module. Its kernel `program` takes pointers to the threads' first registers, which it replaces by their last, to the
-/// threads' memory, and to the counter.
+/// The module. Its kernel `program` takes pointers to the threads' first registers, which it
+/// replaces by their last, to the threads' memory, and to the counter.
 pub(crate) fn print(program: &Program) -> String {
     let mut printer = Printer { text: HEADER.to_owned(), labels: 0, loops: Vec::new() };
     printer.prologue();
@@ -285,7 +285,8 @@ impl Printer {
         self.place(&format!("END_{label}"));
     }
 
-    /// Computes an address of the thread's own memory. Gives what the instruction says of the space, and the register.
+    /// Computes an address of the thread's own memory. Gives what the instruction says of the
+    /// space, and the register.
     fn address(&mut self, &Access { space, generic, width, index, .. }: &Access) -> (String, &'static str) {
         let size = width.bytes * width.count;
         self.line(&format!("and.b32 %slot, {}, {};", b32(index), OWN_BYTES / size - 1));

@@ -4,7 +4,8 @@ use tfrt_ptx::{FaultKind, Launch, Memory, Module, Params};
 
 use super::{kernel, run};
 
-/// A range and single words go to shared memory and are waited for at a barrier; a range comes back.
+/// A range and single words go to shared memory and are waited for at a barrier; a range comes
+/// back.
 const BULK: &str = "
     mov.u32 %r1, buffer;
     mbarrier.init.shared.b64 [%r1], 1;
@@ -44,7 +45,8 @@ fn ranges_are_checked() {
     }
 }
 
-/// A barrier by generic address, whose count is in the first register there is; nothing else looks at memory.
+/// A barrier by generic address, whose count is in the first register there is; nothing else looks
+/// at memory.
 #[test]
 fn a_barrier_alone() {
     let text = ".version 8.0\n.target sm_90\n.address_size 64\n.shared .b64 barrier;\n.entry k() {

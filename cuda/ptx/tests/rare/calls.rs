@@ -4,7 +4,8 @@ use tfrt_ptx::{FaultKind, Memory, Module, Params};
 
 use super::run;
 
-/// A function is called, and its address taken, by a name of its own and by an alias that stands behind it in the text.
+/// A function is called, and its address taken, by a name of its own and by an alias that stands
+/// behind it in the text.
 #[test]
 fn calls_by_an_alias() {
     let text = ".version 8.4\n.target sm_90\n.address_size 64

@@ -170,7 +170,8 @@ fn shared_variables_have_48_kib() {
     assert_eq!(error, "5:17: k: 49153 bytes of variables in shared memory, more than 49152");
 }
 
-/// What the assembler takes beyond the manual: modifiers behind the type, and a table of which it takes the last eight bits.
+/// What the assembler takes beyond the manual: modifiers behind the type, and a table of which it
+/// takes the last eight bits.
 #[test]
 fn forms_that_assemblers_also_accept() {
     let module = kernel(

@@ -4,8 +4,8 @@ use tfrt_ptx::{FaultKind, Memory, Module, Params};
 
 use super::{kernel, run};
 
-/// Loads that follow another by the same register see what is in it, in every pattern of addresses, with lanes left out
-/// in between, and where the register changes.
+/// Loads that follow another by the same register see what is in it, in every pattern of addresses,
+/// with lanes left out in between, and where the register changes.
 #[test]
 fn loads_that_follow_another() {
     let module = kernel(

@@ -12,7 +12,8 @@ mod stack;
 
 use tfrt_ptx::{Memory, Module, Params};
 
-/// A module of one kernel `k` with a parameter `p`, which is in `%rd0`; the number of the thread is in `%r0`.
+/// A module of one kernel `k` with a parameter `p`, which is in `%rd0`; the number of the thread is
+/// in `%r0`.
 fn kernel(body: &str) -> Module {
     let text = format!(
         ".version 8.6

@@ -4,7 +4,8 @@ use half::f16;
 
 use super::{kernel, run};
 
-/// `D = A · B + C` for four products of 8 × 8 × 4, of which each lane has what the manual's tables say.
+/// `D = A · B + C` for four products of 8 × 8 × 4, of which each lane has what the manual's tables
+/// say.
 fn quads(a_rows: bool, b_rows: bool, single: bool) {
     let word = |rows: bool| if rows { "row" } else { "col" };
     let (ty, count) = if single { ("f32", 8) } else { ("f16", 4) };
@@ -33,7 +34,8 @@ fn quads(a_rows: bool, b_rows: bool, single: bool) {
     }
     let (a, b, c) =
         (|q, i, k| (q + 2 * i + 3 * k) as f32, |q, k, j| (q * k + j) as f32, |q, i, j| (q + i * j) as f32);
-    // The tables of the manual: the row of A, the column of B, row and column of C, by lane and element.
+    // The tables of the manual: the row of A, the column of B, row and column of C, by lane and
+    // element.
     let upper = |lane: usize| if lane < 16 { 0 } else { 4 };
     let place_a = |lane: usize, e: usize| {
         if a_rows { (lane % 4 + upper(lane), e) } else { (e + upper(lane), lane % 4) }
@@ -99,7 +101,8 @@ fn products_of_quads() {
     }
 }
 
-/// `atom.add.f32` flushes subnormals on global memory and keeps them on shared memory, also by generic addresses.
+/// `atom.add.f32` flushes subnormals on global memory and keeps them on shared memory, also by
+/// generic addresses.
 #[test]
 fn subnormal_sums_depend_on_the_memory() {
     let module = kernel(

@@ -1,9 +1,11 @@
-//! What single instructions compute, through the text of a module: every corner case that the PTX manual defines.
+//! What single instructions compute, through the text of a module: every corner case that the PTX
+//! manual defines.
 //!
-//! The tables beside this file hold instructions and rows of operands and results. An instruction is PTX with its operands
-//! as `{name:type}`; those whose names begin with `d`, `p` or `q` are results. A row has the operands, an arrow and the
-//! results, in the order in which the instruction names them first. Numbers are decimal, or bits where they begin with
-//! `0x`; `nan` is the NaN that operations make. All rows of an instruction run as the threads of one block.
+//! The tables beside this file hold instructions and rows of operands and results. An instruction
+//! is PTX with its operands as `{name:type}`; those whose names begin with `d`, `p` or `q` are
+//! results. A row has the operands, an arrow and the results, in the order in which the instruction
+//! names them first. Numbers are decimal, or bits where they begin with `0x`; `nan` is the NaN that
+//! operations make. All rows of an instruction run as the threads of one block.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -43,7 +43,8 @@ pub(crate) fn assert_same<T: Same>(got: &[T], want: &[T]) {
     report(got, want, |i| got[i].same(want[i]));
 }
 
-/// Elements nearer than `absolute + relative * |want|`; infinities and NaNs where the reference has them.
+/// Elements nearer than `absolute + relative * |want|`; infinities and NaNs where the reference has
+/// them.
 #[track_caller]
 pub(crate) fn assert_close<T: Copy + Debug + Into<f64>>(
     got: &[T],
@@ -67,7 +68,8 @@ pub(crate) fn assert_ulps_f32(x: &[f32], got: &[f32], want: &[f64], ulps: f64) {
     });
 }
 
-/// Distance in units in the last place of the wanted number; 0 where both are NaN or the same infinity.
+/// Distance in units in the last place of the wanted number; 0 where both are NaN or the same
+/// infinity.
 pub(crate) fn ulp_error_f32(got: f32, want: f64) -> f64 {
     let nearest = want as f32;
     if got == nearest || got.is_nan() && want.is_nan() {

@@ -31,8 +31,8 @@ pub(crate) const F64: Format = Format { precision: 53, least: -1022, max: f64::M
 pub(crate) const E4M3: Format = Format { precision: 4, least: -6, max: 448.0 };
 pub(crate) const E5M2: Format = Format { precision: 3, least: -14, max: 57344.0 };
 
-/// The exact value `value + rest`, rounded. Of `rest`, which is less than half of the last place of `value`, the sign
-/// counts alone.
+/// The exact value `value + rest`, rounded. Of `rest`, which is less than half of the last place of
+/// `value`, the sign counts alone.
 pub(crate) fn round(value: f64, rest: f64, format: Format, mode: Mode) -> f64 {
     if !value.is_finite() || value == 0.0 {
         return value;

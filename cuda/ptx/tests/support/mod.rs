@@ -1,8 +1,8 @@
 //! A small machine for tests: a module, memory, random numbers, launches.
 //!
-//! A test is a function of a [`Gpu`]. [`run`] calls it twice with the same random numbers: as it is, blocks in parallel,
-//! and with the checks of uninitialized memory and of races. Inputs differ in every run; a failing test prints its seed,
-//! and `PTX_SEED` repeats it.
+//! A test is a function of a [`Gpu`]. [`run`] calls it twice with the same random numbers: as it
+//! is, blocks in parallel, and with the checks of uninitialized memory and of races. Inputs differ
+//! in every run; a failing test prints its seed, and `PTX_SEED` repeats it.
 
 pub(crate) mod compare;
 pub(crate) mod floats;
@@ -115,7 +115,8 @@ impl Gpu {
         Gpu { module, memory: Memory::new(), rng: Rng::new(), checked: false, races: true }
     }
 
-    /// For a program whose accesses have an order that the check does not follow, or that need none.
+    /// For a program whose accesses have an order that the check does not follow, or that need
+    /// none.
     pub(crate) fn without_race_check(&mut self) {
         self.races = false;
     }
@@ -227,8 +228,8 @@ pub(crate) fn run(ptx: &str, test: fn(&mut Gpu)) {
     }
 }
 
-/// Tests of the kernels of a file: for each target a module with a test for each kernel, which calls the function of
-/// that name. A last one sees that no kernel of the PTX is left out.
+/// Tests of the kernels of a file: for each target a module with a test for each kernel, which
+/// calls the function of that name. A last one sees that no kernel of the PTX is left out.
 macro_rules! kernels {
     ($file:ident: $($target:ident)+ => $names:tt) => {$(
         mod $target {

@@ -1,4 +1,5 @@
-//! Texts that mean harm, or are broken: they end in a module or in errors, in time that grows as they do.
+//! Texts that mean harm, or are broken: they end in a module or in errors, in time that grows as
+//! they do.
 
 use std::{
     fs,
@@ -146,8 +147,8 @@ fn many_errors() {
     assert!(found.to_string().ends_with("and more: only the first 100 errors are shown"));
 }
 
-/// Much of anything takes little time. The bound is a hundred times what it takes, so that it fails only where time
-/// grows faster than the text.
+/// Much of anything takes little time. The bound is a hundred times what it takes, so that it fails
+/// only where time grows faster than the text.
 #[test]
 fn time_grows_as_the_text() {
     let patterns = [
@@ -204,7 +205,8 @@ fn time_grows_as_the_text() {
     }
 }
 
-/// Modules with many functions, kernels, variables, labels or branches are loaded in time that grows as they do.
+/// Modules with many functions, kernels, variables, labels or branches are loaded in time that
+/// grows as they do.
 #[test]
 fn many_of_everything() {
     const COUNT: usize = if cfg!(miri) { 8 } else { 20_000 };

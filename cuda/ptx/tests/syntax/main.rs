@@ -1,4 +1,5 @@
-//! What the front end says of texts: which modules it takes, what it makes of them, and which errors it finds where.
+//! What the front end says of texts: which modules it takes, what it makes of them, and which
+//! errors it finds where.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -18,7 +19,8 @@ fn text(body: &str) -> String {
     format!("{HEADER}{body}")
 }
 
-/// A kernel with this body, which begins in line 3. There are registers of most types, and a parameter `p`.
+/// A kernel with this body, which begins in line 3. There are registers of most types, and a
+/// parameter `p`.
 fn kernel(body: &str) -> String {
     text(&format!(
         ".visible .entry k(.param .u64 p) {{ .reg .b32 %r<10>; .reg .b64 %d<10>; .reg .pred %p<4>; .reg .f32 %f<4>;\n{body}\nret; }}"

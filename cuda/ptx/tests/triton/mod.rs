@@ -1,5 +1,5 @@
-//! Kernels compiled by Triton (`kernels.py`, by `ci/triton`): against NumPy's results on fixed inputs, which are committed
-//! beside them, and against plain Rust on random ones.
+//! Kernels compiled by Triton (`kernels.py`, by `ci/triton`): against NumPy's results on fixed
+//! inputs, which are committed beside them, and against plain Rust on random ones.
 
 mod more;
 
@@ -48,8 +48,8 @@ kernels! {
     numpy_attention = "attention";
 }
 
-/// Four warps a program; bytes of shared memory as `ci/triton` prints them. Behind a kernel's own parameters stand two
-/// pointers to scratch memory, which these kernels do not use.
+/// Four warps a program; bytes of shared memory as `ci/triton` prints them. Behind a kernel's own
+/// parameters stand two pointers to scratch memory, which these kernels do not use.
 fn launch(gpu: &Gpu, name: &str, grid: (u32, u32), shared: u64, params: Params) {
     gpu.launch_shared(name, grid, 128, shared, params.push(0u64).push(0u64));
 }

@@ -1,5 +1,5 @@
-//! Kernels beyond the first tutorials: products as sm_90 makes them (`wgmma`), Philox, scans, sorting, histograms, locks,
-//! floats of eight bits. Against plain Rust on random inputs.
+//! Kernels beyond the first tutorials: products as sm_90 makes them (`wgmma`), Philox, scans,
+//! sorting, histograms, locks, floats of eight bits. Against plain Rust on random inputs.
 
 use bytemuck::Pod;
 use half::{bf16, f16};

@@ -19,7 +19,8 @@ use crate::{
     },
 };
 
-/// Returns the product of two batches of matrices, each of which is broadcast. The second is transposed if `transposes` says so.
+/// Returns the product of two batches of matrices, each of which is broadcast. The second is
+/// transposed if `transposes` says so.
 fn products(
     call: &DeviceCall<'_>,
     [x, y]: [&DeviceTensor; 2],

@@ -1,5 +1,5 @@
-//! Matrices from diagonals, diagonals of matrices, and matrices with other diagonals. Which diagonals, the host says; what fills
-//! the rest may be another op's result.
+//! Matrices from diagonals, diagonals of matrices, and matrices with other diagonals. Which
+//! diagonals, the host says; what fills the rest may be another op's result.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_launch::Diagonals as OfBatch;
@@ -29,8 +29,8 @@ fn of_batch(diagonals: &Diagonals, dims: &[usize]) -> OfBatch {
     }
 }
 
-/// A version of an op: the first one knows the main diagonal alone, the others take an argument for which ones, and what fills
-/// the rest; and the third an alignment.
+/// A version of an op: the first one knows the main diagonal alone, the others take an argument for
+/// which ones, and what fills the rest; and the third an alignment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
     First,
@@ -39,7 +39,8 @@ enum Version {
 }
 
 impl Version {
-    /// The diagonals that argument `at` says, which is the one behind those of the first version. There must be `later` arguments.
+    /// The diagonals that argument `at` says, which is the one behind those of the first version.
+    /// There must be `later` arguments.
     fn diagonals(
         self,
         call: &DeviceCall<'_>,

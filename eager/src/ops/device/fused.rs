@@ -1,5 +1,5 @@
-//! Convolution with what follows it: a bias or a normalization, and an activation, in one call of the device's DNN library where
-//! it has such a call.
+//! Convolution with what follows it: a bias or a normalization, and an activation, in one call of
+//! the device's DNN library where it has such a call.
 
 use tfrt_host::DType;
 use tfrt_launch::{Activation as Stored, Unary};

@@ -1,4 +1,5 @@
-//! Products of matrices through the device's BLAS library, or of integers and complex numbers by a kernel, and sums with biases.
+//! Products of matrices through the device's BLAS library, or of integers and complex numbers by a
+//! kernel, and sums with biases.
 
 use tfrt_device::{
     front::{GemmArguments, Matrix},
@@ -25,9 +26,9 @@ use crate::{
     },
 };
 
-/// Queues `c = a · b` for each pair of a batch; flags say which of them are transposed. All are row-major:
-/// to the library, which counts columns first, that is the transposed product of the transposed matrices. Where a tensor has
-/// one matrix it serves for all.
+/// Queues `c = a · b` for each pair of a batch; flags say which of them are transposed. All are
+/// row-major: to the library, which counts columns first, that is the transposed product of the
+/// transposed matrices. Where a tensor has one matrix it serves for all.
 pub(super) fn product(
     call: &DeviceCall<'_>,
     op: &str,

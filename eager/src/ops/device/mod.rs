@@ -1,8 +1,8 @@
-//! What ops are on a device: our CUDA kernels, its BLAS and its DNN library. The ops' names, attributes and metadata functions
-//! are those of the neighbouring files.
+//! What ops are on a device: our CUDA kernels, its BLAS and its DNN library. The ops' names,
+//! attributes and metadata functions are those of the neighbouring files.
 //!
-//! Narrow integers are computed in wider ones, and complex numbers of two `f32` in those of two `f64`, where these alone have
-//! kernels. Types that a device has none for are errors of the call.
+//! Narrow integers are computed in wider ones, and complex numbers of two `f32` in those of two
+//! `f64`, where these alone have kernels. Types that a device has none for are errors of the call.
 
 mod arrays;
 mod attention;
@@ -76,7 +76,8 @@ fn on_host<'c, const N: usize>(call: &'c DeviceCall<'_>) -> Result<[&'c HostTens
     all_on_host(call)?.as_slice().try_into().map_err(|_| wrong_count(N, call.arguments.len()))
 }
 
-/// What an op gives that computes its results on the host at once, from arguments that are there. They stay there.
+/// What an op gives that computes its results on the host at once, from arguments that are there.
+/// They stay there.
 fn computed_on_host(call: &DeviceCall<'_>, compute: fn(CpuCall<'_>) -> Computed) -> Queued {
     let arguments = all_on_host(call)?;
     let (attrs, results) = (call.attrs, call.results);

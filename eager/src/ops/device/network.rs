@@ -190,7 +190,8 @@ pub(super) struct Epilogue<'a> {
     pub(super) relu: bool,
 }
 
-/// Queues a convolution of filters in the order that the call's attributes name. The result is NHWC.
+/// Queues a convolution of filters in the order that the call's attributes name. The result is
+/// NHWC.
 pub(super) fn convolve(
     call: &DeviceCall<'_>,
     (op, kind): (&str, Kind),
@@ -219,7 +220,8 @@ pub(super) fn convolve(
         return Ok(y);
     }
     let x = plan.with_border(call, to_nhwc(call, x)?)?;
-    // The library takes outputs, rows, columns, inputs. It names the extents in the order K, C, R, S.
+    // The library takes outputs, rows, columns, inputs. It names the extents in the order K, C, R,
+    // S.
     let [rows, columns, inputs, outputs] = filter_extents(&shape);
     let filter = match FilterLayout::of(call.attrs)? {
         FilterLayout::Ohwi => filter.reshape(&TensorShape::new(&[outputs, rows, columns, inputs])?)?,

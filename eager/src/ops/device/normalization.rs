@@ -1,5 +1,6 @@
-//! Batch normalization with the batch's own statistics, and the gradients of it, as expressions of matrices: a row for each
-//! pixel, a column for each channel. They are computed in f32, whatever the images' type.
+//! Batch normalization with the batch's own statistics, and the gradients of it, as expressions of
+//! matrices: a row for each pixel, a column for each channel. They are computed in f32, whatever
+//! the images' type.
 
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType};

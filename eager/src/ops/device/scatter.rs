@@ -1,5 +1,6 @@
-//! Elements that go where indices say. The host looks at the indices first, so that those which are wrong are errors here, too,
-//! and says what comes to each place in which order: the results do not depend on how a device runs.
+//! Elements that go where indices say. The host looks at the indices first, so that those which are
+//! wrong are errors here, too, and says what comes to each place in which order: the results do not
+//! depend on how a device runs.
 
 use tfrt_host::DType;
 use tfrt_launch::{Combination, Segments};

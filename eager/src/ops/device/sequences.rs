@@ -18,7 +18,8 @@ use crate::{
     },
 };
 
-/// A range of integers, in a type of 32 or 64 bits, of which the low ones are the narrower types' own.
+/// A range of integers, in a type of 32 or 64 bits, of which the low ones are the narrower types'
+/// own.
 fn integers<T: RangeNumber + Into<i64>>(
     arguments: [&HostTensor; 3],
     wide: DType,

@@ -69,8 +69,8 @@ impl Matrix {
     }
 }
 
-/// The lower triangular factor of a symmetric matrix, of which the lower triangle is read; `None` if it is not positive
-/// definite.
+/// The lower triangular factor of a symmetric matrix, of which the lower triangle is read; `None`
+/// if it is not positive definite.
 pub(super) fn cholesky(x: &Matrix) -> Option<Matrix> {
     let mut l = Matrix::zeros(x.rows, x.rows);
     for i in 0..x.rows {
@@ -177,8 +177,8 @@ pub(super) fn qr(mut x: Matrix) -> (Matrix, Matrix) {
 
 const MAX_SWEEPS: usize = 60;
 
-/// The eigenvalues of a symmetric matrix in ascending order and its eigenvectors in columns, by Jacobi's rotations. The lower
-/// triangle is read.
+/// The eigenvalues of a symmetric matrix in ascending order and its eigenvectors in columns, by
+/// Jacobi's rotations. The lower triangle is read.
 pub(super) fn eigen(x: &Matrix) -> (Vec<f64>, Matrix) {
     let size = x.rows;
     let mut a = x.clone();
@@ -228,8 +228,8 @@ pub(super) fn eigen(x: &Matrix) -> (Vec<f64>, Matrix) {
     (values, sorted)
 }
 
-/// The singular values in descending order, with left and right vectors in columns, as many as there are values. Rotations
-/// make the columns orthogonal.
+/// The singular values in descending order, with left and right vectors in columns, as many as
+/// there are values. Rotations make the columns orthogonal.
 pub(super) fn svd(x: &Matrix) -> (Vec<f64>, Matrix, Matrix) {
     if x.rows < x.columns {
         let (values, left, right) = svd(&x.transposed());
@@ -302,7 +302,8 @@ pub(super) fn complete(x: &mut Matrix, known: usize) {
     }
 }
 
-/// The principal square root, by the iteration of Denman and Beavers; `None` if it does not converge.
+/// The principal square root, by the iteration of Denman and Beavers; `None` if it does not
+/// converge.
 pub(super) fn square_root(x: &Matrix) -> Option<Matrix> {
     let (mut y, mut z) = (x.clone(), Matrix::identity(x.rows));
     for _ in 0..100 {

@@ -1,5 +1,5 @@
-//! Systems of equations and factorizations of matrices, for each matrix of a batch. They are computed in double precision and
-//! rounded once.
+//! Systems of equations and factorizations of matrices, for each matrix of a batch. They are
+//! computed in double precision and rounded once.
 
 mod factors;
 

@@ -15,7 +15,8 @@ pub(super) const RESULTS: AttrSpec = attr::ints("result_segment_sizes").optional
 /// The formal inputs of a call, `None` where one is absent.
 ///
 /// # Errors
-/// InvalidArgument if `operand_segment_sizes` does not match the arguments, or there are more than `N`.
+/// InvalidArgument if `operand_segment_sizes` does not match the arguments, or there are more than
+/// `N`.
 pub(super) fn formal<T: Copy, const N: usize>(
     arguments: &[T],
     attrs: &OpAttrs,

@@ -1,7 +1,7 @@
 //! Convolution and transposed convolution of `NCHW` tensors in one to three spatial dimensions.
 //!
-//! In one and two dimensions the products are those of `tfrt-math`, which takes `NHWC`; in three, or with padding that crops,
-//! each output plane is summed up row by row.
+//! In one and two dimensions the products are those of `tfrt-math`, which takes `NHWC`; in three,
+//! or with padding that crops, each output plane is summed up row by row.
 
 use std::sync::Arc;
 
@@ -27,8 +27,9 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx convolution");
 
-/// Extents of a convolution: batch, input channels, output channels, groups, and the window from the input to the output.
-/// For a transposed convolution it is the window of the convolution in the opposite direction.
+/// Extents of a convolution: batch, input channels, output channels, groups, and the window from
+/// the input to the output. For a transposed convolution it is the window of the convolution in the
+/// opposite direction.
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     batch: usize,
@@ -38,7 +39,8 @@ pub(super) struct Geometry {
     window: Window,
 }
 
-/// The kernel of a filter `[outputs, channels / groups, kernel...]`, which the attribute may repeat.
+/// The kernel of a filter `[outputs, channels / groups, kernel...]`, which the attribute may
+/// repeat.
 fn kernel<'w>(attrs: &OpAttrs, filter: &'w TensorShape) -> Result<&'w [usize], Diagnostic> {
     let kernel = filter.dims().get(2..).unwrap_or_default();
     if kernel.is_empty() || filter.dims().contains(&0) {
@@ -246,7 +248,8 @@ pub(super) fn integers(
     Ok(sums)
 }
 
-/// How a transposed convolution places its output: the extents, and the padding that is cut off on either side.
+/// How a transposed convolution places its output: the extents, and the padding that is cut off on
+/// either side.
 struct Placement {
     output: Vec<usize>,
     pads: Vec<[i64; 2]>,
@@ -297,7 +300,8 @@ fn full_extent(input: usize, stride: usize, kernel: usize, dilation: usize, adde
     i64::try_from(full).ok()?.checked_add(added)
 }
 
-/// Padding in total, cut off on both sides: the odd one after the output, or before it for `SAME_LOWER` and explicit shapes.
+/// Padding in total, cut off on both sides: the odd one after the output, or before it for
+/// `SAME_LOWER` and explicit shapes.
 fn halves(total: i64, auto_pad: &str) -> [i64; 2] {
     let total = total.max(0);
     let (less, more) = (total / 2, total - total / 2);
@@ -316,7 +320,8 @@ fn list(attrs: &OpAttrs, name: &str, rank: usize) -> Result<Option<Vec<i64>>, Di
     Ok(Some(values.to_vec()))
 }
 
-/// The convolution from the output of a transposed one to its input, with filters `[channels, outputs / groups, kernel...]`.
+/// The convolution from the output of a transposed one to its input, with filters `[channels,
+/// outputs / groups, kernel...]`.
 fn transposed(attrs: &OpAttrs, input: &TensorShape, filter: &TensorShape) -> Result<Geometry, Diagnostic> {
     let ((batch, channels, spatial), kernel) = (images(input)?, kernel(attrs, filter)?);
     let groups = groups(attrs)?;

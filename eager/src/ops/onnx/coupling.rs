@@ -1,7 +1,9 @@
-//! `onnx.CouplePairs`: probabilities of classes from those of each pair of classes, as support vector machines estimate them.
+//! `onnx.CouplePairs`: probabilities of classes from those of each pair of classes, as support
+//! vector machines estimate them.
 //!
-//! The method is the second one of Wu, Lin and Weng, "Probability Estimates for Multi-class Classification by Pairwise
-//! Coupling" (2004), which LIBSVM uses, with its bounds on iterations and accuracy.
+//! The method is the second one of Wu, Lin and Weng, "Probability Estimates for Multi-class
+//! Classification by Pairwise Coupling" (2004), which LIBSVM uses, with its bounds on iterations
+//! and accuracy.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{Accessor, TensorMetadata, TensorShape};
@@ -32,7 +34,8 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     }
 }
 
-/// Solves for the probabilities `p` of `k` classes. `of_pair` has that of class `i` against `j` for each `i < j`, in order.
+/// Solves for the probabilities `p` of `k` classes. `of_pair` has that of class `i` against `j` for
+/// each `i < j`, in order.
 fn couple(of_pair: &[f32], p: &mut [f32]) {
     let k = p.len();
     let mut against = vec![0.0f64; k * k];

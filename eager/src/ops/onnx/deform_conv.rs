@@ -1,6 +1,7 @@
 //! `onnx.DeformConv`: a convolution whose taps are moved by offsets that the model computes.
 //!
-//! The input is sampled into a matrix with a row for each tap of each channel, which is multiplied by the filter.
+//! The input is sampled into a matrix with a row for each tap of each channel, which is multiplied
+//! by the filter.
 
 use tfrt_compute::{OnQueue, shape_error, workers};
 use tfrt_host::Diagnostic;

@@ -1,5 +1,5 @@
-//! Ops that choose elements: `onnx.GatherElements`, `onnx.GatherND`, `onnx.Compress`, `onnx.Trilu`, `onnx.OneHot`,
-//! `onnx.CumSum` and `onnx.CenterCropPad`.
+//! Ops that choose elements: `onnx.GatherElements`, `onnx.GatherND`, `onnx.Compress`, `onnx.Trilu`,
+//! `onnx.OneHot`, `onnx.CumSum` and `onnx.CenterCropPad`.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Number;
@@ -44,7 +44,8 @@ pub(super) fn check_chosen(data: &TensorShape, indices: &TensorShape, axis: usiz
     Err(invalid(format!("indices of shape {indices} do not fit data of shape {data}")))
 }
 
-/// For each index its place in the data: the index along `axis`, and its own place along the other dimensions.
+/// For each index its place in the data: the index along `axis`, and its own place along the other
+/// dimensions.
 pub(super) fn places(
     data: &[usize],
     indices: &DenseHostTensor,

@@ -1,4 +1,5 @@
-//! `onnx.GridSample` and `onnx.AffineGrid`: images at coordinates, and the coordinates of affine transformations.
+//! `onnx.GridSample` and `onnx.AffineGrid`: images at coordinates, and the coordinates of affine
+//! transformations.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;

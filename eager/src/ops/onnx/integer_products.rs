@@ -1,4 +1,5 @@
-//! Products of quantized numbers: `onnx.MatMulInteger`, `onnx.QLinearMatMul`, `onnx.ConvInteger` and `onnx.QLinearConv`.
+//! Products of quantized numbers: `onnx.MatMulInteger`, `onnx.QLinearMatMul`, `onnx.ConvInteger`
+//! and `onnx.QLinearConv`.
 
 use tfrt_compute::{OnQueue, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};

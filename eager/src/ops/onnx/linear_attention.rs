@@ -1,4 +1,5 @@
-//! `onnx.LinearAttention`: attention without a softmax, whose keys and values are summed up in one matrix for each head.
+//! `onnx.LinearAttention`: attention without a softmax, whose keys and values are summed up in one
+//! matrix for each head.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
@@ -149,7 +150,8 @@ struct Inputs<W> {
 }
 
 impl<W: Float> Inputs<W> {
-    /// Runs all steps of one head of one sequence: `out` is its outputs, step by step, and then its state.
+    /// Runs all steps of one head of one sequence: `out` is its outputs, step by step, and then its
+    /// state.
     fn run(&self, extents: &Extents, index: usize, out: &mut [W]) {
         let Extents { steps, heads, shared, key, value, .. } = *extents;
         let (batch, head) = (index / heads, index % heads);

@@ -1,9 +1,10 @@
 //! Ops of ONNX that TensorFlow lacks, under the name `onnx.*`.
 //!
-//! Their semantics, attributes and layouts (`NCHW`) are those of the newest opset. Two attributes describe optional values,
-//! each with a 0 or 1 for every formal one: `operand_segment_sizes` says which inputs are given; without it the given inputs
-//! are the first formal ones. `result_segment_sizes` says which outputs the call wants; without it they are the ones that
-//! ONNX requires, or all outputs if it requires none.
+//! Their semantics, attributes and layouts (`NCHW`) are those of the newest opset. Two attributes
+//! describe optional values, each with a 0 or 1 for every formal one: `operand_segment_sizes` says
+//! which inputs are given; without it the given inputs are the first formal ones.
+//! `result_segment_sizes` says which outputs the call wants; without it they are the ones that ONNX
+//! requires, or all outputs if it requires none.
 
 mod arguments;
 mod arithmetic;

@@ -30,7 +30,8 @@ fn numbered<W: std::hash::Hash + Eq>(words: Vec<W>) -> (HashMap<W, u32>, Vec<u32
 }
 
 impl Pool {
-    /// Cuts a pool's words into sequences: `starts` says where those of one word, of two words and so on begin.
+    /// Cuts a pool's words into sequences: `starts` says where those of one word, of two words and
+    /// so on begin.
     fn new(words: &[u32], starts: &[i64], lengths: (usize, usize)) -> Result<Self, Diagnostic> {
         let (mut sequences, mut count): (HashMap<Vec<u32>, Vec<usize>>, _) = (HashMap::new(), 0);
         for (index, &start) in starts.iter().enumerate() {
@@ -69,8 +70,8 @@ impl Counting {
         Ok(Self { lengths, skip_max: count_or(attrs, "max_skip_count", 0)? })
     }
 
-    /// Calls `found` with the places of each sequence of the pool that occurs in a row. Words that the pool lacks have no
-    /// number.
+    /// Calls `found` with the places of each sequence of the pool that occurs in a row. Words that
+    /// the pool lacks have no number.
     fn count(&self, row: &[Option<u32>], pool: &Pool, found: &mut dyn FnMut(usize)) {
         let mut sequence = Vec::new();
         for length in self.lengths.0..=self.lengths.1.min(row.len()) {

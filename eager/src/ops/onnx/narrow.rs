@@ -1,5 +1,5 @@
-//! `onnx.Narrow`: rounds numbers to those of a type of eight bits or fewer, which no tensor has: `f32`, `i8` or `ui8` elements
-//! hold them.
+//! `onnx.Narrow`: rounds numbers to those of a type of eight bits or fewer, which no tensor has:
+//! `f32`, `i8` or `ui8` elements hold them.
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;

@@ -1,4 +1,5 @@
-//! `onnx.Pad`: constants, reflections, repeated edges or copies around a tensor; negative padding crops.
+//! `onnx.Pad`: constants, reflections, repeated edges or copies around a tensor; negative padding
+//! crops.
 
 use tfrt_host::Diagnostic;
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_element};

@@ -7,8 +7,8 @@ use tfrt_math::{ParallelFor, Pieces};
 /// Elements of streaming that are worth a block.
 const BLOCK_COST: usize = 32 * 1024;
 
-/// Computes units of `unit` elements of `out`, each of which costs as much as `cost` elements of streaming, and returns when
-/// all are done. `f` gets a unit's number and its elements.
+/// Computes units of `unit` elements of `out`, each of which costs as much as `cost` elements of
+/// streaming, and returns when all are done. `f` gets a unit's number and its elements.
 pub(super) fn for_units<T: Send>(
     cx: &ExecutionContext,
     out: &mut [T],

@@ -1,5 +1,6 @@
-//! Random numbers: `onnx.RandomNormal`, `onnx.RandomUniform`, both like another tensor, `onnx.Bernoulli` and
-//! `onnx.Multinomial`. Equal seeds give equal numbers, which are not those of other runtimes.
+//! Random numbers: `onnx.RandomNormal`, `onnx.RandomUniform`, both like another tensor,
+//! `onnx.Bernoulli` and `onnx.Multinomial`. Equal seeds give equal numbers, which are not those of
+//! other runtimes.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};

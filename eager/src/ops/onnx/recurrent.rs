@@ -1,8 +1,9 @@
 //! `onnx.RNN`, `onnx.GRU` and `onnx.LSTM`.
 //!
-//! One product gives the inputs' part of the gates for all steps; each step then adds the product of its hidden state. The
-//! matrices are laid out for products once and kept with the tensors. Directions are computed in parallel. The computation is
-//! in `f32`, or `f64` for tensors of that type.
+//! One product gives the inputs' part of the gates for all steps; each step then adds the product
+//! of its hidden state. The matrices are laid out for products once and kept with the tensors.
+//! Directions are computed in parallel. The computation is in `f32`, or `f64` for tensors of that
+//! type.
 
 mod activation;
 mod cells;

@@ -1,7 +1,7 @@
 //! `onnx.Resize`: nearest, linear and cubic interpolation along any dimensions.
 //!
-//! Interpolation is separable, so that it is done along one dimension after the other, each output coordinate being a sum of
-//! weighted input elements.
+//! Interpolation is separable, so that it is done along one dimension after the other, each output
+//! coordinate being a sum of weighted input elements.
 
 mod coordinates;
 

@@ -46,7 +46,8 @@ type Sample = [(usize, f64); 2];
 /// The samples of each result along a dimension.
 type Samples = Vec<Vec<Sample>>;
 
-/// Samples of one dimension of a region: for each result its samples, as two places with their weights.
+/// Samples of one dimension of a region: for each result its samples, as two places with their
+/// weights.
 fn samples(
     (start, end): (f64, f64),
     count: usize,

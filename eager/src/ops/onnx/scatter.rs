@@ -1,4 +1,5 @@
-//! `onnx.ScatterElements` and `onnx.ScatterND`: tensors of which some elements are replaced or combined with others.
+//! `onnx.ScatterElements` and `onnx.ScatterND`: tensors of which some elements are replaced or
+//! combined with others.
 
 use tfrt_host::Diagnostic;
 use tfrt_math::{Number, ops};
@@ -20,7 +21,8 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     one(data.clone())
 }
 
-/// Combines runs of `unit` elements of a copy of `data` with the updates at these places, one after the other.
+/// Combines runs of `unit` elements of a copy of `data` with the updates at these places, one after
+/// the other.
 fn scattered(
     call: &CpuCall<'_>,
     [data, updates]: [&DenseHostTensor; 2],

@@ -1,8 +1,9 @@
-//! Ops on sequences whose elements are not known when a model is compiled: `onnx.SequenceInsert`, `onnx.SequenceErase`,
-//! `onnx.SequenceAt`, `onnx.ConcatFromSequence` and `onnx.SplitToSequence`.
+//! Ops on sequences whose elements are not known when a model is compiled: `onnx.SequenceInsert`,
+//! `onnx.SequenceErase`, `onnx.SequenceAt`, `onnx.ConcatFromSequence` and `onnx.SplitToSequence`.
 //!
-//! A sequence is two tensors: a vector with the elements of all its tensors, one tensor behind the other, and a matrix of their
-//! shapes with a row for each. So the tensors of a sequence have one data type and one rank.
+//! A sequence is two tensors: a vector with the elements of all its tensors, one tensor behind the
+//! other, and a matrix of their shapes with a row for each. So the tensors of a sequence have one
+//! data type and one rank.
 
 use std::ops::Range;
 
@@ -103,7 +104,8 @@ fn insert(call: CpuCall<'_>) -> Computed {
     let mut pieces = pieces(&sequence_);
     let place = match position {
         None => pieces.len(),
-        // The place behind the last tensor is one, too, but negative ones count from the tensors that are there.
+        // The place behind the last tensor is one, too, but negative ones count from the tensors
+        // that are there.
         Some(position) => match integer(position, "position")? {
             end if usize::try_from(end) == Ok(pieces.len()) => pieces.len(),
             _ => Sequence::place(position, pieces.len())?,

@@ -1,4 +1,5 @@
-//! Shapes that a model computes: `onnx.Reshape`, `onnx.Expand`, `onnx.Slice`, `onnx.Squeeze` and `onnx.Unsqueeze`.
+//! Shapes that a model computes: `onnx.Reshape`, `onnx.Expand`, `onnx.Slice`, `onnx.Squeeze` and
+//! `onnx.Unsqueeze`.
 
 use smallvec::SmallVec;
 use tfrt_host::Diagnostic;

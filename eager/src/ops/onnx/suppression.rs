@@ -47,8 +47,8 @@ fn threshold(tensor: Option<&HostTensor>, name: &str) -> Result<Option<f32>, Dia
     tensor.map(|tensor| value_within::<f32>(tensor, name, 1)).transpose()
 }
 
-/// The places of at most `limit` boxes that overlap little, those with the greatest scores first. Scores must be greater than
-/// `least`.
+/// The places of at most `limit` boxes that overlap little, those with the greatest scores first.
+/// Scores must be greater than `least`.
 pub(in crate::ops) fn kept(
     corners: &[Corners],
     scores: &[f32],

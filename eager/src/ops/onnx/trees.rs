@@ -1,8 +1,10 @@
-//! `onnx.DecisionTrees`: what the leaves say that the rows of a matrix reach in a list of decision trees.
+//! `onnx.DecisionTrees`: what the leaves say that the rows of a matrix reach in a list of decision
+//! trees.
 //!
-//! ONNX describes trees by lists of nodes with ids. Here a node is its place in the lists, and an importer translates. A node
-//! has a feature, a number that it compares the feature with, a mode and two children: places of nodes, or for a leaf the first
-//! of its weights and the place behind its last one.
+//! ONNX describes trees by lists of nodes with ids. Here a node is its place in the lists, and an
+//! importer translates. A node has a feature, a number that it compares the feature with, a mode
+//! and two children: places of nodes, or for a leaf the first of its weights and the place behind
+//! its last one.
 
 use std::ops::Range;
 
@@ -87,7 +89,8 @@ impl<T: Element + Float> Forest<T> {
         })
     }
 
-    /// The weights of the leaf that a row reaches; `None` if a place is outside of its list, or nodes form a circle.
+    /// The weights of the leaf that a row reaches; `None` if a place is outside of its list, or
+    /// nodes form a circle.
     fn leaf(&self, root: usize, row: &[T]) -> Option<Range<usize>> {
         let mut node = root;
         for _ in 0..=self.modes.len() {

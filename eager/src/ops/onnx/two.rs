@@ -53,8 +53,8 @@ impl<A: Element, B: Element> BlockOp for Two<A, B> {
     }
 }
 
-/// Computes two tensors of `count` units, whose sizes in elements `units` are and each of which costs as much as `cost`
-/// elements of streaming.
+/// Computes two tensors of `count` units, whose sizes in elements `units` are and each of which
+/// costs as much as `cost` elements of streaming.
 pub(super) fn compute_two<A: Element, B: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,

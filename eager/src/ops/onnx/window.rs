@@ -8,7 +8,8 @@ use super::arguments::{flag, ints_attr, text_or, unknown};
 use crate::OpAttrs;
 use crate::ops::support::invalid;
 
-/// The most taps along one dimension: far more than any model has, and few enough to make a list of them.
+/// The most taps along one dimension: far more than any model has, and few enough to make a list of
+/// them.
 const MAX_TAPS: usize = 1 << 20;
 
 /// The most spatial dimensions.
@@ -50,7 +51,8 @@ impl Axis {
         self.kernel.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)
     }
 
-    /// The taps at an output position that lie inside the input, or inside the input and its padding.
+    /// The taps at an output position that lie inside the input, or inside the input and its
+    /// padding.
     pub(super) fn taps(&self, output: usize, includes_padding: bool) -> Range<usize> {
         let (low, high) = match includes_padding {
             true => (-self.pads[0], self.input as i64 + self.pads[1]),
@@ -72,7 +74,8 @@ pub(super) enum Rounding {
     Up,
 }
 
-/// A window: its spatial dimensions, preceded by dimensions of extent 1 so that there are always three.
+/// A window: its spatial dimensions, preceded by dimensions of extent 1 so that there are always
+/// three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) axes: [Axis; MAX_SPATIAL],
@@ -85,7 +88,8 @@ pub(super) struct Row {
     pub(super) output: usize,
     /// How many outputs there are.
     pub(super) count: usize,
-    /// Where the first element read lies in the input plane; the others follow at steps of the last stride.
+    /// Where the first element read lies in the input plane; the others follow at steps of the last
+    /// stride.
     pub(super) input: usize,
     /// The tap's number in the kernel.
     pub(super) tap: usize,
@@ -198,8 +202,8 @@ impl Window {
         self.axes[2].stride
     }
 
-    /// Calls `f` for each tap of each row of outputs, where any element lies inside the input. Taps of a row come in the
-    /// kernel's order.
+    /// Calls `f` for each tap of each row of outputs, where any element lies inside the input. Taps
+    /// of a row come in the kernel's order.
     pub(super) fn rows(&self, mut f: impl FnMut(Row)) {
         let [z, y, x] = &self.axes;
         let columns: Vec<Range<usize>> = (0..x.kernel).map(|tap| x.outputs(tap)).collect();

@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-/// The asymptotic series of `sqrt(2πx) e^-x I(x)` (with `sign` -1) or `sqrt(2x / π) e^x K(x)` (with 1) for large arguments.
+/// The asymptotic series of `sqrt(2πx) e^-x I(x)` (with `sign` -1) or `sqrt(2x / π) e^x K(x)` (with
+/// 1) for large arguments.
 fn asymptotic(order: f64, x: f64, sign: f64) -> f64 {
     let (mut term, mut sum) = (1.0f64, 1.0f64);
     for k in 1..30 {
@@ -42,7 +43,8 @@ fn i_scaled(order: i32, x: f64) -> f64 {
     if order == 1 && x < 0.0 { -value } else { value }
 }
 
-/// `e^x K(x)` of order 0 or 1, by the trapezoidal rule, which is exact but for rounding for this integrand.
+/// `e^x K(x)` of order 0 or 1, by the trapezoidal rule, which is exact but for rounding for this
+/// integrand.
 fn k_scaled(order: i32, x: f64) -> f64 {
     if x.is_nan() || x < 0.0 {
         return f64::NAN;

@@ -56,7 +56,8 @@ pub(crate) fn zeta(x: f64, q: f64) -> f64 {
             break;
         }
     }
-    // The formula of Euler and Maclaurin for the rest. The divisors are (2k)! over Bernoulli numbers.
+    // The formula of Euler and Maclaurin for the rest. The divisors are (2k)! over Bernoulli
+    // numbers.
     const DIVISORS: [f64; 12] = [
         12.0,
         -720.0,

@@ -1,4 +1,5 @@
-//! Integrals without a closed form: Dawson's, Fresnel's, the exponential integral, Spence's, and inverse error functions.
+//! Integrals without a closed form: Dawson's, Fresnel's, the exponential integral, Spence's, and
+//! inverse error functions.
 
 use std::f64::consts::{FRAC_PI_2, PI, SQRT_2};
 

@@ -1,6 +1,7 @@
 //! The division of a convolution into blocks.
 
-/// The number of products that justifies a separate block: about 5 µs on one core with long vectors.
+/// The number of products that justifies a separate block: about 5 µs on one core with long
+/// vectors.
 const BLOCK_PRODUCTS: usize = 1 << 19;
 /// The number of blocks for each worker, if there is enough work. With more blocks, a delayed
 /// worker costs less.

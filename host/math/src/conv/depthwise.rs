@@ -78,7 +78,8 @@ pub(super) fn pixels<T: ConvElement>(
     }
 }
 
-/// The kernel for windows of one line, if there is one for these windows and channels enough for a vector.
+/// The kernel for windows of one line, if there is one for these windows and channels enough for a
+/// vector.
 fn line_kernel<E: MicroElement>(g: &Geometry) -> Option<LineKernel<E>> {
     let (micro, x) = (E::micro(), &g.window.x);
     let fits = x.dilation == 1 && has_kernel(x.window, x.stride) && g.out_channels >= micro.lanes;
@@ -175,7 +176,8 @@ unsafe fn tiles<E: MicroElement>(
         pointers.clear();
         pointers.extend(taps.iter().map(|&(image, tap)| (images[image..].as_ptr(), filter[tap..].as_ptr())));
         let end = at + neighbours(g, pixel).min(pixels.end - at);
-        // The same taps serve all neighbours: those of the next pixel are `step` elements further on.
+        // The same taps serve all neighbours: those of the next pixel are `step` elements further
+        // on.
         for rows in even_tiles(end - at, ROWS) {
             let start = (at + rows.start - pixels.start) * channels;
             for first in (0..channels).step_by(micro.cols) {

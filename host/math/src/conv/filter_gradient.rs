@@ -125,7 +125,8 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
             };
             let packed = Packed::pack_panels(&source, cols, T::widen)?;
             let rows = at.row..at.row + at.rows;
-            // SAFETY: the caller promises valid offsets for all columns, which include those of the group.
+            // SAFETY: the caller promises valid offsets for all columns, which include those of the
+            // group.
             unsafe {
                 let out = out.add(group * cols);
                 self.windows(windows, &rows, (x, &packed), (group, out), offsets, &mut left);

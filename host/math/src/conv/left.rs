@@ -65,9 +65,9 @@ impl<T: ConvElement> Left<T> {
         &self.pointers
     }
 
-    /// Returns pointers like [`point`](Self::point) to `run_len` channels, from channel `first` on, of
-    /// each of these pixels of images with `channels` channels. Only for types that are computed in
-    /// themselves.
+    /// Returns pointers like [`point`](Self::point) to `run_len` channels, from channel `first` on,
+    /// of each of these pixels of images with `channels` channels. Only for types that are computed
+    /// in themselves.
     ///
     /// # Panics
     /// If a run reaches beyond the images.

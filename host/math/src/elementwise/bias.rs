@@ -9,7 +9,8 @@ use crate::parallel::Chunks;
 use crate::simd::vectorize;
 use crate::{BlockOp, Number, ShapeError};
 
-/// `out[r, c] = activation(x[r, c] + bias[c])`, where `x` is any tensor whose last axis has `cols` elements.
+/// `out[r, c] = activation(x[r, c] + bias[c])`, where `x` is any tensor whose last axis has `cols`
+/// elements.
 #[derive(Debug, Clone)]
 pub struct BiasAdd<T> {
     cols: usize,

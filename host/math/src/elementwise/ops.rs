@@ -1,5 +1,5 @@
-//! Functions of one or two elements, to be handed to [`Unary`](crate::Unary), [`Binary`](crate::Binary) or
-//! [`Update`](crate::Update).
+//! Functions of one or two elements, to be handed to [`Unary`](crate::Unary),
+//! [`Binary`](crate::Binary) or [`Update`](crate::Update).
 
 use crate::{Element, Float, Number};
 
@@ -110,7 +110,8 @@ pub fn relu<T: Number>(x: T) -> T {
     if x < T::ZERO { T::ZERO } else { x }
 }
 
-/// The gradient of [`relu`]: `gradient` where the feature (its input or its output) is positive, else zero.
+/// The gradient of [`relu`]: `gradient` where the feature (its input or its output) is positive,
+/// else zero.
 #[inline]
 pub fn relu_gradient<T: Number>(gradient: T, feature: T) -> T {
     if feature > T::ZERO { gradient } else { T::ZERO }

@@ -1,5 +1,6 @@
 //! [`Stage`]: what a program computes in one loop. Some sequences of steps are so common, and each
-//! of their steps so cheap, that loading and storing the results between them takes most of the time.
+//! of their steps so cheap, that loading and storing the results between them takes most of the
+//! time.
 //!
 //! A stage rounds as its steps do, except for sigmoids, which may add products with one rounding.
 
@@ -72,8 +73,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The operand of the next step besides `x`, or besides the result of the step before if there is
-    /// one: if that step is this function and nothing else uses the result before.
+    /// The operand of the next step besides `x`, or besides the result of the step before if there
+    /// is one: if that step is this function and nothing else uses the result before.
     fn take(&mut self, function: Function, x: Term) -> Option<Term> {
         let step = self.steps.get(self.next).filter(|step| step.function == function)?;
         let before = if self.next == self.first { x } else { Term::Step(self.next - 1) };

@@ -79,7 +79,8 @@ impl<A: Element, O: Element, F: Fn(O, A) -> O + Sync> BlockOp for Update<A, O, F
     }
 }
 
-/// `y += alpha * x` over `len` elements, in place. A step of gradient descent is `alpha = -learning_rate`.
+/// `y += alpha * x` over `len` elements, in place. A step of gradient descent is `alpha =
+/// -learning_rate`.
 pub fn axpy<T: Number>(
     alpha: T,
     len: usize,

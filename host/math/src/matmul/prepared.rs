@@ -115,8 +115,8 @@ impl<T: ConvElement> PreparedMatrix<T> {
             next: None,
             epilogue: Epilogue { bias: None, relu: false },
         };
-        // SAFETY: each pointer refers to a row of `depth` elements. The piece is an exclusive window of
-        // these rows and of the columns of the panels, with rows `stride` apart.
+        // SAFETY: each pointer refers to a row of `depth` elements. The piece is an exclusive
+        // window of these rows and of the columns of the panels, with rows `stride` apart.
         unsafe { product.run() };
     }
 }

@@ -1,7 +1,7 @@
 //! The kernel of a depthwise convolution along a line of pixels.
 //!
-//! Windows that lie beside each other share most of their pixels. So a pixel is loaded once, and multiplied by a weight for
-//! each window that it is in.
+//! Windows that lie beside each other share most of their pixels. So a pixel is loaded once, and
+//! multiplied by a weight for each window that it is in.
 #![expect(unsafe_code, reason = "operands are reached through pointers, in registers of a fixed number")]
 
 use super::Store;
@@ -10,31 +10,36 @@ use super::tile::{Vector, each, store};
 /// The greatest number of windows of a tile: the lines of usual networks are multiples of it.
 pub(crate) const WINDOWS: usize = 7;
 
-/// Computes `out[w, c] = sum of x_l[skip + (w * stride + t) * step + c] · w_l[t * step + first + c]` over the lines `l` and
-/// the taps `t` of a window's line, for a vector of channels `c`. Pixels that are not inside the image count as zeros.
+/// Computes `out[w, c] = sum of x_l[skip + (w * stride + t) * step + c] · w_l[t * step + first +
+/// c]` over the lines `l` and the taps `t` of a window's line, for a vector of channels `c`. Pixels
+/// that are not inside the image count as zeros.
 ///
-/// Its pointers must be valid for the windows and taps that are passed to the kernel: `x_l` for reads of the pixels from
-/// `inside.0` to before `inside.1`, with a vector each, `w_l` of as many for each tap, and `store` as in
-/// [`RowTile`](super::RowTile).
+/// Its pointers must be valid for the windows and taps that are passed to the kernel: `x_l` for
+/// reads of the pixels from `inside.0` to before `inside.1`, with a vector each, `w_l` of as many
+/// for each tap, and `store` as in [`RowTile`](super::RowTile).
 pub(crate) struct LineTile<'a, E> {
-    /// Of each line of the windows that is inside the image: a pixel, which may be before the line, and the weights of the
-    /// windows' first tap.
+    /// Of each line of the windows that is inside the image: a pixel, which may be before the line,
+    /// and the weights of the windows' first tap.
     pub(crate) lines: &'a [(*const E, *const E)],
-    /// The number of elements from each line's pixel to the first channel under the first window's first tap.
+    /// The number of elements from each line's pixel to the first channel under the first window's
+    /// first tap.
     pub(crate) skip: usize,
     /// The number of elements from one pixel to the next, and from one tap's weights to the next.
     pub(crate) step: usize,
     /// The first channel, among the weights.
     pub(crate) first: usize,
-    /// The pixels that are inside the image, counted from the one under the first window's first tap.
+    /// The pixels that are inside the image, counted from the one under the first window's first
+    /// tap.
     pub(crate) inside: (usize, usize),
     pub(crate) store: Store<E>,
 }
 
-/// The kernel of tiles with this many windows, window lines of this many taps, and this stride. Returns whether there is one.
+/// The kernel of tiles with this many windows, window lines of this many taps, and this stride.
+/// Returns whether there is one.
 ///
 /// # Safety
-/// The processor has the instruction set, and the tile's pointers are valid as [`LineTile`] requires.
+/// The processor has the instruction set, and the tile's pointers are valid as [`LineTile`]
+/// requires.
 pub(crate) type LineKernel<E> = unsafe fn(usize, usize, usize, &LineTile<'_, E>);
 
 /// Returns whether there are kernels for window lines of this many taps and this stride.
@@ -58,7 +63,8 @@ macro_rules! each_pixel {
 /// The kernel for [`LineTile`] with `M` windows, `K` taps and a stride of `S`.
 ///
 /// # Safety
-/// The tile's pointers are valid as [`LineTile`] requires, and the processor has the instruction set of `V`.
+/// The tile's pointers are valid as [`LineTile`] requires, and the processor has the instruction
+/// set of `V`.
 #[inline(always)]
 pub(super) unsafe fn line_tile<V: Vector, const M: usize, const K: usize, const S: usize>(
     tile: &LineTile<'_, V::Element>,
@@ -103,7 +109,8 @@ macro_rules! line_tiles {
             stride: usize,
             tile: &$crate::micro::LineTile<'_, $element>,
         ) {
-            // SAFETY: the caller promises the instruction set and valid pointers, as the kernel requires.
+            // SAFETY: the caller promises the instruction set and valid pointers, as the kernel
+            // requires.
             unsafe {
                 match (taps, stride) {
                     $(($taps, $stride) => {

@@ -1,6 +1,6 @@
-//! Register-tiled matrix products: up to [`ROWS`] rows (of narrow panels more) by one panel of packed columns. A tile stays
-//! in registers from the first product to the last, and the epilogue (bias, residual, activation)
-//! is applied when it is stored.
+//! Register-tiled matrix products: up to [`ROWS`] rows (of narrow panels more) by one panel of
+//! packed columns. A tile stays in registers from the first product to the last, and the epilogue
+//! (bias, residual, activation) is applied when it is stored.
 //!
 //! A [`TapTile`] sums each column with separate weights, as a depthwise convolution does.
 //!
@@ -10,8 +10,9 @@
 //!
 //! Every element is a sum of fused products (if the processor supports them) in the order of the
 //! depth, regardless of the cut into rows and columns. If the right operand is a single column, its
-//! elements are multiplied a vector at a time, and a sum has a part for each lane. The instruction set is chosen at run time:
-//! AVX-512, AVX2 with FMA, NEON, or arrays that the compiler vectorizes for the baseline.
+//! elements are multiplied a vector at a time, and a sum has a part for each lane. The instruction
+//! set is chosen at run time: AVX-512, AVX2 with FMA, NEON, or arrays that the compiler vectorizes
+//! for the baseline.
 //!
 //! This module checks no shapes: its callers ensure that pointers are valid.
 
@@ -55,8 +56,8 @@ pub(crate) struct Micro<E: 'static> {
     pub(crate) cols: usize,
     /// The greatest number of vectors of which a row tile may have [`NARROW_ROWS`] rows.
     pub(crate) narrow: usize,
-    /// Computes a tile with this many rows (1 to [`most_rows`](Self::most_rows)) and this many vectors of columns (1 to
-    /// `cols / lanes`).
+    /// Computes a tile with this many rows (1 to [`most_rows`](Self::most_rows)) and this many
+    /// vectors of columns (1 to `cols / lanes`).
     ///
     /// # Safety
     /// The processor has the instruction set, and the tile's pointers are valid as [`RowTile`]

@@ -193,7 +193,8 @@ impl<E: MicroElement> Packed<E> {
     }
 }
 
-/// Copies columns whose elements are adjacent, and which begin `stride` elements apart, into the rows of a panel.
+/// Copies columns whose elements are adjacent, and which begin `stride` elements apart, into the
+/// rows of a panel.
 fn turn<T: Copy, E>(
     from: &[T],
     stride: usize,

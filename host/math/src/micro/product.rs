@@ -11,8 +11,8 @@ use super::{DOT_ROWS, DotTile, MOST_LANES, MicroElement, Packed, RowTile, Segmen
 /// The size of a cache line, of which each step of a tile fetches at most one.
 const LINE_BYTES: usize = 64;
 
-/// Panels of smaller matrices are not fetched ahead, unless another matrix follows: they soon are in
-/// the second-level cache, and the instructions would cost more than they save.
+/// Panels of smaller matrices are not fetched ahead, unless another matrix follows: they soon are
+/// in the second-level cache, and the instructions would cost more than they save.
 const LEAST_AHEAD_BYTES: usize = 256 * 1024;
 
 /// The operations on each element before it is stored.
@@ -93,16 +93,17 @@ impl<E: MicroElement> RowProduct<'_, E> {
                 column: column.as_ptr(),
                 sums: sums.as_mut_ptr(),
             };
-            // SAFETY: `micro` has kernels that this processor supports. Each run has a pointer for each
-            // row, and the column an element for each of the run's. The sums have room for the vectors.
+            // SAFETY: `micro` has kernels that this processor supports. Each run has a pointer for
+            // each row, and the column an element for each of the run's. The sums have room for the
+            // vectors.
             unsafe { (micro.dot_tile)(offsets.len(), &tile) };
             for (&offset, lanes) in offsets.iter().zip(sums.chunks_exact(micro.lanes)) {
                 let mut sum = total(lanes);
                 if let Some(bias) = bias {
                     sum = sum.plus(bias);
                 }
-                // SAFETY: the caller promises that the output, and the residual if there is one, have
-                // an element at each offset.
+                // SAFETY: the caller promises that the output, and the residual if there is one,
+                // have an element at each offset.
                 unsafe {
                     if !self.residual.is_null() {
                         sum = sum.plus(*self.residual.add(offset));
@@ -126,8 +127,8 @@ impl<E: MicroElement> RowProduct<'_, E> {
         }
     }
 
-    /// Returns the panel that is read after this one, and how many of its elements each step of each
-    /// of `tiles` tiles fetches, so that all of it is in the cache when it is needed.
+    /// Returns the panel that is read after this one, and how many of its elements each step of
+    /// each of `tiles` tiles fetches, so that all of it is in the cache when it is needed.
     fn ahead(&self, part: usize, panel: usize, tiles: usize) -> (*const E, usize) {
         let next = if panel + 1 < self.panels.end {
             self.packed.panel(part, panel + 1)
@@ -234,8 +235,8 @@ mod tests {
                     next: None,
                     epilogue: Epilogue { bias: Some(&[0.5]), relu },
                 };
-                // SAFETY: the pointers refer to runs of the left operand, and output and residual have an
-                // element at each offset.
+                // SAFETY: the pointers refer to runs of the left operand, and output and residual
+                // have an element at each offset.
                 unsafe { product.run() };
                 for row in 0..rows {
                     let products = (0..depth).map(|k| left[row * depth + k] * column[k]);

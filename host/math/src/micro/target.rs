@@ -33,8 +33,9 @@ impl<E: MicroElement> Target<'_, E> {
     /// Calls `compute` with the number of vectors and the place to store them.
     ///
     /// # Safety
-    /// There are at most `most_rows` rows for `cols`, and at most a panel's columns. `out` is valid for writes, and
-    /// `residual` for reads, of `cols` elements at each offset. The bias has `cols` elements.
+    /// There are at most `most_rows` rows for `cols`, and at most a panel's columns. `out` is valid
+    /// for writes, and `residual` for reads, of `cols` elements at each offset. The bias has `cols`
+    /// elements.
     pub(crate) unsafe fn store(&self, compute: impl FnOnce(usize, Store<E>)) {
         let lanes = E::micro().lanes;
         let store = Store {

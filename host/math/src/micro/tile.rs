@@ -99,7 +99,8 @@ pub(crate) struct RowTile<'a, E> {
     pub(crate) segments: &'a [Segment<E>],
     pub(crate) first: usize,
     pub(crate) panel: *const E,
-    /// What is read soon after this tile. It is only fetched into the cache, and may be any address.
+    /// What is read soon after this tile. It is only fetched into the cache, and may be any
+    /// address.
     pub(crate) ahead: *const E,
     /// How many elements of it each step along the depth fetches; zero to fetch nothing.
     pub(crate) ahead_step: usize,
@@ -116,10 +117,12 @@ pub(crate) struct DepthTile<'a, E> {
     pub(crate) store: Store<E>,
 }
 
-/// Computes, for a few rows, the sums of the products of a row and a column, in as many parts as a vector has lanes.
+/// Computes, for a few rows, the sums of the products of a row and a column, in as many parts as a
+/// vector has lanes.
 ///
-/// Its pointers must be valid for the rows that are passed to the kernel: `pointers[run * rows + r]` for reads of `run_len`
-/// elements in each run, `column` for as many as all runs have, and `sums` for writes of a vector for each row.
+/// Its pointers must be valid for the rows that are passed to the kernel: `pointers[run * rows +
+/// r]` for reads of `run_len` elements in each run, `column` for as many as all runs have, and
+/// `sums` for writes of a vector for each row.
 pub(crate) struct DotTile<E> {
     pub(crate) pointers: *const *const E,
     /// The number of pointers of a run.

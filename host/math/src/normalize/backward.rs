@@ -1,7 +1,7 @@
 //! The gradients of batch normalization in training.
 //!
-//! With `x̂ = (x - μ) / s`, `s = sqrt(σ² + ε)` and `N` rows: `doffset = Σ dy`, `dscale = Σ dy·x̂`, and
-//! `dx = scale / s · (dy - doffset / N - x̂ · dscale / N)`.
+//! With `x̂ = (x - μ) / s`, `s = sqrt(σ² + ε)` and `N` rows: `doffset = Σ dy`, `dscale = Σ dy·x̂`,
+//! and `dx = scale / s · (dy - doffset / N - x̂ · dscale / N)`.
 
 use std::marker::PhantomData;
 

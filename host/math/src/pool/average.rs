@@ -16,13 +16,14 @@ pub struct AvgPool<T> {
     element: PhantomData<fn(T) -> T>,
 }
 
-/// The gradient of average pooling: each output's gradient is shared equally by the elements under its window.
+/// The gradient of average pooling: each output's gradient is shared equally by the elements under
+/// its window.
 #[derive(Debug, Clone)]
 pub struct AvgPoolBackward<T>(AvgPool<T>);
 
 impl<T: Number> AvgPool<T> {
-    /// Plans the pooling of this shape. With `count_padding`, elements beyond the border count as zeros; otherwise (as in
-    /// TensorFlow) the mean is over the elements inside.
+    /// Plans the pooling of this shape. With `count_padding`, elements beyond the border count as
+    /// zeros; otherwise (as in TensorFlow) the mean is over the elements inside.
     pub fn new(shape: &PoolShape, count_padding: bool) -> Result<Self, ShapeError> {
         let divisor = count_padding.then(|| shape.window.height.saturating_mul(shape.window.width));
         Ok(Self { frame: Frame::new(shape)?, divisor, element: PhantomData })
@@ -60,7 +61,8 @@ impl<T: Number> BlockOp for AvgPool<T> {
         check_len("images", frame.input_len, x.len())?;
         let (channels, pixels) = (frame.channels, frame.pixels());
         let (mut line, mut sums) = (vec![T::Acc::ZERO; frame.line_len()], vec![T::Acc::ZERO; channels]);
-        // First the lines of a row's windows are added, whole lines at a time, and then their pixels.
+        // First the lines of a row's windows are added, whole lines at a time, and then their
+        // pixels.
         for (row, out) in rows.zip(piece.chunks_exact_mut((pixels.len() * channels).max(1))) {
             let lines = frame.lines(row);
             let height = lines.len();

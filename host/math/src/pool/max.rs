@@ -7,7 +7,8 @@ use crate::error::check_len;
 use crate::simd::vectorize;
 use crate::{BlockOp, Number, ShapeError, ops};
 
-/// The greatest element under each window, for each channel; NaN if there is one, but for [`MaxPool::of_numbers`].
+/// The greatest element under each window, for each channel; NaN if there is one, but for
+/// [`MaxPool::of_numbers`].
 #[derive(Debug, Clone)]
 pub struct MaxPool<T> {
     frame: Frame,
@@ -15,8 +16,9 @@ pub struct MaxPool<T> {
     element: PhantomData<fn(T) -> T>,
 }
 
-/// [`MaxPool`] that also gives where each maximum stands: its position within its image, as `(y · width + x) ·
-/// channels + channel`. Ties go to the first, and so does NaN. Outputs: maxima, positions.
+/// [`MaxPool`] that also gives where each maximum stands: its position within its image, as `(y ·
+/// width + x) · channels + channel`. Ties go to the first, and so does NaN. Outputs: maxima,
+/// positions.
 ///
 /// A window wholly beyond the border has the position `u32::MAX`, which the gradient skips.
 #[derive(Debug, Clone)]
@@ -32,8 +34,8 @@ impl<T: Number> MaxPool<T> {
         Ok(Self { frame: Frame::new(shape)?, of_numbers: false, element: PhantomData })
     }
 
-    /// As [`MaxPool::new`], but NaN loses, and where nothing is greater the result is [`Number::LEAST_FINITE`]: what TensorFlow's
-    /// `MaxPool` gives.
+    /// As [`MaxPool::new`], but NaN loses, and where nothing is greater the result is
+    /// [`Number::LEAST_FINITE`]: what TensorFlow's `MaxPool` gives.
     pub fn of_numbers(shape: &PoolShape) -> Result<Self, ShapeError> {
         Ok(Self { of_numbers: true, ..Self::new(shape)? })
     }
@@ -83,8 +85,8 @@ impl<T: Number> BlockOp for MaxPool<T> {
     }
 }
 
-/// Combines the elements under each window of some rows of the output, starting from `start`: first the
-/// lines of a row's windows, whole lines at a time, and then the pixels of the result.
+/// Combines the elements under each window of some rows of the output, starting from `start`: first
+/// the lines of a row's windows, whole lines at a time, and then the pixels of the result.
 fn fold_rows<T: Number>(
     frame: &Frame,
     rows: Range<usize>,

@@ -1,5 +1,5 @@
-//! Absurd extents: every plan is an error or a plan, and every plan refuses slices that are too short; nothing panics and
-//! nothing of that size is allocated.
+//! Absurd extents: every plan is an error or a plan, and every plan refuses slices that are too
+//! short; nothing panics and nothing of that size is allocated.
 
 use proptest::prelude::*;
 use tfrt_math::{

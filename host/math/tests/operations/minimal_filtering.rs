@@ -91,7 +91,8 @@ fn blocks_suit_tiles_and_workers() {
         Conv2d::<f32>::for_kept_filters(&s, Activation::None, workers).unwrap().block_count()
     };
     assert_eq!(blocks((1, 14, 14), 256, 1), 1);
-    // Four blocks side by side occupy four workers: none is cut across, for which the filter would be fetched again.
+    // Four blocks side by side occupy four workers: none is cut across, for which the filter would
+    // be fetched again.
     assert_eq!(blocks((1, 14, 14), 256, 4), 4);
     for images in [(2, 15, 15), (4, 15, 15), (4, 13, 14), (3, 17, 16)] {
         for workers in [2, 3, 8, 16] {
@@ -122,7 +123,8 @@ fn non_finite_elements_do_not_change_other_tiles() {
         })
     };
     let before = ways(&x);
-    // Of the pixel in line 9 and column 9 of the first image: the tiles of lines and columns 8 to 11 see it.
+    // Of the pixel in line 9 and column 9 of the first image: the tiles of lines and columns 8 to
+    // 11 see it.
     x[(9 * 20 + 9) * s.in_channels + 5] = f32::NAN;
     for found in ways(&x) {
         for (at, (found, before)) in found.iter().zip(&before[0]).enumerate() {
@@ -152,7 +154,8 @@ fn a_channel_that_is_not_finite_does_not_show_the_cut() {
     }
 }
 
-/// What is not finite is where the definition has it, in numbers that every way of summing computes exactly.
+/// What is not finite is where the definition has it, in numbers that every way of summing computes
+/// exactly.
 fn what_is_not_finite<T: ConvElement + From<i8> + std::fmt::Debug>(special: &[T]) {
     for images in [(2, 12, 17), (3, 13, 15)] {
         let s = shape(images, (32, 40), Padding::Same);

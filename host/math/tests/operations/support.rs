@@ -1,4 +1,5 @@
-//! What the tests share: a parallel runner that misorders blocks on purpose, random data, comparison.
+//! What the tests share: a parallel runner that misorders blocks on purpose, random data,
+//! comparison.
 
 use std::ops::Range;
 
@@ -20,7 +21,8 @@ impl ParallelFor for Threads {
     }
 }
 
-/// Runs a plan with one output both serially and in parallel, checks that the results are identical, and returns one.
+/// Runs a plan with one output both serially and in parallel, checks that the results are
+/// identical, and returns one.
 pub(crate) fn run<'i, T, P, I>(plan: &P, input: I, initial: &[T]) -> Vec<T>
 where
     T: Copy + PartialEq + std::fmt::Debug,
@@ -46,8 +48,8 @@ pub(crate) fn random_f32(seed: u64, n: usize) -> Vec<f32> {
     random(seed, n).into_iter().map(|x| x as f32).collect()
 }
 
-/// Checks that numbers agree to within `tolerance`, relative above 1 and absolute below, NaN agreeing with NaN and infinity with
-/// itself alone.
+/// Checks that numbers agree to within `tolerance`, relative above 1 and absolute below, NaN
+/// agreeing with NaN and infinity with itself alone.
 #[track_caller]
 pub(crate) fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(actual.len(), expected.len());

@@ -1,4 +1,5 @@
-//! Softmax, cross-entropy and batch normalization against their definitions, gradients against finite differences.
+//! Softmax, cross-entropy and batch normalization against their definitions, gradients against
+//! finite differences.
 
 use crate::support::{Threads, assert_close, inner, numeric_gradient, random, random_f32, run, wide};
 use proptest::prelude::*;

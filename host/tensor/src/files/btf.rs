@@ -1,7 +1,7 @@
 //! BTF, the Binary Tensor Format: a file of dense and sparse tensors.
 //!
-//! All numbers are little-endian. A file is `count: u64`, then `count` offsets (`u64`, multiples of 8, from the
-//! start of the file), then the records they point at:
+//! All numbers are little-endian. A file is `count: u64`, then `count` offsets (`u64`, multiples of
+//! 8, from the start of the file), then the records they point at:
 //!
 //! ```text
 //! record   = rank: u64, dtype: u8, layout: u8, six zero bytes, payload, padding to a multiple of 8
@@ -105,7 +105,8 @@ impl BtfFile {
     /// Maps the file at `path`. Records are checked when they are read.
     ///
     /// # Errors
-    /// NotFound or Io if the file cannot be read; InvalidArgument if it is too short for its table of records.
+    /// NotFound or Io if the file cannot be read; InvalidArgument if it is too short for its table
+    /// of records.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Diagnostic> {
         let path = path.as_ref();
         Self::from_buffer(&path.display().to_string(), map::map_file(path)?)
@@ -275,7 +276,8 @@ fn record_header(cursor: &mut Cursor<'_>) -> Result<RecordHeader, Diagnostic> {
 /// The bytes of a BTF file of these tensors. Scalar tensors are written out dense.
 ///
 /// # Errors
-/// InvalidArgument for tensors the format cannot hold (strings, `bool`, half precision, complex numbers); DataRace.
+/// InvalidArgument for tensors the format cannot hold (strings, `bool`, half precision, complex
+/// numbers); DataRace.
 pub fn encode(tensors: &[HostTensor], accessor: &Accessor) -> Result<Vec<u8>, Diagnostic> {
     let mut file = vec![0; 8 * (tensors.len() + 1)];
     file[..8].copy_from_slice(&(tensors.len() as u64).to_le_bytes());

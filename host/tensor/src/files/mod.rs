@@ -1,9 +1,9 @@
 //! Tensors in files: BTF, safetensors, `.npy` and `.npz`.
 //!
-//! Files are mapped into memory and read in place (but for `.npz`, which is packed): the tensors that a file hands out point
-//! into the map, are read-only, and keep it alive. Whoever wants to write to one takes a
-//! [`deep_copy`](crate::DenseHostTensor::deep_copy). Every number in a file is checked before it is used, and a bad
-//! one is an error that names the file and the place.
+//! Files are mapped into memory and read in place (but for `.npz`, which is packed): the tensors
+//! that a file hands out point into the map, are read-only, and keep it alive. Whoever wants to
+//! write to one takes a [`deep_copy`](crate::DenseHostTensor::deep_copy). Every number in a file is
+//! checked before it is used, and a bad one is an error that names the file and the place.
 
 pub mod btf;
 mod map;
@@ -25,7 +25,8 @@ fn malformed(file: &str, offset: usize, what: impl std::fmt::Display) -> Diagnos
     Diagnostic::invalid_argument(format!("{file}: at byte {offset}: {what}"))
 }
 
-/// The tensor whose elements are a file's bytes. Of all data types only booleans have bytes that are no value.
+/// The tensor whose elements are a file's bytes. Of all data types only booleans have bytes that
+/// are no value.
 fn tensor_of(metadata: TensorMetadata, bytes: HostBuffer) -> Result<DenseHostTensor, Diagnostic> {
     if metadata.dtype == DType::I1 {
         let read = elements::read(&bytes, &READER)?;

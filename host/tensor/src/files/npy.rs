@@ -1,8 +1,9 @@
 //! `.npy`, NumPy's file of one array (format versions 1, 2 and 3).
 //!
-//! A file is the magic `\x93NUMPY`, a major and a minor version byte, the header's length (little-endian, 2 bytes in
-//! version 1, else 4), the header (a Python dictionary with the keys `descr`, `fortran_order` and `shape`), and the
-//! elements. Only little-endian elements of the plain data types are read; arrays of records and objects are errors.
+//! A file is the magic `\x93NUMPY`, a major and a minor version byte, the header's length
+//! (little-endian, 2 bytes in version 1, else 4), the header (a Python dictionary with the keys
+//! `descr`, `fortran_order` and `shape`), and the elements. Only little-endian elements of the
+//! plain data types are read; arrays of records and objects are errors.
 
 use std::path::Path;
 
@@ -40,11 +41,12 @@ const DTYPES: [(DType, &str); 14] = [
     (DType::Complex128, "<c16"),
 ];
 
-/// Reads the file at `path`: read-only and in place if it is row-major and aligned, else a copy in memory of
-/// `allocator`.
+/// Reads the file at `path`: read-only and in place if it is row-major and aligned, else a copy in
+/// memory of `allocator`.
 ///
 /// # Errors
-/// NotFound or Io if the file cannot be read; InvalidArgument if it is malformed or holds what tensors cannot.
+/// NotFound or Io if the file cannot be read; InvalidArgument if it is malformed or holds what
+/// tensors cannot.
 pub fn read(path: impl AsRef<Path>, allocator: &SharedAllocator) -> Result<DenseHostTensor, Diagnostic> {
     let path = path.as_ref();
     read_buffer(&path.display().to_string(), &map::map_file(path)?, allocator)
@@ -91,7 +93,8 @@ pub fn read_buffer(
 /// Bytes at the start of a file that say how long its header is.
 pub(super) const PREFIX_SIZE: usize = 12;
 
-/// Returns where the elements begin in a file that starts with `prefix`, of [`PREFIX_SIZE`] bytes or the whole file.
+/// Returns where the elements begin in a file that starts with `prefix`, of [`PREFIX_SIZE`] bytes
+/// or the whole file.
 ///
 /// # Errors
 /// A message if it is not the start of an `.npy` file.
@@ -181,8 +184,8 @@ fn quoted(text: &str) -> Option<&str> {
     text[1..].split_once(quote).map(|(inner, _)| inner)
 }
 
-/// Writes to `row_major` the elements in row-major order. `elements`, of which there are some, has the first coordinate
-/// run fastest.
+/// Writes to `row_major` the elements in row-major order. `elements`, of which there are some, has
+/// the first coordinate run fastest.
 fn from_column_major(elements: &[u8], metadata: &TensorMetadata, row_major: &mut [u8]) {
     let size = metadata.dtype.size().unwrap_or(1);
     let dims = metadata.shape.dims();

@@ -24,11 +24,13 @@ const MAX_HEADER: usize = 1 << 16;
 /// Alignment of the bytes of an array that is read.
 const ALIGNMENT: usize = 64;
 
-/// The arrays of the file at `path` by their names, in the order of the file: copies in memory of `allocator`.
+/// The arrays of the file at `path` by their names, in the order of the file: copies in memory of
+/// `allocator`.
 ///
 /// # Errors
-/// NotFound or Io if the file cannot be read; InvalidArgument if it is malformed, has one name twice, or holds what tensors
-/// cannot; ResourceExhausted if the arrays have more than 4 GiB; OutOfMemory.
+/// NotFound or Io if the file cannot be read; InvalidArgument if it is malformed, has one name
+/// twice, or holds what tensors cannot; ResourceExhausted if the arrays have more than 4 GiB;
+/// OutOfMemory.
 pub fn read(
     path: impl AsRef<Path>,
     allocator: &SharedAllocator,
@@ -108,8 +110,8 @@ impl From<String> for Unpack {
 
 /// Unpacks an `.npy` file of `size` bytes.
 ///
-/// The header is unpacked and checked first, so that no memory is taken for a file whose header does not announce that
-/// size.
+/// The header is unpacked and checked first, so that no memory is taken for a file whose header
+/// does not announce that size.
 fn unpack(mut file: impl Read, size: u64, allocator: &SharedAllocator) -> Result<HostBuffer, Unpack> {
     let size = usize::try_from(size).map_err(|_| Unpack::NoMemory)?;
     let mut start = vec![0; npy::PREFIX_SIZE.min(size)];

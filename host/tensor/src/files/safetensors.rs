@@ -76,7 +76,8 @@ impl SafeTensorsFile {
     /// InvalidArgument if it is malformed.
     pub fn from_buffer(name: &str, buffer: HostBuffer) -> Result<Self, Diagnostic> {
         let bytes = elements::read(&buffer, &READER)?;
-        // Checks that all tensors lie within the file, whose header says how many bytes it has itself.
+        // Checks that all tensors lie within the file, whose header says how many bytes it has
+        // itself.
         let (header, metadata) =
             SafeTensors::read_metadata(&bytes).map_err(|error| malformed(name, 0, error))?;
         let data = size_of::<u64>() + header;
@@ -114,10 +115,12 @@ impl SafeTensorsFile {
         self.entries.keys().map(String::as_str)
     }
 
-    /// The tensor of that name: read-only and in place if the file aligns it, else a copy in memory of `allocator`.
+    /// The tensor of that name: read-only and in place if the file aligns it, else a copy in memory
+    /// of `allocator`.
     ///
     /// # Errors
-    /// NotFound if there is none of that name; InvalidArgument for a data type that the runtime does not know.
+    /// NotFound if there is none of that name; InvalidArgument for a data type that the runtime
+    /// does not know.
     pub fn tensor(&self, name: &str, allocator: &SharedAllocator) -> Result<DenseHostTensor, Diagnostic> {
         let entry = self.entries.get(name).ok_or_else(|| {
             Diagnostic::new(ErrorCode::NotFound, format!("{} holds no tensor '{name}'", self.name))
@@ -147,12 +150,14 @@ impl SafeTensorsFile {
 /// The bytes of a safetensors file of these tensors.
 ///
 /// # Errors
-/// InvalidArgument for a data type or a name that the format cannot hold; DataRace while somebody writes to a tensor.
+/// InvalidArgument for a data type or a name that the format cannot hold; DataRace while somebody
+/// writes to a tensor.
 pub fn encode(tensors: &[(&str, &DenseHostTensor)], accessor: &Accessor) -> Result<Vec<u8>, Diagnostic> {
     encode_with(tensors, &[], accessor)
 }
 
-/// As [`encode`], for a file that says this of itself: keys and texts. The same tensors and texts give the same bytes.
+/// As [`encode`], for a file that says this of itself: keys and texts. The same tensors and texts
+/// give the same bytes.
 ///
 /// # Errors
 /// As [`encode`].
@@ -205,7 +210,8 @@ fn refused(error: SafeTensorError) -> Diagnostic {
     }
 }
 
-/// Puts the texts of a file into alphabetical order, which are in that of a hash map, and so in another each time.
+/// Puts the texts of a file into alphabetical order, which are in that of a hash map, and so in
+/// another each time.
 fn order_texts(bytes: &mut [u8], texts: &BTreeMap<&str, &str>) -> Result<(), Diagnostic> {
     let ordered = serde_json::to_string(texts).map_err(|error| Diagnostic::internal(error.to_string()))?;
     let header = bytes.get_mut(size_of::<u64>()..).and_then(|bytes| {

@@ -35,7 +35,8 @@ const MAX_PATH_OPS: usize = 5;
 /// Options of the plan.
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
-    /// Print how the model would run on a device: its streams, events and memory, with predicted times
+    /// Print how the model would run on a device: its streams, events and memory, with predicted
+    /// times
     #[arg(long)]
     pub(super) explain: bool,
     /// Compute on at most COUNT streams, or on as many as are predicted to pay

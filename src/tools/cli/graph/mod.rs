@@ -19,7 +19,8 @@ const MAX_KERNELS: usize = 150;
 /// The number of groups that the kernels of a longer function are drawn as, about.
 const GROUP_COUNT: usize = 50;
 
-/// The most arrows that leave a box. Further users of its results refer to it by its number instead.
+/// The most arrows that leave a box. Further users of its results refer to it by its number
+/// instead.
 const MAX_ARROWS: usize = 4;
 
 /// The most kernels without arguments that are drawn as boxes of their own above their only user.
@@ -47,8 +48,8 @@ pub(super) struct Graph {
 struct Node {
     /// One or two lines.
     label: String,
-    /// Constants, arguments and numbers of other boxes that the kernel uses. They have no boxes and arrows of
-    /// their own, which would cross the picture.
+    /// Constants, arguments and numbers of other boxes that the kernel uses. They have no boxes and
+    /// arrows of their own, which would cross the picture.
     inputs: Vec<String>,
     tooltip: String,
     kind: Kind,
@@ -93,8 +94,8 @@ struct Edge {
 }
 
 impl Graph {
-    /// Returns the graph of a function; empty if it has no body. The kernels of a long function are collected
-    /// in groups of kernels that follow each other, so that the picture stays readable.
+    /// Returns the graph of a function; empty if it has no body. The kernels of a long function are
+    /// collected in groups of kernels that follow each other, so that the picture stays readable.
     pub(super) fn of(module: &Module, function: Func<'_>) -> Self {
         let mut builder =
             Builder { module, nodes: Vec::new(), makers: HashMap::new(), edges: BTreeMap::new() };
@@ -273,7 +274,8 @@ impl Builder<'_> {
         values.iter().map(|&value| self.module.value_type(value).to_string()).collect()
     }
 
-    /// Describes an operation in full: its types, attributes, location and the kernels of its regions.
+    /// Describes an operation in full: its types, attributes, location and the kernels of its
+    /// regions.
     fn tooltip(&self, op: &Operation) -> String {
         let (operands, results) = (self.types(&op.operands), self.types(&op.results));
         let mut text = format!("{}\n({}) -> ({})", op.name, operands.join(", "), results.join(", "));

@@ -26,8 +26,8 @@ const GAP_X: f64 = 10.0;
 const GAP_Y: f64 = 22.0;
 const MARGIN: f64 = 16.0;
 
-/// Draws the graph. Boxes and arrows show details while the pointer is above them; arrows of chains are
-/// dashed.
+/// Draws the graph. Boxes and arrows show details while the pointer is above them; arrows of chains
+/// are dashed.
 pub(in super::super) fn to_svg(graph: &Graph) -> String {
     let mut picture = Picture { graph, arrows: String::new(), boxes: String::new(), bounds: None };
     if !graph.nodes.is_empty() {
@@ -155,7 +155,8 @@ impl RenderBackend for Picture<'_> {
     /// Labels are drawn with their boxes.
     fn draw_text(&mut self, _xy: Point, _text: &str, _look: &StyleAttr) {}
 
-    /// `path` begins with a point and the way out of it; ways into the following points and the points follow.
+    /// `path` begins with a point and the way out of it; ways into the following points and the
+    /// points follow.
     fn draw_arrow(
         &mut self,
         path: &[(Point, Point)],

@@ -1,4 +1,5 @@
-//! `tfrt inspect`: shows what a program or a model contains, a picture of its graph, or what of models is not supported.
+//! `tfrt inspect`: shows what a program or a model contains, a picture of its graph, or what of
+//! models is not supported.
 
 mod model;
 mod program;
@@ -21,8 +22,8 @@ use crate::{Console, Runtime};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Program or model to inspect: MLIR text, a BEF file, an ONNX file, a GraphDef or a SavedModel; '-' reads a program
-    /// from standard input
+    /// Program or model to inspect: MLIR text, a BEF file, an ONNX file, a GraphDef or a
+    /// SavedModel; '-' reads a program from standard input
     #[arg(required_unless_present = "unsupported")]
     program: Option<PathBuf>,
     /// List every node that cannot be imported, of all models in DIR and below it, or of one file

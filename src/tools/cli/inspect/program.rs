@@ -1,4 +1,5 @@
-//! What a program contains: its sections, functions and kernels, and the model that it was compiled from.
+//! What a program contains: its sections, functions and kernels, and the model that it was compiled
+//! from.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 

@@ -1,4 +1,5 @@
-//! The arguments of a function: what the command line gives, what a setup function prepared, and chains.
+//! The arguments of a function: what the command line gives, what a setup function prepared, and
+//! chains.
 
 use tfrt_host::{AsyncValue, FunctionRef};
 
@@ -13,8 +14,8 @@ use crate::{
     },
 };
 
-/// Puts the results of the setup function first, the values of the command line in their places, and chains
-/// in the rest.
+/// Puts the results of the setup function first, the values of the command line in their places,
+/// and chains in the rest.
 pub(super) fn arguments(
     function: &FunctionRef<'_>,
     prepared: Vec<AsyncValue>,
@@ -120,8 +121,8 @@ impl ModelInputs<'_> {
     }
 }
 
-/// Returns the place of an argument and its value: `3=VALUE` is argument 3, any other value is the first
-/// argument that is still open and not a chain.
+/// Returns the place of an argument and its value: `3=VALUE` is argument 3, any other value is the
+/// first argument that is still open and not a chain.
 fn place_of<'i>(
     input: &'i str,
     places: &[Option<AsyncValue>],

@@ -18,17 +18,19 @@ type WatchedDevices = (DeviceOptions, Option<Arc<Checker>>, Option<Arc<MemoryTim
 pub(in crate::tools::cli) struct DeviceArgs {
     /// Run on DEVICE: auto, cpu, cuda or gpu, cuda:N or gpu:N, noop, or a plug-in's TYPE or TYPE:N
     ///
-    /// auto selects CUDA devices if there are any, else CPU devices. The default is the first plug-in if
-    /// one is loaded, else auto.
+    /// auto selects CUDA devices if there are any, else CPU devices. The default is the first
+    /// plug-in if one is loaded, else auto.
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Load a device plug-in (StreamExecutor C API) from a shared LIBRARY, whose code runs in this process
+    /// Load a device plug-in (StreamExecutor C API) from a shared LIBRARY, whose code runs in this
+    /// process
     #[arg(long = "plugin", value_name = "LIBRARY")]
     plugins: Vec<PathBuf>,
     /// Create N CPU devices
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = device_count)]
     cpu_devices: u32,
-    /// Report missing chains, missing synchronization of devices, reads of uninitialized memory and leaks
+    /// Report missing chains, missing synchronization of devices, reads of uninitialized memory and
+    /// leaks
     #[arg(long)]
     check: bool,
     /// Write a timeline of device memory to FILE, as an HTML page
@@ -37,11 +39,12 @@ pub(in crate::tools::cli) struct DeviceArgs {
     /// Allocate memory of CUDA devices in contiguous segments instead of pages
     #[arg(long)]
     memory_in_segments: bool,
-    /// Let CUDA devices round the operands of f32 products and convolutions to TF32, which is faster
+    /// Let CUDA devices round the operands of f32 products and convolutions to TF32, which is
+    /// faster
     #[arg(long)]
     allow_tf32: bool,
-    /// Choose the kernels of convolutions on CUDA devices by shape instead of by time, so that results have the same bits on
-    /// every machine with this device
+    /// Choose the kernels of convolutions on CUDA devices by shape instead of by time, so that
+    /// results have the same bits on every machine with this device
     #[arg(long)]
     deterministic: bool,
 }

@@ -17,7 +17,8 @@ use crate::{Runtime, SharedWriter, tools::interrupt::Watch};
 /// Limits the time that a program takes, including its teardown.
 pub(super) struct Ending {
     pub(super) deadline: Option<Duration>,
-    /// Receives the text that kernels print. When its reader is gone, the program is not waited for.
+    /// Receives the text that kernels print. When its reader is gone, the program is not waited
+    /// for.
     pub(super) printed: Option<SharedWriter>,
     /// Observes interruptions, which end the wait for the program too.
     pub(super) watch: Arc<Watch>,
@@ -28,10 +29,11 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Waits for work of the last request, at most until its deadline, an interruption or the output's closure.
+    /// Waits for work of the last request, at most until its deadline, an interruption or the
+    /// output's closure.
     ///
-    /// Work on devices does not observe deadlines. `stop` stops it where that is possible. Elsewhere it is
-    /// abandoned: the resources that it uses stay until the process ends.
+    /// Work on devices does not observe deadlines. `stop` stops it where that is possible.
+    /// Elsewhere it is abandoned: the resources that it uses stay until the process ends.
     pub(super) fn in_time<T: Send + 'static>(
         &self,
         wait: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,5 @@
-//! The parts that `run` and `bench` share: a program, one of its functions, its arguments and a request.
+//! The parts that `run` and `bench` share: a program, one of its functions, its arguments and a
+//! request.
 
 mod arguments;
 mod cluster;
@@ -32,17 +33,17 @@ pub(super) use self::{
 
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
-    /// Program to run: a model (.onnx, .pb, .pbtxt or a SavedModel's folder), MLIR text or a BEF file; '-' reads standard
-    /// input
+    /// Program to run: a model (.onnx, .pb, .pbtxt or a SavedModel's folder), MLIR text or a BEF
+    /// file; '-' reads standard input
     pub(super) program: PathBuf,
     /// Call the function NAME [default: main, or the only function]
     #[arg(short, long, value_name = "NAME")]
     pub(super) function: Option<String>,
     /// Pass VALUE as the next argument, or as argument N
     ///
-    /// VALUE is a number, text, or a tensor: 2x2xf32=[1,2,3,4], f32=0, 2x3xf32=random(SEED), @FILE.npy,
-    /// @FILE.btf#INDEX, @FILE.safetensors#NAME, or the pixels of an image, @FILE.jpg or @FILE.png. Chains
-    /// are passed automatically.
+    /// VALUE is a number, text, or a tensor: 2x2xf32=[1,2,3,4], f32=0, 2x3xf32=random(SEED),
+    /// @FILE.npy, @FILE.btf#INDEX, @FILE.safetensors#NAME, or the pixels of an image, @FILE.jpg or
+    /// @FILE.png. Chains are passed automatically.
     #[arg(short, long = "input", value_name = "[N=]VALUE", allow_hyphen_values = true)]
     pub(super) inputs: Vec<String>,
     /// Refuse input files of more than BYTES bytes
@@ -110,8 +111,8 @@ fn open_program(
     Ok((program, model))
 }
 
-/// Reads a program from a file, or from the input if the path is `-`. The console keeps text from the
-/// input, so that errors can show its lines.
+/// Reads a program from a file, or from the input if the path is `-`. The console keeps text from
+/// the input, so that errors can show its lines.
 pub(super) fn read_program(
     path: &Path,
     runtime: &Runtime,

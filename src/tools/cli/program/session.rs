@@ -119,9 +119,9 @@ pub(in crate::tools::cli) struct Session {
 }
 
 impl Session {
-    /// Loads the program and calls its setup function if one is named. Text that kernels print goes to
-    /// `printed`, or nowhere. `outputs` are the names of results on the command line. Other tasks record traces if `is_traced`
-    /// is set.
+    /// Loads the program and calls its setup function if one is named. Text that kernels print goes
+    /// to `printed`, or nowhere. `outputs` are the names of results on the command line. Other
+    /// tasks record traces if `is_traced` is set.
     pub(in crate::tools::cli) fn new(
         args: &ProgramArgs,
         outputs: &[String],
@@ -246,8 +246,8 @@ impl Session {
         self.ending.watch.is_interrupted()
     }
 
-    /// Creates a request with the resources and the deadline that the command line names. The request is
-    /// cancelled by an interruption, and when nobody reads what its kernels print.
+    /// Creates a request with the resources and the deadline that the command line names. The
+    /// request is cancelled by an interruption, and when nobody reads what its kernels print.
     pub(in crate::tools::cli) fn request(&self) -> Result<Arc<RequestContext>, Diagnostic> {
         let resources = ResourceContext::new();
         self.files.offer(&resources);
@@ -263,7 +263,8 @@ impl Session {
             }
         });
         if let Some(printed) = &self.ending.printed {
-            // The writer belongs to the host, and so must not keep the request, which keeps the host.
+            // The writer belongs to the host, and so must not keep the request, which keeps the
+            // host.
             let weak = Arc::downgrade(&request);
             printed.on_closure(move || {
                 if let Some(request) = weak.upgrade() {
@@ -286,8 +287,8 @@ impl Session {
         self.files.labels.as_deref()
     }
 
-    /// Calls the function and waits until all its work has ended. If the deadline passes first, that is an
-    /// error beside the results.
+    /// Calls the function and waits until all its work has ended. If the deadline passes first,
+    /// that is an error beside the results.
     pub(in crate::tools::cli) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
         let request = self.request()?;
         let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
@@ -295,8 +296,8 @@ impl Session {
         Ok(results)
     }
 
-    /// Waits for the work of the last request. If it does not end in time, that is one more error: results
-    /// and earlier errors stay.
+    /// Waits for the work of the last request. If it does not end in time, that is one more error:
+    /// results and earlier errors stay.
     fn settle(&self) {
         if let Err(late) = self.in_time(HostContext::quiesce).and_then(|quiesced| quiesced) {
             self.is_abandoned.set(true);
@@ -346,11 +347,12 @@ impl Session {
         errors
     }
 
-    /// Ends the session. Returns the errors as [`Self::take_errors`] does, failures of device work that the
-    /// program did not wait for, and the checker's reports.
+    /// Ends the session. Returns the errors as [`Self::take_errors`] does, failures of device work
+    /// that the program did not wait for, and the checker's reports.
     ///
-    /// Anything left on a checked device after the arguments and results are dropped has leaked. While
-    /// abandoned work still runs, leaks cannot be told, and only the reports so far are returned.
+    /// Anything left on a checked device after the arguments and results are dropped has leaked.
+    /// While abandoned work still runs, leaks cannot be told, and only the reports so far are
+    /// returned.
     pub(in crate::tools::cli) fn finish(mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
         let mut errors = self.noted.take();
         let own = self.take_errors(&results);
@@ -380,7 +382,8 @@ impl Session {
         errors
     }
 
-    /// Ends the connections to other tasks. Returns the traces of the tasks; errors become errors of the session.
+    /// Ends the connections to other tasks. Returns the traces of the tasks; errors become errors
+    /// of the session.
     pub(in crate::tools::cli) fn close_cluster(&mut self) -> Vec<RemoteTrace> {
         let Some(cluster) = self.files.cluster.take() else { return Vec::new() };
         let (traces, errors) = cluster.close();
@@ -388,8 +391,8 @@ impl Session {
         traces
     }
 
-    /// Waits for the devices' work, and keeps the failures that no kernel has reported, or the error that
-    /// the work does not end.
+    /// Waits for the devices' work, and keeps the failures that no kernel has reported, or the
+    /// error that the work does not end.
     pub(in crate::tools::cli) fn await_devices(&self) {
         if self.is_abandoned.get() {
             return;

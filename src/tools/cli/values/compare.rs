@@ -34,8 +34,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Compares a value with its expected value. Floats, and the parts of complex numbers, may differ by
-/// `tolerance`, absolutely or relative to the greater of the two.
+/// Compares a value with its expected value. Floats, and the parts of complex numbers, may differ
+/// by `tolerance`, absolutely or relative to the greater of the two.
 ///
 /// # Errors
 /// If the values cannot be compared.
@@ -101,15 +101,15 @@ fn first_of<T: fmt::Display>(
     })
 }
 
-/// Whether two values, as they are written, are the same, or close if there is a tolerance. Integers are
-/// compared as text, since `f64` cannot represent all of them.
+/// Whether two values, as they are written, are the same, or close if there is a tolerance.
+/// Integers are compared as text, since `f64` cannot represent all of them.
 fn is_as_expected(actual: &str, wanted: &str, tolerance: Option<f64>) -> bool {
     let close = |tolerance| Some(is_close(actual.parse().ok()?, wanted.parse().ok()?, tolerance));
     tolerance.and_then(close).unwrap_or(actual == wanted)
 }
 
-/// Whether two numbers are the same or less than a tolerance apart. If one of them is infinite, both sides of
-/// the comparison are infinite.
+/// Whether two numbers are the same or less than a tolerance apart. If one of them is infinite,
+/// both sides of the comparison are infinite.
 fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() < tolerance * a.abs().max(b.abs()).max(1.0)
 }

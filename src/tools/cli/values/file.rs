@@ -15,8 +15,8 @@ use crate::{
     tools::cli::{Failure, file_error, program::enumerate_names},
 };
 
-/// A tensor in a file: `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`, or an image, whose pixels are
-/// `ui8` of height × width × 3.
+/// A tensor in a file: `file.npy`, `file.btf#INDEX`, `file.safetensors#NAME`, or an image, whose
+/// pixels are `ui8` of height × width × 3.
 pub(super) enum TensorFile<'t> {
     Npy(&'t str),
     Btf(&'t str, usize),
@@ -147,7 +147,8 @@ impl Format {
     }
 }
 
-/// Checks that a result of type `ty` can be written to `file`, as far as that is known before the run.
+/// Checks that a result of type `ty` can be written to `file`, as far as that is known before the
+/// run.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the type is not a tensor or the name's extension is not a format,
@@ -163,7 +164,8 @@ pub(in crate::tools::cli) fn check_output(file: &str, ty: &str) -> Result<(), Fa
 /// Writes a tensor to a `.npy`, `.btf` or `.safetensors` file.
 ///
 /// # Errors
-/// If the value is not a tensor, the name's extension is not a format, or the file cannot be written.
+/// If the value is not a tensor, the name's extension is not a format, or the file cannot be
+/// written.
 pub(in crate::tools::cli) fn write(
     value: &AsyncValue,
     file: &str,

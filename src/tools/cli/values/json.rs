@@ -9,8 +9,8 @@ use tfrt_tensor::{DenseHostTensor, Element, HostTensor, StringHostTensor, bf16, 
 
 use super::{Allocator, ME};
 
-/// A value that serializes as an object with its type. Tensors serialize with all their elements, which are
-/// converted one at a time.
+/// A value that serializes as an object with its type. Tensors serialize with all their elements,
+/// which are converted one at a time.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(in crate::tools::cli) enum JsonValue<'t> {
@@ -95,8 +95,8 @@ fn serialize<T: Element + fmt::Display, S: Serializer>(
     serializer.collect_seq(elements.iter().map(json_number))
 }
 
-/// Converts a number to JSON as it prints. JSON has no infinities and no complex numbers; they become
-/// strings.
+/// Converts a number to JSON as it prints. JSON has no infinities and no complex numbers; they
+/// become strings.
 fn json_number(number: impl fmt::Display) -> Json {
     let text = number.to_string();
     serde_json::from_str(&text).unwrap_or(Json::String(text))

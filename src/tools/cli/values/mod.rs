@@ -43,8 +43,8 @@ fn wrong(message: impl Into<String>) -> Diagnostic {
     Diagnostic::invalid_argument(message)
 }
 
-/// Parses a value of the type of an argument or result. A number may name its type, as tensors do: `i32=5`.
-/// A file that the text names has at most `max_bytes` bytes.
+/// Parses a value of the type of an argument or result. A number may name its type, as tensors do:
+/// `i32=5`. A file that the text names has at most `max_bytes` bytes.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the text is malformed or values of the type cannot be written as text,

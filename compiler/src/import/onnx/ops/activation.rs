@@ -92,7 +92,8 @@ fn leaky_relu(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.LeakyRelu", &[x], &[("alpha", Attribute::f32(alpha))])?])
 }
 
-/// `x` where it is not negative, else `slope * x`. Up to operator set 6 a vector of slopes is one for each channel.
+/// `x` where it is not negative, else `slope * x`. Up to operator set 6 a vector of slopes is one
+/// for each channel.
 fn p_relu(node: &mut Node<'_, '_>) -> Imported {
     let (x, mut slope) = (node.input(0)?, node.input(1)?);
     let (rank, is_vector) = (node.rank(x)?, node.rank(slope)? == 1);
@@ -106,7 +107,8 @@ fn p_relu(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.SelectV2", &[is_negative, scaled, x], &[])?])
 }
 
-/// 1 for the first of the greatest elements along an axis and 0 for the others, over dimensions as in [`softmax`].
+/// 1 for the first of the greatest elements along an axis and 0 for the others, over dimensions as
+/// in [`softmax`].
 fn hardmax(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     if node.opset >= 13 {

@@ -67,7 +67,8 @@ impl Heads {
         Ok(Self { query, key, value, past, query_count, key_count })
     }
 
-    /// Queries that share a head of keys as steps of that head, or back: `[batch, heads, steps, size]`.
+    /// Queries that share a head of keys as steps of that head, or back: `[batch, heads, steps,
+    /// size]`.
     fn share(&self, node: &mut Node<'_, '_>, x: ValueId, is_joined: bool) -> Imported<ValueId> {
         if self.query_count == self.key_count {
             return Ok(x);
@@ -265,7 +266,8 @@ fn angles(node: &mut Node<'_, '_>, input: usize, head_axis: i64) -> Imported<Val
     node.op("tf.ExpandDims", &[table, axis], &[])
 }
 
-/// Rotates `size` elements of each head. A pair is two neighbours, or an element of the first half and one of the second.
+/// Rotates `size` elements of each head. A pair is two neighbours, or an element of the first half
+/// and one of the second.
 fn rotate(
     node: &mut Node<'_, '_>,
     x: ValueId,

@@ -54,7 +54,8 @@ fn constant(node: &mut Node<'_, '_>) -> Imported {
     Err("the constant has no value".into())
 }
 
-/// A sparse tensor with all its zeros. Its indices are positions in row-major order, or a row of coordinates for each value.
+/// A sparse tensor with all its zeros. Its indices are positions in row-major order, or a row of
+/// coordinates for each value.
 pub(crate) fn dense_of_sparse(
     importer: &mut Importer<'_>,
     sparse: &SparseTensorProto,

@@ -48,8 +48,9 @@ fn conditional(node: &mut Node<'_, '_>) -> Imported {
     importer.unflattened(&results, &kinds)
 }
 
-/// Imports both branches. Models keep branches that are never taken for their inputs, and whose shapes do not fit these: a
-/// branch that cannot be imported becomes one that fails if it is taken, with a warning.
+/// Imports both branches. Models keep branches that are never taken for their inputs, and whose
+/// shapes do not fit these: a branch that cannot be imported becomes one that fails if it is taken,
+/// with a warning.
 fn import_branches(
     importer: &mut Importer<'_>,
     branches: [&GraphProto; 2],
@@ -95,8 +96,8 @@ fn import_branches(
     }
 }
 
-/// A loop on its way into `tf.While`: the iteration, the number of them, whether to go on, what is carried, and lists of what
-/// each iteration gives.
+/// A loop on its way into `tf.While`: the iteration, the number of them, whether to go on, what is
+/// carried, and lists of what each iteration gives.
 struct Loop<'p> {
     body: &'p GraphProto,
     captures: Captures,
@@ -131,8 +132,8 @@ impl Loop<'_> {
         })
     }
 
-    /// One iteration. `inputs` makes the body's inputs of the state; outputs of the body are the condition, if it has one, the
-    /// carried values, and what is added to the lists.
+    /// One iteration. `inputs` makes the body's inputs of the state; outputs of the body are the
+    /// condition, if it has one, the carried values, and what is added to the lists.
     fn step(
         &mut self,
         importer: &mut Importer<'_>,
@@ -179,7 +180,8 @@ impl Loop<'_> {
         Ok(step)
     }
 
-    /// Makes the lists anew if they are of other data types than what is added to them; whether any was.
+    /// Makes the lists anew if they are of other data types than what is added to them; whether any
+    /// was.
     fn settle_lists(&mut self, importer: &mut Importer<'_>) -> Imported<bool> {
         let mut has_changed = false;
         for (place, item) in (CARRIED + self.carried..).zip(&self.items) {
@@ -192,7 +194,8 @@ impl Loop<'_> {
         Ok(has_changed)
     }
 
-    /// Makes the sequences that are empty at first anew, if their first element tells their data type and rank; whether any was.
+    /// Makes the sequences that are empty at first anew, if their first element tells their data
+    /// type and rank; whether any was.
     fn settle_sequences(&mut self, importer: &mut Importer<'_>, results: &[TensorType]) -> Imported<bool> {
         let mut has_changed = false;
         for place in std::mem::take(&mut self.empty) {
@@ -213,7 +216,8 @@ impl Loop<'_> {
         Ok(has_changed)
     }
 
-    /// Appends the loop; gives its state at the end, without what is captured, and the types of what was added to the lists. `inputs` makes the body's inputs of the state.
+    /// Appends the loop; gives its state at the end, without what is captured, and the types of
+    /// what was added to the lists. `inputs` makes the body's inputs of the state.
     fn run(
         mut self,
         importer: &mut Importer<'_>,
@@ -230,7 +234,8 @@ impl Loop<'_> {
                 .map(|(before, after)| Ok(before.join(after)?))
                 .collect::<Imported<_>>()?;
             if next != self.types && attempt < MAX_ATTEMPTS {
-                // The body changes the types of the carried values, so import it again with weaker types.
+                // The body changes the types of the carried values, so import it again with weaker
+                // types.
                 importer.remove_function(&step);
                 self.types = next;
                 if attempt + 1 == MAX_ATTEMPTS {
@@ -325,8 +330,8 @@ fn repeat(node: &mut Node<'_, '_>) -> Imported {
     Ok(whole)
 }
 
-/// The carried values, and the lists as tensors with their elements along an axis each, from the last one to the first if it is
-/// reversed.
+/// The carried values, and the lists as tensors with their elements along an axis each, from the
+/// last one to the first if it is reversed.
 fn finish(
     importer: &mut Importer<'_>,
     items: Vec<TensorType>,

@@ -85,8 +85,8 @@ fn image_convolution(
     node.transpose(y, &TO_FIRST)
 }
 
-/// What the output's extents leave open is padding: it follows from `output_shape`, which may have the batch and the channels
-/// in front.
+/// What the output's extents leave open is padding: it follows from `output_shape`, which may have
+/// the batch and the channels in front.
 fn transposed_convolution(node: &mut Node<'_, '_>) -> Imported {
     let operands = [Some(node.input(0)?), Some(node.input(1)?), node.optional(2)];
     let mut attributes = node.forwarded(&[

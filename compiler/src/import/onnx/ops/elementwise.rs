@@ -62,7 +62,8 @@ pub(super) fn unary(node: &mut Node<'_, '_>, op: &str) -> Imported {
     Ok(vec![node.op(op, &[x], &[])?])
 }
 
-/// The two inputs, aligned as `axis` says in the first operator sets: there the second one is not aligned at the end.
+/// The two inputs, aligned as `axis` says in the first operator sets: there the second one is not
+/// aligned at the end.
 fn operands(node: &mut Node<'_, '_>) -> Imported<[ValueId; 2]> {
     let (x, y) = (node.input(0)?, node.input(1)?);
     if node.opset >= 7 || !node.has_attribute("axis") {

@@ -35,10 +35,12 @@ fn scaled(node: &mut Node<'_, '_>, value: ValueId, by: f32) -> Imported<ValueId>
     node.op("tf.Mul", &[value, by], &[])
 }
 
-/// NumPy's `matmul`: a vector is a row on the left and a column on the right, and matrices are broadcast.
+/// NumPy's `matmul`: a vector is a row on the left and a column on the right, and matrices are
+/// broadcast.
 fn mat_mul(node: &mut Node<'_, '_>) -> Imported {
     let (mut a, mut b) = (node.input(0)?, node.input(1)?);
-    // Operands of unknown rank are taken for matrices: vectors are rare, and an error when the program runs.
+    // Operands of unknown rank are taken for matrices: vectors are rare, and an error when the
+    // program runs.
     let (rank_a, rank_b) = (node.ty(a)?.rank(), node.ty(b)?.rank());
     let (is_row, is_column) = (rank_a == Some(1), rank_b == Some(1));
     if is_row {
@@ -81,8 +83,8 @@ fn einsum(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.Einsum", &inputs, &[("equation", Attribute::string(equation))])?])
 }
 
-/// The equation that combines the first two operands, and the one that combines their result with the
-/// others.
+/// The equation that combines the first two operands, and the one that combines their result with
+/// the others.
 fn without_first_two(equation: &str) -> Option<(String, String)> {
     let (operands, output) = equation.split_once("->")?;
     let mut operands = operands.splitn(3, ',');
@@ -97,8 +99,8 @@ fn without_first_two(equation: &str) -> Option<(String, String)> {
     Some((format!("{a},{b}->{kept}"), format!("{kept},{rest}->{output}")))
 }
 
-/// The equation with the result that it implies: the broadcast dimensions, then the labels that stand once, in alphabetical
-/// order.
+/// The equation with the result that it implies: the broadcast dimensions, then the labels that
+/// stand once, in alphabetical order.
 fn with_result(equation: &str) -> String {
     let labels = |c: &char| c.is_alphabetic();
     let mut once: Vec<char> = equation.chars().filter(labels).collect();

@@ -1,4 +1,5 @@
-//! Attention without a softmax, and the convolution before it, which both carry a state from call to call.
+//! Attention without a softmax, and the convolution before it, which both carry a state from call
+//! to call.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
@@ -9,7 +10,8 @@ use crate::import::onnx::node::{Imported, Node};
 pub(super) const OPS: Family =
     &[("CausalConvWithState", causal_convolution), ("LinearAttention", linear_attention)];
 
-/// A convolution of each channel over the steps so far. The state is what the next call has to know of them.
+/// A convolution of each channel over the steps so far. The state is what the next call has to know
+/// of them.
 fn causal_convolution(node: &mut Node<'_, '_>) -> Imported {
     let (x, filter) = (node.input(0)?, node.input(1)?);
     let kernel = known_extent(node, filter, 2, "the filter's shape")?;

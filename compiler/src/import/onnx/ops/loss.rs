@@ -15,7 +15,8 @@ pub(super) const OPS: Family = &[
     ("SoftmaxCrossEntropyLoss", softmax_cross_entropy),
 ];
 
-/// The classes of `[batch, classes, ...]` as the last dimension, if `to_last`, or back where they were.
+/// The classes of `[batch, classes, ...]` as the last dimension, if `to_last`, or back where they
+/// were.
 fn move_classes(node: &mut Node<'_, '_>, x: ValueId, to_last: bool) -> Imported<ValueId> {
     let rank = node.rank(x)? as i64;
     if rank < 2 {
@@ -48,7 +49,8 @@ fn softmax_cross_entropy(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![loss, move_classes(node, log_probabilities, false)?])
 }
 
-/// The loss for log-probabilities whose last dimension is the classes, reduced as the node's attributes say.
+/// The loss for log-probabilities whose last dimension is the classes, reduced as the node's
+/// attributes say.
 fn loss(
     node: &mut Node<'_, '_>,
     log_probabilities: ValueId,
@@ -107,8 +109,8 @@ fn loss(
     }
 }
 
-/// Outside of training the input, unchanged. In training each element is zero with a probability of `ratio`, and the others
-/// are scaled so that their expected sum stays the same.
+/// Outside of training the input, unchanged. In training each element is zero with a probability of
+/// `ratio`, and the others are scaled so that their expected sum stays the same.
 fn dropout(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     let training = if node.opset >= 12 { node.optional(2) } else { None };

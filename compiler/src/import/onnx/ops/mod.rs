@@ -1,8 +1,9 @@
-//! The importers of ONNX's ops, one file a family. Each family lists its ops in a constant `OPS`; a new op is a function and
-//! a line there.
+//! The importers of ONNX's ops, one file a family. Each family lists its ops in a constant `OPS`; a
+//! new op is a function and a line there.
 //!
-//! An importer reads a node's inputs and attributes as the operator set of the model defines them, and appends `tf.*`
-//! operations where TensorFlow has the op, and an `onnx.*` operation of the newest version where it has not.
+//! An importer reads a node's inputs and attributes as the operator set of the model defines them,
+//! and appends `tf.*` operations where TensorFlow has the op, and an `onnx.*` operation of the
+//! newest version where it has not.
 
 mod activation;
 mod attention;

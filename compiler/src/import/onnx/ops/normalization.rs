@@ -29,8 +29,8 @@ fn batch_normalization(node: &mut Node<'_, '_>) -> Imported {
     if is_training { train_batch_normalization(node) } else { apply_batch_normalization(node) }
 }
 
-/// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, each channel by its own numbers: a factor and a summand for each
-/// channel, which are computed once if the numbers are constants.
+/// `scale * (x - mean) / sqrt(variance + epsilon) + offset`, each channel by its own numbers: a
+/// factor and a summand for each channel, which are computed once if the numbers are constants.
 fn apply_batch_normalization(node: &mut Node<'_, '_>) -> Imported {
     let [x, scale, offset, mean, variance] = [0, 1, 2, 3, 4].map(|index| node.input(index));
     let (x, scale, offset, mean, variance) = (x?, scale?, offset?, mean?, variance?);
@@ -68,8 +68,8 @@ fn scaled(node: &mut Node<'_, '_>, x: ValueId, factor: ValueId, summand: ValueId
     node.op("tf.AddV2", &[scaled, summand], &[])
 }
 
-/// By the statistics of the batch. The outputs are followed by the running statistics, and up to operator set 13 by those of
-/// the batch.
+/// By the statistics of the batch. The outputs are followed by the running statistics, and up to
+/// operator set 13 by those of the batch.
 fn train_batch_normalization(node: &mut Node<'_, '_>) -> Imported {
     if node.opset < 9 && node.int_or("spatial", 1)? == 0 {
         return Err("batch normalization while training is not supported for attribute 'spatial' = 0".into());
@@ -110,8 +110,8 @@ fn instance_normalization(node: &mut Node<'_, '_>) -> Imported {
     node.onnx_ops("onnx.InstanceNormalization", &operands, &attributes, 1)
 }
 
-/// By the mean and variance of groups of channels. Up to operator set 20 there is one scale for each group, later for each
-/// channel.
+/// By the mean and variance of groups of channels. Up to operator set 20 there is one scale for
+/// each group, later for each channel.
 fn group_normalization(node: &mut Node<'_, '_>) -> Imported {
     let (x, mut scale, mut offset) = (node.input(0)?, node.input(1)?, node.input(2)?);
     let groups = node.int("num_groups")?.ok_or("attribute 'num_groups' is missing")?;

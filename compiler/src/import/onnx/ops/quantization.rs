@@ -34,7 +34,8 @@ fn scaling(node: &Node<'_, '_>) -> Imported<Vec<(&'static str, Attribute)>> {
     Ok(attributes)
 }
 
-/// Numbers of a narrow type are those of the type that holds them, within narrower bounds or rounded.
+/// Numbers of a narrow type are those of the type that holds them, within narrower bounds or
+/// rounded.
 fn quantize(node: &mut Node<'_, '_>) -> Imported {
     let narrow = match node.optional(2).and_then(|zero| node.narrow(zero)) {
         Some(narrow) => Some(narrow),
@@ -61,8 +62,8 @@ fn quantize(node: &mut Node<'_, '_>) -> Imported {
     }
 }
 
-/// The scale of each element, in a shape that is broadcast to that of the input: along `axis` there is a scale for each place
-/// or for each block of places, or one for all.
+/// The scale of each element, in a shape that is broadcast to that of the input: along `axis` there
+/// is a scale for each place or for each block of places, or one for all.
 fn scale_of_elements(node: &mut Node<'_, '_>) -> Imported<ValueId> {
     let (x, scale) = (node.input(0)?, node.input(1)?);
     let own = node.rank(scale)?;

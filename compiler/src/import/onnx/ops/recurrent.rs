@@ -9,7 +9,8 @@ pub(super) const OPS: Family = &[
     ("RNN", |node| recurrent(node, "onnx.RNN", 2)),
 ];
 
-/// The attributes of all versions that the ops take. `output_sequence` of the first version said whether an output is used.
+/// The attributes of all versions that the ops take. `output_sequence` of the first version said
+/// whether an output is used.
 const ATTRIBUTES: &[&str] =
     &["activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size"];
 

@@ -63,8 +63,8 @@ impl Reduction {
     }
 }
 
-/// Reduces the first input. The axes are an attribute before operator set `since`; where none are given, all are meant, or none
-/// if the node says so.
+/// Reduces the first input. The axes are an attribute before operator set `since`; where none are
+/// given, all are meant, or none if the node says so.
 fn reduce(
     node: &mut Node<'_, '_>,
     since: i64,

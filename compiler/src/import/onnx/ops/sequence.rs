@@ -1,9 +1,10 @@
 //! Sequences and optional values.
 //!
-//! A sequence is no value of a program. Where its elements are known when the model is compiled, it is the list of them: an
-//! operation [`SEQUENCE`] in the op graph, with the elements as operands, through which ops on sequences look. A sequence that
-//! a loop or a branch makes is two tensors, its elements and their shapes: an operation [`PACKED`] with these as operands. Both
-//! operations are removed at the end of the import.
+//! A sequence is no value of a program. Where its elements are known when the model is compiled, it
+//! is the list of them: an operation [`SEQUENCE`] in the op graph, with the elements as operands,
+//! through which ops on sequences look. A sequence that a loop or a branch makes is two tensors,
+//! its elements and their shapes: an operation [`PACKED`] with these as operands. Both operations
+//! are removed at the end of the import.
 
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, OpId, Type, ValueDef, ValueId};
@@ -152,7 +153,8 @@ fn elements(node: &Node<'_, '_>, input: usize) -> Imported<Vec<ValueId>> {
     })
 }
 
-/// A position in a sequence of `count` places, counted from the end if it is negative; `None` if the model computes it.
+/// A position in a sequence of `count` places, counted from the end if it is negative; `None` if
+/// the model computes it.
 fn position(node: &mut Node<'_, '_>, input: usize, count: usize) -> Imported<Option<usize>> {
     let value = node.input(input)?;
     let Some([position]) = node.integers(value).as_deref().and_then(|list| <[i64; 1]>::try_from(list).ok())

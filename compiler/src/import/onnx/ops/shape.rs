@@ -191,7 +191,8 @@ fn reshape(node: &mut Node<'_, '_>) -> Imported {
     if allows_zero || !to.contains(&0) {
         return Ok(vec![node.op("tf.Reshape", &[x, shape], &[])?]);
     }
-    // A zero copies the extent in its place. If that is unknown, one such extent can be left to be inferred.
+    // A zero copies the extent in its place. If that is unknown, one such extent can be left to be
+    // inferred.
     let Some(dims) = node.ty(x)?.dims else {
         let attributes = [("allowzero", Attribute::i64(0))];
         return Ok(vec![node.op("onnx.Reshape", &[x, shape], &attributes)?]);
@@ -278,7 +279,8 @@ fn slice(node: &mut Node<'_, '_>) -> Imported {
         (begin[axis], end[axis], stride[axis]) = (starts[index], ends[index], steps[index]);
         begin_mask &= !(1 << axis);
         end_mask &= !(1 << axis);
-        // From the end to the very beginning has no index in TensorFlow: it is an end that is masked.
+        // From the end to the very beginning has no index in TensorFlow: it is an end that is
+        // masked.
         let extent = node.dims(x)?[axis].and_then(|extent| i64::try_from(extent).ok());
         let is_before_first = end[axis] < 0 && extent.is_some_and(|extent| end[axis] < -extent);
         if stride[axis] < 0 && (is_before_first || end[axis] <= i64::from(i32::MIN)) {
@@ -298,8 +300,8 @@ fn computed_slice(node: &mut Node<'_, '_>) -> Imported {
     node.onnx_ops("onnx.Slice", &operands, &[], 1)
 }
 
-/// Sizes are an attribute before operator set 13, and an input since. Without them the parts are equal, but the last one, which
-/// may be smaller.
+/// Sizes are an attribute before operator set 13, and an input since. Without them the parts are
+/// equal, but the last one, which may be smaller.
 fn split(node: &mut Node<'_, '_>) -> Imported {
     let (x, parts) = (node.input(0)?, node.output_count());
     let axis = node.int_or("axis", 0)?;

@@ -10,7 +10,8 @@ pub(super) const FAMILIES: &[Family] = &[OPS];
 
 const OPS: Family = &[("Adagrad", adagrad), ("Adam", adam), ("Momentum", momentum)];
 
-/// The inputs behind the rate and the number of the step: for each tensor one of each of `N` kinds, kind by kind.
+/// The inputs behind the rate and the number of the step: for each tensor one of each of `N` kinds,
+/// kind by kind.
 fn tensors<const N: usize>(node: &Node<'_, '_>) -> Imported<Vec<[ValueId; N]>> {
     let inputs = node.all_inputs()?;
     let count = inputs.len().saturating_sub(2);

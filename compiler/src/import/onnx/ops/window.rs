@@ -15,7 +15,8 @@ pub(super) struct Window {
     pub(super) kernel: Vec<i64>,
     strides: Vec<i64>,
     pub(super) dilations: Vec<i64>,
-    /// Before and after each dimension; `None` where `auto_pad` says `SAME` of extents that are not known.
+    /// Before and after each dimension; `None` where `auto_pad` says `SAME` of extents that are not
+    /// known.
     pads: Option<Vec<[i64; 2]>>,
     auto_pad: String,
     has_ceil_mode: bool,
@@ -65,7 +66,8 @@ impl Window {
         Ok(window)
     }
 
-    /// The padding along an axis of an extent that makes as many outputs as there are strides in it.
+    /// The padding along an axis of an extent that makes as many outputs as there are strides in
+    /// it.
     fn same(&self, axis: usize, extent: Option<u64>) -> Option<[i64; 2]> {
         let extent = i64::try_from(extent?).ok()?;
         let covered = (self.kernel[axis] - 1).checked_mul(self.dilations[axis])?.checked_add(1)?;
@@ -87,7 +89,8 @@ impl Window {
         (0..self.kernel.len()).all(|axis| is_exact(axis).unwrap_or(self.strides[axis] == 1))
     }
 
-    /// Whether TensorFlow's ops on images have such windows: with known padding that does not crop, and rounded down.
+    /// Whether TensorFlow's ops on images have such windows: with known padding that does not crop,
+    /// and rounded down.
     pub(super) fn is_for_images(&self) -> bool {
         let is_padding = |pads: &Vec<[i64; 2]>| pads.iter().flatten().all(|&pad| pad >= 0);
         self.kernel.len() <= 2 && !self.has_ceil_mode && self.pads.as_ref().is_some_and(is_padding)

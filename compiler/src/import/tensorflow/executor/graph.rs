@@ -175,7 +175,8 @@ impl<'t> GraphImport<'t> {
         builder.append_op(name, operands, attributes, types)
     }
 
-    /// An island whose ops `fill` appends to the importer's block. Returns what it gives, and its control output.
+    /// An island whose ops `fill` appends to the importer's block. Returns what it gives, and its
+    /// control output.
     pub(super) fn island(
         &self,
         importer: &mut Importer<'_>,

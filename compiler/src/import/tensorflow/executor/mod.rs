@@ -1,10 +1,13 @@
-//! Control flow of TensorFlow's first version: Switch, Merge and frames become one `tf_executor.graph`.
+//! Control flow of TensorFlow's first version: Switch, Merge and frames become one
+//! `tf_executor.graph`.
 //!
-//! The graph holds the nodes that depend on such a node and that such a node depends on. Nodes before them are imported before
-//! the graph, nodes behind them after it. Each node of the graph that is no control flow becomes an island. An island makes
-//! constants again that it takes, so that they stay known in it, and waits for the nodes that they came from.
+//! The graph holds the nodes that depend on such a node and that such a node depends on. Nodes
+//! before them are imported before the graph, nodes behind them after it. Each node of the graph
+//! that is no control flow becomes an island. An island makes constants again that it takes, so
+//! that they stay known in it, and waits for the nodes that they came from.
 //!
-//! Variables, tables and other resources are no values of the graph. A token in their place says whether they are live.
+//! Variables, tables and other resources are no values of the graph. A token in their place says
+//! whether they are live.
 
 mod graph;
 mod nodes;

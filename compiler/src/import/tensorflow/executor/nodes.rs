@@ -125,7 +125,8 @@ impl GraphImport<'_> {
         }
     }
 
-    /// Appends a node of control flow that gives as many outputs of its operand's type. Its last result is its control output.
+    /// Appends a node of control flow that gives as many outputs of its operand's type. Its last
+    /// result is its control output.
     fn control_flow(
         &mut self,
         importer: &mut Importer<'_>,
@@ -301,7 +302,8 @@ impl GraphImport<'_> {
         if name == LOOP_COND {
             self.decision(importer, frame, number, (0, DType::I1))?;
         }
-        // The executor knows no tensor that is live when a constant leaves a loop but the one that leaves it.
+        // The executor knows no tensor that is live when a constant leaves a loop but the one that
+        // leaves it.
         input.constant = None;
         let ty = importer.graph.module.value_type(input.operand).clone();
         let operation = (name, &[input.operand][..], AttrDict::new());
@@ -309,7 +311,8 @@ impl GraphImport<'_> {
         Ok(vec![input.given(results[0])])
     }
 
-    /// An island that gives its input unchanged, so that conditions by one value stay conditions by one value.
+    /// An island that gives its input unchanged, so that conditions by one value stay conditions by
+    /// one value.
     fn identity(
         &mut self,
         importer: &mut Importer<'_>,

@@ -1,4 +1,5 @@
-//! Ops that sort elements out and put them together, and others that become a few ops on whole tensors.
+//! Ops that sort elements out and put them together, and others that become a few ops on whole
+//! tensors.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
@@ -143,7 +144,8 @@ fn histogram(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.UnsortedSegmentSum", &[ones, places, bins], &[])?.into()])
 }
 
-/// Whether each target is among the k greatest predictions. Those equal to it do not count against it.
+/// Whether each target is among the k greatest predictions. Those equal to it do not count against
+/// it.
 fn in_top(node: &mut Node<'_, '_>) -> Imported {
     let (predictions, targets) = (node.input(0)?, node.input(1)?);
     let k = match node.inputs.get(2) {

@@ -1,5 +1,6 @@
-//! Importers of ops, one file a family. Ops that are not here and that the core runtime has under their TensorFlow name are
-//! taken over as they are: it has their arguments, results and attributes.
+//! Importers of ops, one file a family. Ops that are not here and that the core runtime has under
+//! their TensorFlow name are taken over as they are: it has their arguments, results and
+//! attributes.
 
 mod arrays;
 mod basic;
@@ -105,7 +106,8 @@ pub(super) fn is_v1_control_flow(op: &str) -> bool {
     matches!(op, "Switch" | "_SwitchN" | "Merge" | "Enter" | "Exit" | "NextIteration" | "LoopCond")
 }
 
-/// Whether a node does something beyond its outputs, so that a function runs it although nothing uses them.
+/// Whether a node does something beyond its outputs, so that a function runs it although nothing
+/// uses them.
 pub(super) fn has_effects(op: &str) -> bool {
     const IDLE: [&str; 6] =
         ["NoOp", "ControlTrigger", "DestroyResourceOp", "StackCloseV2", "TensorArrayCloseV3", "_Retval"];

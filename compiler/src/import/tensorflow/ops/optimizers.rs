@@ -1,6 +1,7 @@
 //! Steps of training: what optimizers make of variables, gradients and their own variables.
 //!
-//! `ResourceApplyAdam` takes handles, and `ApplyAdam` the variables themselves, of which it gives the first one.
+//! `ResourceApplyAdam` takes handles, and `ApplyAdam` the variables themselves, of which it gives
+//! the first one.
 
 use std::sync::Arc;
 

@@ -21,7 +21,8 @@ pub(super) const OPS: Family = &[
     ("NonMaxSuppressionV5", suppress_with_scores),
 ];
 
-/// The places of the boxes that are kept, best first. ONNX's op takes batches and classes, and tells them, too.
+/// The places of the boxes that are kept, best first. ONNX's op takes batches and classes, and
+/// tells them, too.
 fn suppressed(node: &mut Node<'_, '_>) -> Imported<ValueId> {
     let threshold = node.input(3)?;
     suppressed_above(node, threshold)

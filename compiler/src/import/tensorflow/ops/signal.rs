@@ -173,7 +173,8 @@ fn real_transform(node: &mut Node<'_, '_>, dimensions: i64) -> Imported {
     Ok(vec![whole(node, value)?.into()])
 }
 
-/// Real numbers from the first half of their transform. The other half is the conjugate of what is given, backwards.
+/// Real numbers from the first half of their transform. The other half is the conjugate of what is
+/// given, backwards.
 fn real_inverse(node: &mut Node<'_, '_>, dimensions: i64) -> Imported {
     let value = node.input(0)?;
     let mut value = parts(node, value)?;

@@ -1,4 +1,5 @@
-//! Sparse tensors: ops on coordinates say where values come from or go to, and ops on dense tensors move them there.
+//! Sparse tensors: ops on coordinates say where values come from or go to, and ops on dense tensors
+//! move them there.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};

@@ -1,5 +1,5 @@
-//! Arrays of tensors, which loops of TensorFlow's first version fill and read. An array's flow stands for its elements as a
-//! list; its handle is a name.
+//! Arrays of tensors, which loops of TensorFlow's first version fill and read. An array's flow
+//! stands for its elements as a list; its handle is a name.
 
 use std::sync::Arc;
 
@@ -153,7 +153,8 @@ fn counts_up(node: &mut Node<'_, '_>, indices: ValueId) -> bool {
     false
 }
 
-/// Elements at places that are not in order. The list is as long as it was; places without an element hold zeros.
+/// Elements at places that are not in order. The list is as long as it was; places without an
+/// element hold zeros.
 fn scatter_anywhere(
     node: &mut Node<'_, '_>,
     (indices, value): (ValueId, ValueId),

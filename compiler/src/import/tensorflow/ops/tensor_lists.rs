@@ -1,4 +1,5 @@
-//! Lists of tensors as a whole: their elements behind each other, and elements that are given all at once.
+//! Lists of tensors as a whole: their elements behind each other, and elements that are given all
+//! at once.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};

@@ -153,7 +153,8 @@ const ROW_CHANGES: [(&str, &str); 7] = [
     ("Update", "tf.TensorScatterUpdate"),
 ];
 
-/// Changes a part of a variable: rows at indices, or with `Nd` in the op's name what whole coordinates name.
+/// Changes a part of a variable: rows at indices, or with `Nd` in the op's name what whole
+/// coordinates name.
 fn scatter(node: &mut Node<'_, '_>) -> Imported {
     let ((name, held), mut indices, updates) = (held(node, 0)?, node.input(1)?, node.input(2)?);
     let proto = node.proto.op.as_str();
@@ -237,7 +238,8 @@ fn restore(node: &mut Node<'_, '_>) -> Imported {
         let checkpoint = checkpoint.ok_or("only SavedModels can be restored from a checkpoint")?;
         let tensor = match checkpoint.tensor(name) {
             Ok(tensor) => tensor,
-            // Checkpoints hold things that no variable is, such as the tree of objects in binary form.
+            // Checkpoints hold things that no variable is, such as the tree of objects in binary
+            // form.
             Err(why) => {
                 values.push(Value::Missing(why.into()));
                 continue;

@@ -1,4 +1,5 @@
-//! Convolutions and poolings of volumes, whose channels are last, by ONNX's, whose channels are first.
+//! Convolutions and poolings of volumes, whose channels are last, by ONNX's, whose channels are
+//! first.
 
 use tfrt_ir::{Attribute, ValueId};
 

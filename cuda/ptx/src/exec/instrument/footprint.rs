@@ -31,7 +31,8 @@ pub enum TouchKind {
     Read,
     /// It wrote them, and perhaps read them as well.
     Written,
-    /// All its accesses were atomic operations, or stores that threads synchronize by, such as volatile ones.
+    /// All its accesses were atomic operations, or stores that threads synchronize by, such as
+    /// volatile ones.
     Atomic,
     /// It read them by loads that threads synchronize by, and did nothing else.
     Polled,
@@ -184,8 +185,8 @@ impl Footprint {
 }
 
 /// Merges the footprints of all workers of a launch. Returns the ranges that are read, then those
-/// that are written, those accessed only by operations that threads synchronize by, and those only read by
-/// such, each sorted by address.
+/// that are written, those accessed only by operations that threads synchronize by, and those only
+/// read by such, each sorted by address.
 pub(crate) fn merge(footprints: &[Footprint]) -> Vec<Touched> {
     let mut pages: BTreeMap<u64, Page> = BTreeMap::new();
     for footprint in footprints {

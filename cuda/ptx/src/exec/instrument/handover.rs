@@ -1,15 +1,17 @@
 //! Bytes that a launch hands over to others while it runs, or takes over from them.
 //!
-//! A thread hands bytes over by a fence and then an access that others synchronize by, such as a store to a flag. It takes
-//! bytes over by such an access, a load of the flag, and then a fence. This is seen per worker, which runs one block after
-//! the other, so the barriers of a block need no attention.
+//! A thread hands bytes over by a fence and then an access that others synchronize by, such as a
+//! store to a flag. It takes bytes over by such an access, a load of the flag, and then a fence.
+//! This is seen per worker, which runs one block after the other, so the barriers of a block need
+//! no attention.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A word of 64 bytes, by its number.
 type Word = u64;
 
-/// The most addresses of flags that are kept. A launch that has more synchronizes with every other one.
+/// The most addresses of flags that are kept. A launch that has more synchronizes with every other
+/// one.
 const MAX_FLAGS: usize = 4096;
 
 /// What a worker, or a whole launch, hands over.
@@ -88,11 +90,13 @@ impl Handovers {
 
 /// What a launch hands over to others and takes over from them, while it runs.
 ///
-/// All accesses of a byte by one launch come before all those of another launch if the first one hands the byte over, the
-/// second one accesses it only after it heard of others, and a flag of the first one is one that the second one heard.
+/// All accesses of a byte by one launch come before all those of another launch if the first one
+/// hands the byte over, the second one accesses it only after it heard of others, and a flag of the
+/// first one is one that the second one heard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handover {
-    /// The accessed bytes that it does not hand over: by the numbers of words of 64 bytes, a bit for each byte.
+    /// The accessed bytes that it does not hand over: by the numbers of words of 64 bytes, a bit
+    /// for each byte.
     pub kept: BTreeMap<u64, u64>,
     /// The bytes that it accesses before it hears of others, in the same form.
     pub early: BTreeMap<u64, u64>,

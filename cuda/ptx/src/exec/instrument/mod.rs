@@ -218,7 +218,8 @@ impl<'l> Instruments<'l> {
             && access.space == AccessSpace::Global
         {
             let accessor = Accessor { pc: access.pc, block: self.block, thread: access.thread };
-            // A store that releases comes behind a fence; a load that acquires comes before one, in `instruction`.
+            // A store that releases comes behind a fence; a load that acquires comes before one, in
+            // `instruction`.
             if class.fence && access.kind != AccessKind::Read {
                 footprint.fence();
             }

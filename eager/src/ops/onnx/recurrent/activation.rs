@@ -44,7 +44,8 @@ impl Activation {
     }
 }
 
-/// The activations of each direction. Parameters are given for those activations alone that have any, in their order.
+/// The activations of each direction. Parameters are given for those activations alone that have
+/// any, in their order.
 pub(super) fn activations(
     attrs: &OpAttrs,
     kind: Kind,

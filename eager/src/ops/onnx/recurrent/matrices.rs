@@ -11,15 +11,16 @@ use super::super::work::{Computable, in_work};
 
 static ME: Accessor = Accessor::new("onnx recurrent op");
 
-/// For each direction, the transposed matrices of the gates that come first and of those that come second, which may be none.
+/// For each direction, the transposed matrices of the gates that come first and of those that come
+/// second, which may be none.
 pub(super) struct Matrices<W: ConvElement> {
     directions: Vec<[PreparedMatrix<W>; 2]>,
     gates: [usize; 2],
 }
 
 impl<W: ConvElement<Work = W>> Matrices<W> {
-    /// The matrices of a tensor of shape (directions, elements of all gates, depth), of which the first `gates[0]` elements
-    /// come first. They are kept with the tensor.
+    /// The matrices of a tensor of shape (directions, elements of all gates, depth), of which the
+    /// first `gates[0]` elements come first. They are kept with the tensor.
     pub(super) fn of<T: Computable<Work = W>>(
         tensor: &DenseHostTensor,
         directions: usize,

@@ -82,8 +82,8 @@ impl Interpolation {
         matches!(self.mode, Mode::Nearest(_))
     }
 
-    /// The weights of neighbours, and the place of the first one relative to the last element before the coordinate.
-    /// `ratio` is the coordinate's distance from there, in `(0, 1]`.
+    /// The weights of neighbours, and the place of the first one relative to the last element
+    /// before the coordinate. `ratio` is the coordinate's distance from there, in `(0, 1]`.
     fn weights(self, ratio: f64, scale: f64) -> Result<(i64, Vec<f64>), Diagnostic> {
         let radius = match self.mode {
             Mode::Nearest(rounding) => {
@@ -140,7 +140,8 @@ fn normalize(weights: &mut [f64]) {
     weights.iter_mut().for_each(|weight| *weight /= sum);
 }
 
-/// The elements that make one output coordinate, with their weights; none outside of the region to resize.
+/// The elements that make one output coordinate, with their weights; none outside of the region to
+/// resize.
 #[derive(Clone, Debug)]
 pub(super) struct Taps {
     places: Vec<usize>,
@@ -178,7 +179,8 @@ impl Taps {
     }
 }
 
-/// One dimension: its extents, the scale between them, and the region of the input that is resized, in fractions.
+/// One dimension: its extents, the scale between them, and the region of the input that is resized,
+/// in fractions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     pub(super) input: usize,

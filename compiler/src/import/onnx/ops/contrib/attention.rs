@@ -1,4 +1,5 @@
-//! Attention with projections, packed heads and caches, as the op `Attention` of the default domain.
+//! Attention with projections, packed heads and caches, as the op `Attention` of the default
+//! domain.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
@@ -16,7 +17,8 @@ pub(super) const OPS: Family = &[
     ("RotaryEmbedding", rotary_embedding),
 ];
 
-/// Queries, keys and values, each as `[batch, heads, steps, size]`, and what is added to their products.
+/// Queries, keys and values, each as `[batch, heads, steps, size]`, and what is added to their
+/// products.
 struct Operands {
     query: ValueId,
     key: ValueId,
@@ -80,8 +82,9 @@ fn sum(node: &mut Node<'_, '_>, biases: [Option<ValueId>; 2]) -> Imported<Option
     }
 }
 
-/// What a mask adds to the products of `[batch, heads, steps, keys]`: a number below all others where it is zero. A vector has
-/// the number of keys of each row, a matrix a flag for each key, and a mask of more dimensions one for each step, too.
+/// What a mask adds to the products of `[batch, heads, steps, keys]`: a number below all others
+/// where it is zero. A vector has the number of keys of each row, a matrix a flag for each key, and
+/// a mask of more dimensions one for each step, too.
 fn bias_of_mask(
     node: &mut Node<'_, '_>,
     mask: ValueId,
@@ -158,7 +161,8 @@ fn project_and_attend(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![outputs[0], present])
 }
 
-/// Queries, keys and values, which may be packed by head: `[batch, steps, heads, 3, size]`, or the latter two in one.
+/// Queries, keys and values, which may be packed by head: `[batch, steps, heads, 3, size]`, or the
+/// latter two in one.
 fn attend(node: &mut Node<'_, '_>) -> Imported {
     let (x, heads) = (node.input(0)?, head_count(node, "num_heads")?);
     let unpack = |node: &mut Node<'_, '_>, x: ValueId, count: usize| -> Imported {
@@ -217,7 +221,8 @@ fn projection_biases(node: &mut Node<'_, '_>, bias: ValueId, heads: i64) -> Impo
     Ok(biases)
 }
 
-/// Attention where several heads of queries share one of keys, with rotary positions and a cache that grows.
+/// Attention where several heads of queries share one of keys, with rotary positions and a cache
+/// that grows.
 fn attend_by_groups(node: &mut Node<'_, '_>) -> Imported {
     for name in ["smooth_softmax", "qk_output", "sliding_window_cache"] {
         if node.flag(name)? {

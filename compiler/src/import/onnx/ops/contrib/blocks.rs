@@ -17,7 +17,8 @@ fn bytes(node: &Node<'_, '_>, value: ValueId, what: &str) -> Imported<Vec<u8>> {
     Ok(tensor.dense()?.read_bytes(&READ)?.to_vec())
 }
 
-/// Rows of elements that are packed into bytes, the first one in the lowest bits; each row begins with a byte.
+/// Rows of elements that are packed into bytes, the first one in the lowest bits; each row begins
+/// with a byte.
 fn unpacked(bytes: &[u8], rows: usize, columns: usize, bits: usize) -> Imported<Vec<u8>> {
     let (per_byte, mask) = (8 / bits, u8::MAX >> (8 - bits));
     let stride = columns.div_ceil(per_byte);

@@ -34,8 +34,8 @@ fn alike(node: &mut Node<'_, '_>, op: &str) -> Imported {
     Ok(vec![node.standard_alike(op, &inputs)?])
 }
 
-/// `a * b * alpha`, with the last two dimensions swapped where asked for, or the first one before the last two put between
-/// them.
+/// `a * b * alpha`, with the last two dimensions swapped where asked for, or the first one before
+/// the last two put between them.
 fn product(node: &mut Node<'_, '_>) -> Imported {
     let mut operands = [node.input(0)?, node.input(1)?];
     for (operand, [matrices, batches]) in
@@ -130,7 +130,8 @@ fn gemm(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![activated(node, y, parameters)?])
 }
 
-/// Normalizes the sum of the inputs and a bias. The outputs are followed by statistics and by the sum.
+/// Normalizes the sum of the inputs and a bias. The outputs are followed by statistics and by the
+/// sum.
 fn skip_normalization(node: &mut Node<'_, '_>, is_centered: bool) -> Imported {
     let (x, skip, scale) = (node.input(0)?, node.input(1)?, node.input(2)?);
     let (offset, bias) =
@@ -170,7 +171,8 @@ fn simplified_normalization(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.cast(y, node.dtype(scale)?)?])
 }
 
-/// The normalized sum of embeddings of words, positions and segments, and for each row how many words its mask keeps.
+/// The normalized sum of embeddings of words, positions and segments, and for each row how many
+/// words its mask keeps.
 fn embed(node: &mut Node<'_, '_>) -> Imported {
     let (ids, words, positions) = (node.input(0)?, node.input(2)?, node.input(3)?);
     let axis = node.add_integer(0)?;

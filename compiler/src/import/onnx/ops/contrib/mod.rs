@@ -1,4 +1,5 @@
-//! The domain `com.microsoft`: ops that ONNX Runtime's optimizer and quantizer write, as ops of the default domain.
+//! The domain `com.microsoft`: ops that ONNX Runtime's optimizer and quantizer write, as ops of the
+//! default domain.
 
 mod attention;
 mod blocks;

@@ -1,4 +1,5 @@
-//! Ops on quantized tensors: each dequantizes its inputs, computes in f32, and quantizes the result.
+//! Ops on quantized tensors: each dequantizes its inputs, computes in f32, and quantizes the
+//! result.
 
 use tfrt_host::DType;
 use tfrt_ir::ValueId;
@@ -141,7 +142,8 @@ fn gemm(node: &mut Node<'_, '_>) -> Imported {
     if node.optional(7).is_some() { quantized(node, y, [7, 8]) } else { Ok(vec![y]) }
 }
 
-/// A matrix with one scale, or with one for each of its results: columns, or rows if it is transposed.
+/// A matrix with one scale, or with one for each of its results: columns, or rows if it is
+/// transposed.
 fn by_column(node: &mut Node<'_, '_>, x: usize, scale: usize, zero: usize) -> Imported<ValueId> {
     let inputs = [Some(node.input(x)?), Some(node.input(scale)?), node.optional(zero)];
     let axis = if node.flag("transB")? { 0 } else { -1 };

@@ -37,7 +37,8 @@ fn regress(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![transformed(node, scores, &transform)?])
 }
 
-/// The label of the greatest score, and the scores. One score decides between two classes, and the first one's is made of it.
+/// The label of the greatest score, and the scores. One score decides between two classes, and the
+/// first one's is made of it.
 fn classify(node: &mut Node<'_, '_>) -> Imported {
     let labels = Labels::of(node, "classlabels_ints")?;
     let count = node.floats("intercepts")?.map_or(labels.count(), |intercepts| intercepts.len());

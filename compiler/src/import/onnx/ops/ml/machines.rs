@@ -152,8 +152,8 @@ fn classify_linearly(node: &mut Node<'_, '_>, x: ValueId, labels: &Labels, trans
     Ok(vec![label, transformed(node, scores, transform)?])
 }
 
-/// A column for each pair of classes: positive where the first one is likelier. Both give their vectors, each with the
-/// coefficients against the other class.
+/// A column for each pair of classes: positive where the first one is likelier. Both give their
+/// vectors, each with the coefficients against the other class.
 fn decisions(node: &mut Node<'_, '_>, x: ValueId, support: &[i64]) -> Imported<ValueId> {
     let sizes = support.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
     let sizes = sizes.map_err(|_| "a class has a negative number of vectors")?;
@@ -202,7 +202,8 @@ fn probabilities(
 /// The label of the class that most pairs vote for; the first one of equals.
 fn labels_by_vote(node: &mut Node<'_, '_>, decisions: ValueId, labels: &Labels) -> Imported<ValueId> {
     let classes = labels.count();
-    // A pair adds to its first class if it is positive, else to its second: the votes for the second are all but those.
+    // A pair adds to its first class if it is positive, else to its second: the votes for the
+    // second are all but those.
     let columns = classes * (classes - 1) / 2;
     let mut votes = vec![0.0f32; columns * classes];
     let mut seconds = vec![0.0f32; classes];

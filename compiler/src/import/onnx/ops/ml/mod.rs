@@ -1,4 +1,5 @@
-//! The domain `ai.onnx.ml`: classical models and what prepares their features, as converters of scikit-learn write them.
+//! The domain `ai.onnx.ml`: classical models and what prepares their features, as converters of
+//! scikit-learn write them.
 
 mod features;
 mod linear;

@@ -9,7 +9,8 @@ use crate::import::onnx::node::{Imported, Node, type_attribute};
 
 pub(super) const OPS: Family = &[("ZipMap", zip_map)];
 
-/// A table of scores by class. A map is no tensor: the scores stay one, with a column for each class.
+/// A table of scores by class. A map is no tensor: the scores stay one, with a column for each
+/// class.
 fn zip_map(node: &mut Node<'_, '_>) -> Imported {
     let scores = node.input(0)?;
     let names = match node.strings("classlabels_strings")?.filter(|names| !names.is_empty()) {
@@ -58,8 +59,8 @@ fn softmax_of_nonzero(node: &mut Node<'_, '_>, scores: ValueId) -> Imported<Valu
     node.op("tf.RealDiv", &[parts, whole], &[])
 }
 
-/// The inverse of the normal distribution, by an approximation of the inverse of the error function (Winitzki, 2008), which
-/// ONNX Runtime uses, too.
+/// The inverse of the normal distribution, by an approximation of the inverse of the error function
+/// (Winitzki, 2008), which ONNX Runtime uses, too.
 fn probit(node: &mut Node<'_, '_>, scores: ValueId) -> Imported<ValueId> {
     const A: f64 = 0.147;
     let mut number = |value: f64| node.add_number_like(scores, value);

@@ -17,7 +17,8 @@ pub(super) const OPS: Family =
 
 static READ: Accessor = Accessor::new("the ONNX importer");
 
-/// The modes of nodes by their names in the older ops. Their places are the numbers of the newer one, and of ours.
+/// The modes of nodes by their names in the older ops. Their places are the numbers of the newer
+/// one, and of ours.
 const MODES: [&str; 8] = [
     "BRANCH_LEQ",
     "BRANCH_LT",
@@ -107,7 +108,8 @@ fn integers(node: &Node<'_, '_>, name: &str, count: Option<usize>) -> Imported<V
     }
 }
 
-/// Reads trees whose nodes have ids. The weights of leaves are in attributes that begin with `prefix`.
+/// Reads trees whose nodes have ids. The weights of leaves are in attributes that begin with
+/// `prefix`.
 fn forest_of_ids(node: &mut Node<'_, '_>, prefix: &str) -> Imported<Forest> {
     let names = node.strings("nodes_modes")?.unwrap_or_default();
     let count = names.len();
@@ -237,8 +239,8 @@ fn column(node: &mut Node<'_, '_>, matrix: ValueId, place: i64) -> Imported<Valu
     node.op("tf.GatherV2", &[matrix, place, axis], &[])
 }
 
-/// All weights belong to one of two classes: its score decides. Weights none of which is negative are probabilities, and the
-/// other class has the rest; else its score is the opposite.
+/// All weights belong to one of two classes: its score decides. Weights none of which is negative
+/// are probabilities, and the other class has the rest; else its score is the opposite.
 fn classify_by_one(
     node: &mut Node<'_, '_>,
     forest: &Forest,
@@ -308,7 +310,8 @@ fn forest_of_places(node: &mut Node<'_, '_>) -> Imported<Forest> {
     if splits.len() != count {
         return Err("the lists of nodes have different lengths".into());
     }
-    // A node that asks for one of several members becomes a chain of nodes that ask for one each: first find their places.
+    // A node that asks for one of several members becomes a chain of nodes that ask for one each:
+    // first find their places.
     let mut sets = members.split(|member| member.is_nan());
     let mut chains: Vec<Vec<f64>> = Vec::with_capacity(count);
     for (&mode, &split) in modes.iter().zip(&splits) {
