@@ -140,12 +140,13 @@ fn calls(client: &TestClient, bare: &Stub<Channel>) {
     }
 }
 
-fn tensors(client: &TestClient, bare: &Stub<Channel>) {
+/// Sends tensors to objects that are numbered from `first` on: an object that was deleted stays so.
+fn tensors(client: &TestClient, bare: &Stub<Channel>, first: u64) {
     let elements = vec![1_f32; TENSOR_BYTES / 4];
     let tensor = DenseHostTensor::from_vec([TENSOR_BYTES / 4], elements).unwrap();
     let payload = tfrt_distributed::serialize(&tensor).unwrap();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for round in 1..=ROUNDS as u64 {
+    for round in first..first + ROUNDS as u64 {
         let (calling, sent) = (client.client.clone(), payload.clone());
         ours.push(timed(client, async move {
             calling.send_data(Destination::Object(id(round)), &sent).await.unwrap();
@@ -188,7 +189,7 @@ fn main() {
     for _ in 0..3 {
         calls(&client, &bare);
     }
-    for _ in 0..3 {
-        tensors(&client, &bare);
+    for turn in 0..3 {
+        tensors(&client, &bare, 1 + turn * ROUNDS as u64);
     }
 }

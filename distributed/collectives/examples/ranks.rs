@@ -10,6 +10,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of the tests")]
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -225,6 +226,14 @@ impl Rank {
         assert_eq!(error.message, "allreduce (sum) receives in 3 bytes, but needs 4 bytes");
     }
 
+    /// Says what this rank has learnt of another that is lost, and ends with the exit code that tells so.
+    fn survives(&self, what: &str) -> ! {
+        // In one piece: lines that are written in parts mix with those of other ranks.
+        let line = format!("survivor {}: {what}\n", self.engine.rank());
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        std::process::exit(5)
+    }
+
     /// The last rank waits in another collective: all ranks report it, and each names it or itself.
     fn absent(&self) {
         let last = self.engine.size() - 1;
@@ -312,15 +321,13 @@ fn main() {
         Some("absent") => {
             let rank = Rank { deadline: Duration::from_secs(2), ..rank };
             rank.absent();
-            eprintln!("survivor {}: has reported it", rank.engine.rank());
-            std::process::exit(5);
+            rank.survives("has reported it")
         }
         Some(test @ ("killed" | "stopped")) => {
             let signal = if test == "killed" { "-KILL" } else { "-STOP" };
             let rank = Rank { deadline: Duration::from_secs(3), ..rank };
             if let Err(error) = rank.lose(signal) {
-                eprintln!("survivor {}: {error}", rank.engine.rank());
-                std::process::exit(5);
+                rank.survives(&error.to_string())
             }
         }
         Some("bench") => rank.bench(),
