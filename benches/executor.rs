@@ -79,8 +79,8 @@ fn call(function: FunctionRef<'_>, cx: &ExecutionContext) -> AsyncValue {
     result
 }
 
-/// A shape of program, made with so many kernels. In a star, these are the asynchronous ones; those
-/// that add up their results are on top of them.
+/// Makes a program of one shape with the given number of kernels. A star has this many asynchronous
+/// kernels, and as many more that add up their results.
 type Build = fn(usize) -> Vec<u8>;
 
 fn shapes(c: &mut Criterion) {

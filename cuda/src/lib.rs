@@ -83,8 +83,7 @@ impl<T: Value> Awaited<T> {
         (awaited, value, hook)
     }
 
-    /// Settles the result on the work queue, where whoever waits for it may run, unless that was
-    /// done.
+    /// Settles the result on the work queue, where its waiters may run, unless it is settled already.
     fn on_queue(&self, settle: impl FnOnce(&ExecutionContext, Promise<T>) + Send + 'static) {
         let promise = self.promise.lock().take();
         if let Some(promise) = promise {
@@ -117,8 +116,9 @@ fn later(cx: &ExecutionContext, register: impl FnOnce(Then) -> Result<(), Device
     Ok(chain)
 }
 
-/// What a call gives that may wait, and is made on the blocking pool; or an error when the request
-/// is cancelled before. The call goes on then, with what it uses, and what it gives is dropped.
+/// Makes a call that may wait on the blocking pool, and returns its result. If the request is
+/// cancelled first, the result is an error. The call then still ends and keeps what it uses, and its
+/// own result is dropped.
 fn waiting<T: Value>(
     cx: &ExecutionContext,
     call: impl FnOnce(&ExecutionContext) -> Result<T, Diagnostic> + Send + 'static,

@@ -57,9 +57,9 @@ fn stats(allocator: Arg<DeviceAllocator>, _chain: Chain) -> (i64, i64, i64, i64,
 
 type Allocated = (AsyncValueRef<DeviceBuffer>, AsyncValueRef<Chain>);
 
-/// Asks for memory. Both results are there at once in the ordinary case; if work that is queued
-/// must finish first, both come later, so that whoever follows the chain asks later too and
-/// requests stay in order.
+/// Asks for memory. In the ordinary case, both results are available at once. If queued work must
+/// finish first, both come later, so that requests that follow the chain are made later too and stay
+/// in order.
 fn allocate(
     allocator: Arg<DeviceAllocator>,
     stream: Arg<Stream>,

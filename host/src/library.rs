@@ -38,8 +38,8 @@ pub const SYMBOL: &[u8] = b"tfrt_kernel_library";
 #[derive(Debug)]
 #[repr(C)]
 pub struct KernelLibrary {
-    /// Length of `abi`. Comes first, and in C layout, so that it can be read whoever built the
-    /// library.
+    /// Length of `abi`. It comes first and in C layout, so that it can be read whichever compiler
+    /// built the library.
     pub abi_len: usize,
     /// The library's [`ABI`], UTF-8.
     pub abi: *const u8,

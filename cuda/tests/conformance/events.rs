@@ -77,8 +77,8 @@ fn not_reached_before_work(context: &Context) {
     assert!(event.query().unwrap());
 }
 
-/// What waits for a record is let go by that one, and not by a later one that another stream comes
-/// to first.
+/// A wait ends with the record that it was made for, not with a later record that another stream
+/// reaches first.
 fn recorded_again_on_another_stream(context: &Context) {
     let bench = Bench::new(context);
     let [other, third] = [0, 1].map(|_| context.create_stream(StreamOptions::default()).unwrap());

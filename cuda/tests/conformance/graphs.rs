@@ -242,8 +242,8 @@ fn allocator_is_sound(bench: &Bench) {
     assert_eq!(bench.allocator.statistics().bytes_in_use, 0);
 }
 
-/// The last handle of a variable, which is let go of when its stream has passed the last use, goes
-/// while the stream is captured.
+/// The last handle of a variable is dropped while its stream is captured. The variable is freed when
+/// the stream has passed its last use.
 fn a_module_goes_during_a_capture(context: &Context) {
     const VARIABLE: &str =
         ".version 6.4\n.target sm_52\n.address_size 64\n.visible .global .align 4 .b8 table[64];\n";
@@ -263,8 +263,8 @@ fn a_module_goes_during_a_capture(context: &Context) {
     assert_eq!(context.live().modules, 0);
 }
 
-/// What was recorded in a capture marks nothing once that is over, and while it goes on nothing
-/// outside.
+/// An event that was recorded in a capture marks nothing outside of it, and nothing at all after the
+/// capture has ended.
 fn events_of_captures(context: &Context) {
     let bench = Bench::new(context);
     let side = context.create_stream(StreamOptions::default()).unwrap();

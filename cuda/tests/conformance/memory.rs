@@ -389,9 +389,9 @@ fn on_a_compute_thread(body: impl FnOnce() + Send + 'static) {
     assert!(queue.take_panics().is_empty());
 }
 
-/// Whoever drops the last handle of what work in flight uses goes on at once, be it the only thread
-/// that can let the work finish. When the work is done, everything is given back and everybody
-/// told.
+/// Dropping the last handle of memory that work in flight uses does not wait, even in the only
+/// thread that can end the work. When the work is done, the memory is freed and all observers learn
+/// of it.
 fn drops_in_flight_do_not_wait(context: &Context) {
     let device = context.device().clone();
     let (own, on_context) = (device.create_context().unwrap(), context.clone());

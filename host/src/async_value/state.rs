@@ -23,8 +23,8 @@
 //! while the tag is `Pending`, by the holder of a handle. A push that finds the value available
 //! hands the waiter back, and its owner must run it.
 //!
-//! * `publish` is a release: what the producer wrote to the payload before is seen by whoever reads
-//!   an available tag with acquire. It is also an acquire, so that the publisher sees the waiters'
+//! * `publish` is a release: a thread that reads an available tag with acquire sees what the
+//!   producer wrote to the payload before. It is also an acquire, so that the publisher sees the waiters'
 //!   contents.
 //! * A push is a release, for the same reason, and so is `orphan`, because the producer then
 //!   destroys the cell.

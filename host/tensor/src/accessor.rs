@@ -1,8 +1,8 @@
 //! [`Accessor`]: the name under which a kernel takes a tensor, so that a conflict can name both sides.
 //!
-//! A buffer stores the number of whoever holds it. The numbers come from a table in this module
-//! that only grows; a name takes its number once, on first use, so that taking a tensor costs no
-//! look-up.
+//! A buffer stores the number of the kernel that holds it. The numbers come from a table in this
+//! module that only grows. A name takes its number once, on first use, so that taking a tensor costs
+//! no look-up.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Random programs through the engine and through the evaluator; `ci/fuzz 600 ptx_execute` goes on
-//! for longer.
+//! Runs random programs with the engine and with the evaluator. `ci/fuzz 600 ptx_execute` runs more
+//! of them.
 
 use crate::programs::generate::{Choices, program};
 use crate::programs::run::run;

@@ -127,19 +127,12 @@ unsafe fn lines<E: MicroElement>(
             for first in (0..channels).step_by(lanes) {
                 // The last vector has columns of the one before too, which are computed twice.
                 let first = first.min(channels - lanes);
-                // SAFETY: the kernel is for these windows. It reads whole vectors of pixels inside
-                // the image and of the window's taps. The caller promises the rest.
+                // SAFETY: `kernel` is that of these taps and this stride, for a processor that has
+                // it. `inside` names only pixels of the line, `first` leaves room for a vector in
+                // the channels of a pixel and of a tap, and the lengths were checked above. The
+                // rows of the windows are among `pixels`, whose output the caller promises.
                 unsafe {
-                    let store = Store {
-                        out: store.out.add(start + first),
-                        offsets: offsets.as_ptr(),
-                        bias: if store.bias.is_null() { store.bias } else { store.bias.add(first) },
-                        residual: match store.residual.is_null() {
-                            true => store.residual,
-                            false => store.residual.add(start + first),
-                        },
-                        ..*store
-                    };
+                    let store = Store { offsets: offsets.as_ptr(), ..store.at(start, first) };
                     let tile =
                         LineTile { lines: &lines, skip: skip + first, step: channels, first, inside, store };
                     kernel(windows.len(), x.window, x.stride, &tile);
@@ -186,17 +179,8 @@ unsafe fn tiles<E: MicroElement>(
                 // image for all of these pixels, which are `stride` pixels apart there. Taps and
                 // filter have all channels. The caller promises the rest.
                 unsafe {
-                    let store = Store {
-                        out: store.out.add(start + first),
-                        offsets: offsets.as_ptr(),
-                        bias: if store.bias.is_null() { store.bias } else { store.bias.add(first) },
-                        residual: match store.residual.is_null() {
-                            true => store.residual,
-                            false => store.residual.add(start + first),
-                        },
-                        part: cols % micro.lanes,
-                        ..*store
-                    };
+                    let (offsets, part) = (offsets.as_ptr(), cols % micro.lanes);
+                    let store = Store { offsets, part, ..store.at(start, first) };
                     let skip = rows.start * step;
                     let tile = TapTile { taps: &pointers, skip, step, first, store };
                     (micro.tap_tile)(rows.len(), cols.div_ceil(micro.lanes), &tile);

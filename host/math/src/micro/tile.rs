@@ -89,6 +89,22 @@ pub(crate) struct Store<E> {
     pub(crate) part: usize,
 }
 
+impl<E> Store<E> {
+    /// Returns the part of this store from row offset `start` and column `first` on.
+    ///
+    /// # Safety
+    /// The output has an element there, and so have the bias and the residual unless they are null.
+    pub(crate) unsafe fn at(&self, start: usize, first: usize) -> Self {
+        // SAFETY: the caller promises these elements.
+        let (bias, residual) = unsafe {
+            let moved = |from: *const E, by: usize| if from.is_null() { from } else { from.add(by) };
+            (moved(self.bias, first), moved(self.residual, start + first))
+        };
+        // SAFETY: as above.
+        Self { out: unsafe { self.out.add(start + first) }, bias, residual, ..*self }
+    }
+}
+
 /// Computes `out[r, :] = (sum of left[r, k] · panel[k, :] over k)` for the rows `first ..`.
 ///
 /// Its pointers must be valid for the rows and vectors that are passed to the kernel:
