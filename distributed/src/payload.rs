@@ -7,7 +7,7 @@ use tfrt_host::{
     host_buffer::{HostBuffer, ReadGuard},
     value_type,
 };
-use tfrt_tensor::{Accessor, DenseHostTensor, SharedAllocator};
+use tfrt_tensor::{Accessor, DenseHostTensor, SharedAllocator, TensorMetadata};
 
 use crate::{
     Pieces, proto,
@@ -69,13 +69,19 @@ pub fn serialize(tensor: &DenseHostTensor) -> Result<Payload, Diagnostic> {
 /// InvalidArgument if the payload is not that of a tensor, OutOfMemory.
 pub fn deserialize(payload: &Payload, allocator: &SharedAllocator) -> Result<DenseHostTensor, Diagnostic> {
     let [metadata, elements] = &payload.buffers[..] else {
-        let count = payload.buffers.len();
-        let message = format!("the payload of a tensor has 2 buffers, got {count}");
-        return Err(Diagnostic::invalid_argument(message));
+        return Err(no_tensor(payload.buffers.len()));
     };
-    let metadata: proto::TensorMetadata =
-        wire::decode("the payload is not that of a tensor", metadata.to_bytes())?;
-    dense(&metadata, elements, allocator)
+    dense(&decode_metadata(metadata)?, elements, allocator)
+}
+
+/// Says that a payload with `count` buffers is not that of a tensor.
+pub(crate) fn no_tensor(count: usize) -> Diagnostic {
+    Diagnostic::invalid_argument(format!("the payload of a tensor has 2 buffers, got {count}"))
+}
+
+/// Reads the first buffer of a tensor's payload.
+pub(crate) fn decode_metadata(bytes: &Pieces) -> Result<proto::TensorMetadata, Diagnostic> {
+    wire::decode("the payload is not that of a tensor", bytes.to_bytes())
 }
 
 /// Makes a tensor of its metadata and its bytes.
@@ -84,16 +90,69 @@ pub(crate) fn dense(
     bytes: &Pieces,
     allocator: &SharedAllocator,
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let metadata = to_metadata(Some(metadata))?;
-    let expected = metadata.size_bytes()?;
-    if bytes.len() != expected {
-        let found = bytes.len();
-        let message = format!("a tensor {metadata} has {expected} bytes, but {found} arrived");
-        return Err(Diagnostic::invalid_argument(message));
+    let mut tensor = ArrivingTensor::new(metadata, Some(bytes.len()), allocator)?;
+    for piece in bytes.pieces() {
+        tensor.push(piece)?;
     }
-    let tensor = DenseHostTensor::allocate_unset(metadata, allocator)?;
-    bytes.copy_to(&mut tensor.write_bytes(&DESERIALIZE)?);
-    Ok(tensor)
+    tensor.finish()
+}
+
+/// A tensor whose bytes are written as they arrive, so that no message is kept.
+///
+/// Its memory counts against the allocator's bound from the beginning, but the operating system
+/// gives it page by page, as bytes arrive.
+pub(crate) struct ArrivingTensor {
+    tensor: DenseHostTensor,
+    arrived: usize,
+}
+
+impl ArrivingTensor {
+    /// Allocates a tensor. `announced` is how many bytes will arrive, if that is known.
+    ///
+    /// # Errors
+    /// InvalidArgument if the metadata is malformed or the tensor has another size, OutOfMemory.
+    pub(crate) fn new(
+        metadata: &proto::TensorMetadata,
+        announced: Option<usize>,
+        allocator: &SharedAllocator,
+    ) -> Result<Self, Diagnostic> {
+        let metadata = to_metadata(Some(metadata))?;
+        let size = metadata.size_bytes()?;
+        if let Some(announced) = announced.filter(|&announced| announced != size) {
+            return Err(other_size(&metadata, announced));
+        }
+        Ok(Self { tensor: DenseHostTensor::allocate_unset(metadata, allocator)?, arrived: 0 })
+    }
+
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// InvalidArgument if they are more than the tensor has.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Diagnostic> {
+        let end = self.arrived + bytes.len();
+        let mut target = self.tensor.write_bytes(&DESERIALIZE)?;
+        let target = target.get_mut(self.arrived..end);
+        target.ok_or_else(|| other_size(self.tensor.metadata(), end))?.copy_from_slice(bytes);
+        self.arrived = end;
+        Ok(())
+    }
+
+    /// Returns the tensor.
+    ///
+    /// # Errors
+    /// InvalidArgument if bytes are missing.
+    pub(crate) fn finish(self) -> Result<DenseHostTensor, Diagnostic> {
+        if self.arrived != self.tensor.metadata().size_bytes()? {
+            return Err(other_size(self.tensor.metadata(), self.arrived));
+        }
+        Ok(self.tensor)
+    }
+}
+
+fn other_size(metadata: &TensorMetadata, found: usize) -> Diagnostic {
+    let expected = metadata.size_bytes().unwrap_or_default();
+    let message = format!("a tensor {metadata} has {expected} bytes, but {found} arrived");
+    Diagnostic::invalid_argument(message)
 }
 
 #[cfg(test)]

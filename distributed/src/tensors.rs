@@ -9,7 +9,7 @@ use tfrt_host::{
 };
 use tfrt_tensor::{HostTensor, TensorMetadata};
 
-use crate::{RemoteClient, RemoteContext, RemoteObjectId, kernels, payload, proto, wire};
+use crate::{RemoteClient, RemoteContext, RemoteObjectId, kernels, proto, wire};
 
 /// A tensor of another task.
 pub(crate) struct RemoteTensor {
@@ -129,12 +129,11 @@ fn fetch_and_then(
     done: impl FnOnce() + Send + 'static,
 ) -> Result<AsyncValueRef<HostTensor>, Diagnostic> {
     let (promise, value) = Promise::new();
-    let call = async move { client.fetch_object(&id).await };
+    let allocator = cx.host().allocator().clone();
+    let call = async move { client.fetch_object(&id, &allocator).await };
     kernels::spawn(context, cx, call, move |cx, fetched| {
         done();
-        let tensor =
-            fetched.and_then(|(metadata, bytes)| payload::dense(&metadata, &bytes, cx.host().allocator()));
-        match tensor {
+        match fetched {
             Ok(tensor) => promise.emplace(tensor.into()),
             Err(error) => promise.set_error(cx.emit_remote(error)),
         }

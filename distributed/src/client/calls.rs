@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tfrt_host::Diagnostic;
+use tfrt_tensor::{DenseHostTensor, SharedAllocator};
 use tokio_stream::StreamExt as _;
 use tonic::{Request, Response, Status};
 
 use super::{CHUNK_BYTES, Call, RemoteClient};
-use crate::{Payload, Pieces, RemoteObjectId, pieces::Collector, proto, wire};
+use crate::{Payload, RemoteObjectId, payload::ArrivingTensor, proto, wire};
 
 /// The server gives a call up a little later than the client, which says why.
 const GRACE: Duration = Duration::from_millis(100);
@@ -98,14 +99,15 @@ impl RemoteClient {
         .map(drop)
     }
 
-    /// Reads a tensor, as its metadata and its bytes. Waits until the object is available.
+    /// Reads a tensor into new memory. Waits until the object is available.
     ///
     /// # Errors
-    /// The object's error, and as for the other calls.
+    /// The object's error, OutOfMemory, and as for the other calls.
     pub async fn fetch_object(
         &self,
         id: &RemoteObjectId,
-    ) -> Result<(proto::TensorMetadata, Pieces), Diagnostic> {
+        allocator: &SharedAllocator,
+    ) -> Result<DenseHostTensor, Diagnostic> {
         let call = Call { name: "FetchObject", can_repeat: true };
         self.attempt(call, |header, left| {
             let message = proto::FetchObjectRequest { header: Some(header), object: Some(id.into()) };
@@ -115,19 +117,14 @@ impl RemoteClient {
                 let Some(first) = stream.next().await.transpose()? else {
                     return Err(Status::internal("the server sent nothing"));
                 };
+                let to_status = |error: Diagnostic| wire::to_status(&error);
                 let metadata = first.metadata.unwrap_or_default();
-                let size = wire::to_metadata(Some(&metadata))
-                    .and_then(|metadata| metadata.size_bytes())
-                    .map_err(|error| wire::to_status(&error))?;
-                let mut bytes = Collector::default();
-                bytes.push(first.chunk);
+                let mut tensor = ArrivingTensor::new(&metadata, None, allocator).map_err(to_status)?;
+                tensor.push(&first.chunk).map_err(to_status)?;
                 while let Some(next) = stream.next().await.transpose()? {
-                    if next.chunk.len() > size.saturating_sub(bytes.len()) {
-                        return Err(Status::internal("the server sent more bytes than the tensor has"));
-                    }
-                    bytes.push(next.chunk);
+                    tensor.push(&next.chunk).map_err(to_status)?;
                 }
-                Ok((metadata, bytes.finish()))
+                tensor.finish().map_err(to_status)
             }
         })
         .await

@@ -13,9 +13,11 @@ use tfrt_collectives::{ClusterConfig, DistributedContext, TaskName};
 use tfrt_host::{AsyncValue, Chain, Diagnostic, ErrorCode};
 use tokio::task::spawn_blocking;
 
-use super::{Backend, ContextOutput, Gate, Language, replies::Replies, served::ServedContext};
+use super::{
+    Backend, ContextOutput, Gate, Language, incoming::Incoming, replies::Replies, served::ServedContext,
+};
 use crate::{
-    Destination, Fabric, Limits, Payload, RegisteredFunction, RemoteContext, payload,
+    Fabric, Limits, RegisteredFunction, RemoteContext,
     proto::{self, Header},
     wire,
 };
@@ -264,20 +266,21 @@ impl Handler {
         Ok(proto::KeepAliveResponse { printed: self.context(header)?.output.take() })
     }
 
-    /// Gives data that has arrived to its receiver.
-    pub(super) fn deliver(
+    /// Receives data and gives it to its receiver.
+    pub(super) async fn receive_data(
         &self,
         context: &ServedContext,
-        destination: Destination,
-        payload: Payload,
+        mut data: Incoming,
     ) -> Result<(), Diagnostic> {
-        match destination {
-            Destination::Key(key) => {
+        match data.take_object() {
+            None => {
+                let key = data.take_key();
                 check_name("key", &key)?;
-                context.remote.callbacks.set_value(&key, payload)
+                context.remote.callbacks.set_value(&key, data.payload().await?)
             }
-            Destination::Object(id) => {
-                let tensor = payload::deserialize(&payload, context.host.host().allocator())?;
+            Some(id) => {
+                let id = wire::object_id(Some(id))?;
+                let tensor = data.tensor(context.host.host().allocator()).await?;
                 context.remote.objects.set(&id, AsyncValue::new(tfrt_tensor::HostTensor::from(tensor)))
             }
         }

@@ -6,6 +6,7 @@
 mod execute;
 mod gate;
 mod handler;
+mod incoming;
 mod output;
 mod replies;
 mod served;

@@ -2,7 +2,6 @@
 
 use std::{any::Any, future::Future, sync::Arc, time::Instant};
 
-use bytes::Bytes;
 use prost::Message;
 use tfrt_host::{Diagnostic, ErrorCode};
 use tokio_stream::StreamExt as _;
@@ -10,13 +9,12 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::{
     handler::Handler,
+    incoming::Incoming,
     replies::{Admission, Reply},
 };
 use crate::{
-    Destination, Payload,
     client::chunks,
     payload::element_bytes,
-    pieces::Collector,
     proto::{self, Header, remote_server::Remote},
     wire::{self, PROTOCOL_VERSION},
 };
@@ -24,9 +22,6 @@ use crate::{
 /// Answers calls.
 #[derive(Clone, Debug)]
 pub(super) struct Service(pub(super) Arc<Handler>);
-
-/// More buffers in one payload are refused.
-const MAX_BUFFERS: usize = 4096;
 
 fn check(header: Option<Header>) -> Result<Header, Diagnostic> {
     let header = header.ok_or_else(|| Diagnostic::invalid_argument("the request has no header"))?;
@@ -181,12 +176,8 @@ impl Remote for Service {
         let header = first.header.take();
         self.once("SendData", header, async move |handler, header| {
             let context = handler.context(&header)?;
-            let destination = match first.object.take() {
-                None => Destination::Key(std::mem::take(&mut first.key)),
-                Some(id) => Destination::Object(wire::object_id(Some(id))?),
-            };
-            let payload = receive(first, &mut stream, handler.limits.max_memory_bytes).await?;
-            handler.deliver(&context, destination, payload)?;
+            let data = Incoming::new(first, stream, handler.limits.max_memory_bytes)?;
+            handler.receive_data(&context, data).await?;
             Ok(proto::SendDataResponse {})
         })
         .await
@@ -273,46 +264,4 @@ impl Remote for Service {
         };
         self.always("FetchObject", header, fetch).await
     }
-}
-
-/// Receives the buffers of a payload. Memory is taken as the bytes arrive, so that sizes that lie
-/// cost nothing.
-async fn receive(
-    first: proto::SendDataRequest,
-    stream: &mut Streaming<proto::SendDataRequest>,
-    max_bytes: usize,
-) -> Result<Payload, Diagnostic> {
-    let lie = || Diagnostic::invalid_argument("the data is not as long as the request says");
-    if first.sizes.len() > MAX_BUFFERS {
-        let message = format!("a payload has at most {MAX_BUFFERS} buffers, got {}", first.sizes.len());
-        return Err(Diagnostic::invalid_argument(message));
-    }
-    let total = first.sizes.iter().try_fold(0_u64, |total, &size| total.checked_add(size)).ok_or_else(lie)?;
-    if total > max_bytes as u64 {
-        let message = format!("{total} bytes are sent, but at most {max_bytes} are allowed");
-        return Err(Diagnostic::new(ErrorCode::ResourceExhausted, message));
-    }
-    let mut chunk = first.chunk;
-    let mut buffers = Vec::with_capacity(first.sizes.len());
-    for size in first.sizes {
-        let size = usize::try_from(size).map_err(|_| lie())?;
-        let mut buffer = Collector::default();
-        loop {
-            buffer.push(chunk.split_to(chunk.len().min(size - buffer.len())));
-            if buffer.len() == size {
-                break;
-            }
-            chunk = next_chunk(stream).await?.ok_or_else(lie)?;
-        }
-        buffers.push(buffer.finish());
-    }
-    if !chunk.is_empty() || next_chunk(stream).await?.is_some() {
-        return Err(lie());
-    }
-    Ok(Payload { buffers })
-}
-
-async fn next_chunk(stream: &mut Streaming<proto::SendDataRequest>) -> Result<Option<Bytes>, Diagnostic> {
-    let next = stream.next().await.transpose().map_err(|status| wire::from_status(&status))?;
-    Ok(next.map(|message| message.chunk))
 }

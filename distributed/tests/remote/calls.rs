@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tfrt_distributed::{Destination, Payload, RemoteClient, proto};
 use tfrt_host::Diagnostic;
 
-use crate::requests::{TENSOR, create_context, execute, id, register};
+use crate::requests::{TENSOR, allocator, create_context, execute, id, register};
 
 pub(crate) type Reply = Pin<Box<dyn Future<Output = Result<(), Diagnostic>> + Send>>;
 
@@ -60,7 +60,10 @@ pub(crate) const CALLS: &[Call] = &[
     ("KeepAlive", |client, _| {
         reply(async move { client.keep_alive(proto::KeepAliveRequest::default()).await })
     }),
-    ("FetchObject", |client, _| reply(async move { client.fetch_object(&id(1)).await })),
+    ("FetchObject", |client, _| {
+        let allocator = allocator();
+        reply(async move { client.fetch_object(&id(1), &allocator).await })
+    }),
 ];
 
 /// Calls that are repeated after the connection was cut.

@@ -10,15 +10,17 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, future::select_all};
 use tfrt_distributed::{
     Destination, PROTOCOL_VERSION, Payload,
-    proto::{self, Header, remote_client::RemoteClient as Stub},
+    proto::{self, Header},
 };
 use tfrt_host::ErrorCode;
-use tonic::transport::Channel;
+use tfrt_tensor::{Accessor, DenseHostTensor};
 
 use crate::{
-    requests::{BLOCK, COUNT, TENSOR, create_context, execute, id, register},
-    support::{TestClient, TestServer, eventually},
+    requests::{BLOCK, COUNT, TENSOR, allocator, create_context, execute, id, register},
+    support::{TestClient, TestServer, eventually, stub},
 };
+
+static READER: Accessor = Accessor::new("test.hostile.reader");
 
 fn bounded() -> (TestServer, TestClient) {
     let server = TestServer::start(
@@ -145,14 +147,52 @@ fn data_that_lies_or_is_too_much_is_refused() {
 }
 
 #[test]
+fn tensors_of_another_size_than_announced_are_refused() {
+    let (server, client) = bounded();
+    let tensor = DenseHostTensor::from_slice([4], &[1_i32, 2, 3, 4], &allocator()).unwrap();
+    let payload = tfrt_distributed::serialize(&tensor).unwrap();
+    let [metadata, elements] = [0, 1].map(|index: usize| payload.buffers[index].to_bytes());
+    let send = |sizes: [usize; 2], bytes: &[u8], request_id: u64| {
+        let header =
+            Header { version: PROTOCOL_VERSION, client_id: 51, request_id, settled: 0, context_id: 7 };
+        let first = proto::SendDataRequest {
+            header: Some(header),
+            sizes: sizes.map(|size| size as u64).to_vec(),
+            object: Some((&id(request_id)).into()),
+            chunk: metadata.clone(),
+            ..Default::default()
+        };
+        // Messages end at other places than buffers.
+        let others = bytes.chunks(5).map(Bytes::copy_from_slice);
+        let others = others.map(|chunk| proto::SendDataRequest { chunk, ..Default::default() });
+        let messages: Vec<_> = std::iter::once(first).chain(others).collect();
+        let mut stub = stub(&server);
+        client.wait(async move { stub.send_data(tokio_stream::iter(messages)).await })
+    };
+    let longer = [&elements[..], &[0]].concat();
+    let lies = [
+        ([metadata.len(), 15], &elements[..15]),
+        ([metadata.len(), 17], &longer[..]),
+        ([metadata.len(), 16], &elements[..15]),
+        ([metadata.len(), 16], &longer[..]),
+        ([metadata.len(), usize::MAX / 2], &elements[..]),
+    ];
+    for (number, (sizes, bytes)) in (1..).zip(lies) {
+        assert!(send(sizes, bytes, number).is_err(), "{sizes:?} and {} bytes", bytes.len());
+    }
+    send([metadata.len(), 16], &elements, 6).unwrap();
+    assert_eq!(*client.fetch(6).unwrap().read::<i32>(&READER).unwrap(), [1, 2, 3, 4]);
+    is_up(&client);
+}
+
+#[test]
 fn sizes_that_lie_cost_nothing() {
     let (server, client) = bounded();
-    let address = format!("http://{}", server.address());
     let header = |request_id| {
         Some(Header { version: PROTOCOL_VERSION, client_id: 50, request_id, settled: 0, context_id: 7 })
     };
+    let mut stub = stub(&server);
     server.fabric.block_on(async {
-        let mut stub = Stub::new(Channel::from_shared(address).unwrap().connect().await.unwrap());
         let sizes = [vec![u64::MAX], vec![u64::MAX, 1], vec![50_000], vec![1; 5_000], vec![0, 0, 1], vec![]];
         for (number, sizes) in (1..).zip(sizes) {
             let message = proto::SendDataRequest {

@@ -1,10 +1,13 @@
 //! Programs and requests of the tests.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use tfrt_distributed::{
     RemoteObjectId,
     proto::{self, Output},
 };
+use tfrt_host::allocator::{HostAllocator, SystemAllocator};
 
 /// The task that tests call.
 pub(crate) const TASK: &str = "/job:worker/task:0";
@@ -40,6 +43,11 @@ pub(crate) fn register(name: &str, program: &str) -> proto::RegisterFunctionRequ
         program: Bytes::copy_from_slice(program.as_bytes()),
         language: proto::Language::Kernels.into(),
     }
+}
+
+/// Returns the allocator of tensors that a test reads.
+pub(crate) fn allocator() -> Arc<dyn HostAllocator> {
+    Arc::new(SystemAllocator)
 }
 
 pub(crate) fn id(local: u64) -> RemoteObjectId {

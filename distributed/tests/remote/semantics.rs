@@ -8,21 +8,18 @@ use std::{
 use prost::Message as _;
 use tfrt_distributed::{
     PROTOCOL_VERSION,
-    proto::{self, Header, remote_client::RemoteClient as Stub},
+    proto::{self, Header},
 };
 use tfrt_host::ErrorCode;
+use tfrt_tensor::Accessor;
 use tonic::{Code, Status, transport::Channel};
 
 use crate::{
-    requests::{BLOCK, COUNT, TENSOR, create_context, execute, id, register},
-    support::{TestClient, TestServer, eventually},
+    requests::{BLOCK, COUNT, TENSOR, allocator, create_context, execute, id, register},
+    support::{TestClient, TestServer, eventually, stub},
 };
 
-/// A stub that sends what it is given.
-fn stub(server: &TestServer) -> Stub<Channel> {
-    let address = format!("http://{}", server.address());
-    Stub::new(server.fabric.block_on(Channel::from_shared(address).unwrap().connect()).unwrap())
-}
+static READER: Accessor = Accessor::new("test.semantics.reader");
 
 fn header(request_id: u64) -> Option<Header> {
     Some(Header { version: PROTOCOL_VERSION, client_id: 99, request_id, settled: 0, context_id: 7 })
@@ -111,7 +108,7 @@ fn a_deadline_cancels_remote_kernels_and_fails_their_outputs() {
     assert!(start.elapsed() < Duration::from_secs(2));
     eventually("the kernel is cancelled", || server.cancelled() == 1);
     // Who reads the output gets the error, and does not wait.
-    let fetched = client.wait(client.client.fetch_object(&id(1)));
+    let fetched = client.fetch(1);
     assert_eq!(fetched.unwrap_err().code, ErrorCode::Cancelled);
 }
 
@@ -214,19 +211,21 @@ fn results_are_tensors_that_can_be_read_and_deleted() {
     let client = TestClient::connect(&server.address(), &server.config, 7);
     client.register("tensor", TENSOR).unwrap();
     let reading = client.client.clone();
-    let early = client.fabric.handle().spawn(async move { reading.fetch_object(&id(1)).await });
+    let allocator = allocator();
+    let early = client.fabric.handle().spawn(async move { reading.fetch_object(&id(1), &allocator).await });
     std::thread::sleep(Duration::from_millis(50));
     assert!(!early.is_finished());
     client.execute("tensor", &[1]).unwrap();
-    let (metadata, bytes) = client.wait(early).unwrap().unwrap();
-    assert_eq!((&metadata.dims[..], &bytes.to_bytes()[..]), (&[2][..], &[1, 0, 0, 0, 2, 0, 0, 0][..]));
+    let tensor = client.wait(early).unwrap().unwrap();
+    assert_eq!(tensor.shape().dims(), [2]);
+    assert_eq!(*tensor.read::<i32>(&READER).unwrap(), [1, 2]);
     let objects = vec![(&id(1)).into()];
     client
         .wait(
             client.client.delete_remote_objects(proto::DeleteRemoteObjectsRequest { header: None, objects }),
         )
         .unwrap();
-    let error = client.wait(client.client.fetch_object(&id(1))).unwrap_err();
+    let error = client.fetch(1).unwrap_err();
     assert!(error.message.contains("was deleted"), "{error}");
 }
 

@@ -12,7 +12,8 @@ use bytes::Bytes;
 use tfrt_convert::{ConvertOptions, mlir_to_bef, operations};
 use tfrt_distributed::{
     Backend, Config, ContextHost, ContextOutput, DeviceInfo, Fabric, Language, LoadedProgram, RemoteClient,
-    Server, ServerOptions, TlsMaterial, proto,
+    Server, ServerOptions, TlsMaterial,
+    proto::{self, remote_client::RemoteClient as Stub},
 };
 use tfrt_host::{
     AsyncValueRef, BefFile, Chain, Diagnostic, ExecutionContext, HostContext, KernelRegistry, Promise,
@@ -22,8 +23,10 @@ use tfrt_host::{
     work_queue,
 };
 use tfrt_ir::{ParseOptions, Source, parse_module};
+use tfrt_tensor::DenseHostTensor;
+use tonic::transport::Channel;
 
-use crate::requests::{TASK, create_context, execute, register};
+use crate::requests::{TASK, allocator, create_context, execute, id, register};
 
 /// What the test kernels have counted.
 #[derive(Default)]
@@ -193,6 +196,11 @@ impl TestClient {
         self.fabric.block_on(self.client.register_function(register(name, program))).map(drop)
     }
 
+    /// Reads an object.
+    pub(crate) fn fetch(&self, object: u64) -> Result<DenseHostTensor, Diagnostic> {
+        self.wait(self.client.fetch_object(&id(object), &allocator()))
+    }
+
     pub(crate) fn execute(
         &self,
         name: &str,
@@ -204,6 +212,12 @@ impl TestClient {
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         self.fabric.block_on(future)
     }
+}
+
+/// A stub that sends what it is given.
+pub(crate) fn stub(server: &TestServer) -> Stub<Channel> {
+    let address = format!("http://{}", server.address());
+    Stub::new(server.fabric.block_on(Channel::from_shared(address).unwrap().connect()).unwrap())
 }
 
 /// Waits until `condition` holds.
