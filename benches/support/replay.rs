@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tfrt_device::allocator::{
-    Allocation, Backing, CachingAllocator, Options, Origin, Pages, Request, Statistics,
+    Allocation, Backing, CachingAllocator, End, Options, Origin, Pages, Request, Statistics,
 };
 use tfrt_host::Diagnostic;
 
@@ -89,7 +89,7 @@ impl Backing for LaggingDevice {
         Ok(())
     }
 
-    fn run_after(&self, _fences: Vec<Arc<u64>>, job: Box<dyn FnOnce() + Send>) {
+    fn run_after(&self, _ends: Vec<End<Self>>, job: Box<dyn FnOnce() + Send>) {
         job();
     }
 

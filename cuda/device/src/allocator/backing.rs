@@ -8,6 +8,15 @@ use std::sync::Arc;
 
 use tfrt_host::Diagnostic;
 
+/// The end of what is queued on a stream.
+pub enum End<B: Backing + ?Sized> {
+    /// It is where this fence is.
+    Fence(Arc<B::Fence>),
+    /// No fence could be recorded there; the stream is idle when it is reached. Nothing is queued
+    /// on the stream afterwards.
+    Unmarked(B::Stream),
+}
+
 /// A source of device memory and of fences on streams.
 ///
 /// The allocator calls it while it holds its lock, so an implementation must not call the allocator
@@ -74,9 +83,9 @@ pub trait Backing: Send + Sync + 'static {
     /// not wait.
     fn when_reached(&self, fence: &Self::Fence, then: Box<dyn FnOnce() + Send>);
 
-    /// Calls `job`, which releases memory and may wait for the device, when all fences are reached
-    /// or the device has failed. Does not wait.
-    fn run_after(&self, fences: Vec<Arc<Self::Fence>>, job: Box<dyn FnOnce() + Send>);
+    /// Calls `job`, which releases memory and may wait for the device, when all ends are reached or
+    /// the device has failed. Does not wait.
+    fn run_after(&self, ends: Vec<End<Self>>, job: Box<dyn FnOnce() + Send>);
 
     /// Releases memory that the device's libraries cache, unless that could not serve a request of
     /// `bytes` bytes anyway. Returns whether there was any. It may still be on its way to the

@@ -55,7 +55,7 @@ use std::sync::{Arc, Weak, mpsc};
 use parking_lot::{Mutex, MutexGuard};
 use tfrt_host::{Diagnostic, ErrorCode};
 
-pub use backing::{Backing, Pages};
+pub use backing::{Backing, End, Pages};
 pub use origin::Origin;
 pub use page::write_timeline;
 pub use statistics::Statistics;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use tfrt_host::{Diagnostic, ErrorCode};
 
-use super::backing::Backing;
+use super::backing::{Backing, End};
 use super::blocks::{Kind, NONE, State};
 use super::origin::Origin;
 use super::out_of_memory::out_of_memory;
@@ -532,13 +532,10 @@ impl<B: Backing> Pool<B> {
         self.release_down_to(0)
     }
 
-    /// Returns fences after all unfinished work, as far as the device can still record any.
-    pub(super) fn ends(&mut self) -> Vec<Arc<B::Fence>> {
+    /// Returns the ends of all unfinished work.
+    pub(super) fn ends(&mut self) -> Vec<End<B>> {
         let (streams, backing) = (&mut self.streams, &*self.backing);
-        let slots = streams.slots();
-        slots
-            .filter_map(|slot| streams.end(backing, slot).unwrap_or_else(|_| streams.last_fence(slot)))
-            .collect()
+        streams.slots().filter_map(|slot| streams.end(backing, slot)).collect()
     }
 
     /// Releases everything, live or not. All streams are done.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use tfrt_host::Diagnostic;
 
-use super::backing::Backing;
+use super::backing::{Backing, End};
 use super::bins::Bins;
 use super::blocks::{BlockTable, Kind};
 use super::free_list::FreeList;
@@ -37,6 +37,8 @@ struct Fence<F> {
 /// A stream, or a forgotten stream whose last fence may not be reached yet.
 struct Slot<B: Backing> {
     stream: Option<B::Stream>,
+    /// A forgotten stream whose last fence could not be recorded.
+    unmarked: Option<B::Stream>,
     /// The free blocks that the stream used last: in bins the latest released, and the others by
     /// kind.
     bins: Bins,
@@ -146,12 +148,14 @@ impl<B: Backing> Streams<B> {
         let slot = match self.slots.iter().position(idle) {
             Some(slot) => {
                 self.slots[slot].stream = Some(stream.clone());
+                self.slots[slot].unmarked = None;
                 self.slots[slot].waited.clear();
                 slot as u32
             }
             None => {
                 self.slots.push(Slot {
                     stream: Some(stream.clone()),
+                    unmarked: None,
                     bins: Bins::new(),
                     free: [FreeList::new(), FreeList::new()],
                     point: 0,
@@ -175,7 +179,9 @@ impl<B: Backing> Streams<B> {
         let recorded =
             if self.is_done(backing, slot) { Ok(()) } else { self.record(backing, slot).map(drop) };
         self.by_stream.remove(stream);
-        self.slot_mut(slot).stream = None;
+        let slot = self.slot_mut(slot);
+        slot.stream = None;
+        slot.unmarked = recorded.is_err().then(|| stream.clone());
         recorded
     }
 
@@ -255,7 +261,7 @@ impl<B: Backing> Streams<B> {
     }
 
     /// Returns the last outstanding fence of the stream, if any.
-    pub(super) fn last_fence(&self, slot: u32) -> Option<Arc<B::Fence>> {
+    fn last_fence(&self, slot: u32) -> Option<Arc<B::Fence>> {
         self.slot(slot).fences.back().map(|fence| fence.fence.clone())
     }
 
@@ -314,14 +320,24 @@ impl<B: Backing> Streams<B> {
         slot.reached == slot.point
     }
 
-    /// Returns a fence after all work queued on the stream, unless that work is done.
-    pub(super) fn end(&mut self, backing: &B, slot: u32) -> Result<Option<Arc<B::Fence>>, Diagnostic> {
+    /// Returns the end of all work queued on the stream, unless that work is done.
+    pub(super) fn end(&mut self, backing: &B, slot: u32) -> Option<End<B>> {
         if self.slot(slot).stream.is_some() {
             self.slot_mut(slot).point += 1;
         }
         if self.is_done(backing, slot) {
-            return Ok(None);
+            return None;
         }
+        match self.fence_at_end(backing, slot) {
+            Ok(fence) => fence.map(End::Fence),
+            Err(_) => {
+                let Slot { stream, unmarked, .. } = self.slot(slot);
+                stream.as_ref().or(unmarked.as_ref()).cloned().map(End::Unmarked)
+            }
+        }
+    }
+
+    fn fence_at_end(&mut self, backing: &B, slot: u32) -> Result<Option<Arc<B::Fence>>, Diagnostic> {
         let mark = Mark { stream: slot, point: self.slot(slot).point };
         let fence = self.fence(backing, mark)?.fence.clone();
         self.poll(backing, slot)?;

@@ -266,6 +266,24 @@ fn clearing_the_cache_gives_everything_back() {
 }
 
 #[test]
+fn memory_outlives_work_that_no_fence_can_mark() {
+    for is_forgotten in [false, true] {
+        let (device, allocator) = allocator(8 * MIB);
+        let a = get(&allocator, 3, MIB);
+        device.queue_use(3, &a);
+        allocator.free(a).unwrap();
+        // The next call, which records the fence, fails.
+        device.fail(device.calls() + 1, device.calls() + 2);
+        if is_forgotten {
+            assert_eq!(allocator.forget_stream(&3).unwrap_err().code, ErrorCode::DeviceLost);
+        }
+        // The device checks that nothing uses what is freed.
+        drop(allocator);
+        assert_eq!((device.records(), device.reserved()), (0, 0));
+    }
+}
+
+#[test]
 fn recordings_tell_the_story() {
     let (_, allocator) = allocator(8 * MIB);
     allocator.start_recording();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tfrt_host::Diagnostic;
 
-use super::completion::SharedContext;
+use super::completion::{SharedContext, release_later};
 use super::stream::StreamRef;
-use crate::allocator::{Backing, Pages};
+use crate::allocator::{Backing, End, Pages};
 use crate::error::Result;
 use crate::hal::{Erased, EventOptions, Teardown};
 
@@ -93,8 +93,8 @@ impl Backing for HalBacking {
         }
     }
 
-    fn run_after(&self, fences: Vec<Arc<Arc<Fence>>>, job: Box<dyn FnOnce() + Send>) {
-        /// Hands over the job when the last waiter for a fence is gone.
+    fn run_after(&self, ends: Vec<End<Self>>, job: Box<dyn FnOnce() + Send>) {
+        /// Hands over the job when the last waiter for an end is gone.
         struct Last(Mutex<Option<Box<dyn FnOnce() + Send>>>, Teardown);
         impl Drop for Last {
             fn drop(&mut self) {
@@ -109,9 +109,13 @@ impl Backing for HalBacking {
             drop(promised);
         });
         let last = Arc::new(Last(Mutex::new(Some(job)), self.teardown.clone()));
-        for fence in fences {
+        for end in ends {
             let last = last.clone();
-            self.when_reached(&fence, Box::new(move || drop(last)));
+            let reached = Box::new(move || drop(last));
+            match end {
+                End::Fence(fence) => self.when_reached(&fence, reached),
+                End::Unmarked(stream) => release_later(&self.hal, &self.teardown, &stream, reached),
+            }
         }
     }
 

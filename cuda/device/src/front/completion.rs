@@ -89,6 +89,34 @@ pub(super) struct Completions {
     me: Weak<Completions>,
 }
 
+/// Releases resources of work that no event marks. They are released at the next point of the
+/// stream that can be recorded, or earlier if the stream is found idle.
+pub(super) fn release_later(hal: &SharedContext, teardown: &Teardown, stream: &StreamRef, release: Release) {
+    let (hal, stream) = (hal.clone(), stream.clone());
+    let (mut release, mut mark) = (Some(release), None);
+    teardown.hand_over_until(move || {
+        if mark.is_none() {
+            mark = stream.fence().ok();
+        }
+        let is_done = match &mark {
+            Some(fence) => fence.query(),
+            None => stream.query(),
+        };
+        if let Err(_failed) = &is_done {
+            // The device may still be busy.
+            drop(match &mark {
+                Some(fence) => fence.synchronize(),
+                None => hal.synchronize_stream(stream.hal()),
+            });
+        }
+        let is_done = is_done.unwrap_or(true);
+        if is_done && let Some(release) = release.take() {
+            release();
+        }
+        is_done
+    });
+}
+
 /// The most events that are kept for reuse.
 const MAX_SPARE: usize = 64;
 
@@ -120,38 +148,10 @@ impl Completions {
         let queued = self.queue(stream, release, tell);
         queued.map_err(|(error, release)| {
             if let Some(release) = release {
-                self.release_later(stream, release);
+                release_later(&self.hal, &self.teardown, stream, release);
             }
             error
         })
-    }
-
-    /// Releases resources of work that no event marks. They are released at the next point of the
-    /// stream that can be recorded, or earlier if the stream is found idle.
-    fn release_later(&self, stream: &StreamRef, release: Release) {
-        let (hal, stream) = (self.hal.clone(), stream.clone());
-        let (mut release, mut mark) = (Some(release), None);
-        self.teardown.hand_over_until(move || {
-            if mark.is_none() {
-                mark = stream.fence().ok();
-            }
-            let is_done = match &mark {
-                Some(fence) => fence.query(),
-                None => stream.query(),
-            };
-            if let Err(_failed) = &is_done {
-                // The device may still be busy.
-                drop(match &mark {
-                    Some(fence) => fence.synchronize(),
-                    None => hal.synchronize_stream(stream.hal()),
-                });
-            }
-            let is_done = is_done.unwrap_or(true);
-            if is_done && let Some(release) = release.take() {
-                release();
-            }
-            is_done
-        });
     }
 
     fn queue(

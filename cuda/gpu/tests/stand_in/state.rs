@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use parking_lot::{Condvar, Mutex};
@@ -23,6 +23,8 @@ pub(crate) type Answer<T = ()> = Result<T, c_int>;
 pub(crate) const DEVICES: usize = 2;
 /// The size of each device's memory, in bytes.
 pub(crate) const DEVICE_BYTES: usize = 4 << 30;
+/// What a context allocates for itself at its first launch, and keeps, as drivers do.
+const DRIVER_BYTES: usize = 24 << 20;
 
 /// Ends the process because the backend broke a rule. Returning an error would not be enough,
 /// because the backend ignores errors where it cannot return them.
@@ -42,6 +44,8 @@ pub(crate) struct Context {
     pub(crate) device: usize,
     retained: AtomicUsize,
     failure: Mutex<Option<c_int>>,
+    /// Whether a kernel was launched.
+    launched: AtomicBool,
     /// The amount of unfinished work, including that of destroyed streams.
     queued: Mutex<usize>,
     done: Condvar,
@@ -111,11 +115,21 @@ impl Context {
                         "a context is released with {left:?}, {blocks} blocks of memory, or pages left"
                     ));
                 }
-                // The next retain starts with a working context.
-                *self.failure.lock() = None;
+                // What a fault broke stays broken for as long as the process.
+                self.launched.store(false, Ordering::SeqCst);
             }
             _ => {}
         }
+    }
+
+    /// Notes that a kernel was launched.
+    pub(crate) fn launch(&self) {
+        self.launched.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns the size of what the driver has allocated for itself.
+    fn own_bytes(&self) -> usize {
+        if self.launched.load(Ordering::SeqCst) { DRIVER_BYTES } else { 0 }
     }
 
     /// Notes that work was queued.
@@ -255,7 +269,8 @@ pub(crate) fn free_bytes(context: &Context) -> usize {
     let blocks = BLOCKS.lock();
     let used: u64 =
         blocks.values().filter(|block| block.device == context.device).map(|block| block.bytes).sum();
-    DEVICE_BYTES.saturating_sub((used + paging::used_bytes(context.device)) as usize)
+    let used = (used + paging::used_bytes(context.device)) as usize;
+    DEVICE_BYTES.saturating_sub(used + context.own_bytes())
 }
 
 pub(crate) fn free(address: u64) -> Answer {

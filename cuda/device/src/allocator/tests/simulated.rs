@@ -2,12 +2,11 @@
 //! memory that is used by two.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tfrt_host::{Diagnostic, ErrorCode};
 
-use super::super::{Allocation, Backing, Pages};
+use super::super::{Allocation, Backing, End, Pages};
 
 /// The size of a page in bytes.
 const PAGE: u64 = 2 << 20;
@@ -325,9 +324,12 @@ impl Backing for Simulated {
         Ok(())
     }
 
-    fn run_after(&self, fences: Vec<Arc<usize>>, job: Callback) {
-        for fence in fences {
-            drop(self.synchronize(&fence));
+    fn run_after(&self, ends: Vec<End<Self>>, job: Callback) {
+        for end in ends {
+            match end {
+                End::Fence(fence) => drop(self.synchronize(&fence)),
+                End::Unmarked(stream) => while !self.is_idle(&stream) && self.step_all() {},
+            }
         }
         job();
     }

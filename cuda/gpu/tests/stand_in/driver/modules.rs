@@ -162,7 +162,7 @@ entry_points! {
         parameters: *const *const c_void,
         extra: *const c_void,
     ) {
-        Context::working("cuLaunchKernelEx")?;
+        Context::working("cuLaunchKernelEx")?.launch();
         let function = own::<Function>(function, "cuLaunchKernelEx");
         // SAFETY: the caller's configuration is valid for the call.
         let config = unsafe { &*config };

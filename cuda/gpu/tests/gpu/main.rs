@@ -4,8 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(unsafe_code, reason = "calls of the stand-in's C interface")]
 
-#[path = "stand_in/build.rs"]
+#[path = "../stand_in/build.rs"]
 mod build;
+mod faults;
 
 use std::ffi::{CStr, c_char};
 use std::path::Path;
@@ -21,94 +22,15 @@ use tfrt_device::front::{
     BlasHandle, Context, DeviceBuffer, DnnHandle, DnnTensor, Event, GemmArguments, Matrix, Platform, Stream,
 };
 use tfrt_device::hal::{
-    Activation, ActivationMode, Collective, Convolution, Dim3, EventOptions, LaunchConfig, NanPropagation,
-    Pattern, ReduceOp, Scaling, StreamOptions, TensorLayout, Transpose,
+    Activation, ActivationMode, Convolution, EventOptions, NanPropagation, Pattern, Scaling, StreamOptions,
+    TensorLayout, Transpose,
 };
 use tfrt_host::DType;
 use tfrt_host::host_buffer::HostBuffer;
 
-const TRAP: &str = ".version 6.0\n.target sm_35\n.address_size 64\n.visible .entry trap() { trap; ret; }";
-
-/// Calls a collective that the other rank never joins. This makes the context unusable, but no
-/// other context of the device.
-fn wait_in_vain(context: &Context, other: &Context) {
-    let id = context.communicator_id().unwrap();
-    let create = |context: &Context, rank| {
-        context.create_communicator(&id, 2, rank, Duration::from_millis(300)).unwrap()
-    };
-    let (mine, _others) = thread::scope(|scope| {
-        let others = scope.spawn(|| create(other, 1));
-        (create(context, 0), others.join().unwrap())
-    });
-    let stream = context.create_stream(StreamOptions::default()).unwrap();
-    let buffer = context.create_allocator(Options::default()).allocate(&stream, 4, "sum").unwrap();
-    let call = Collective::AllReduce(ReduceOp::Sum);
-    let called = mine.run(&stream, call, DType::F32, 1, Some(&buffer), Some(&buffer));
-    assert_eq!(called.unwrap_err().status, Status::NcclFailed);
-}
-
-/// Runs a faulty kernel that nothing waits for, which makes all contexts of the device unusable.
-fn fault(context: &Context) {
-    let stream = context.create_stream(StreamOptions::default()).unwrap();
-    let function = context.load_module(TRAP.as_bytes()).unwrap().function("trap").unwrap();
-    let one = Dim3::from(1);
-    let config = LaunchConfig { grid: one, block: one, shared_memory_bytes: 0, cooperative: false };
-    stream.launch(&function, &config, &[]).unwrap();
-}
-
-/// A failure of a context is reported once at the end of a program, no matter how many contexts the
-/// device has.
-fn failures_are_told_once() {
-    let platform = Platform::new(tfrt_gpu::find().unwrap());
-    let told = || platform.take_failures().into_iter().map(|failure| failure.status).collect::<Vec<_>>();
-    let context = |ordinal| platform.device(ordinal).unwrap().create_context().unwrap();
-
-    // A failure that the driver does not know, of a context that is gone.
-    let [first, second, elsewhere] = [0, 0, 1].map(context);
-    wait_in_vain(&first, &elsewhere);
-    drop((first, elsewhere));
-    assert_eq!(told(), [Status::NcclFailed]);
-
-    // A failure of all contexts of the device, while they are alive and after that.
-    let third = context(0);
-    fault(&second);
-    assert_eq!(told(), [Status::LaunchFailed]);
-    drop((second, third));
-    assert_eq!(told(), []);
-
-    // A failure of all contexts, where the one that caused it is destroyed first.
-    let [first, second] = [0, 0].map(context);
-    fault(&first);
-    drop(first);
-    drop(second);
-    assert_eq!(told(), [Status::LaunchFailed]);
-}
-
-/// After a fault, the driver returns it from every call. Each of these errors names the launch that
-/// caused it, and no work that had finished before.
-fn failures_name_the_launch_that_caused_them() {
-    let platform = Platform::new(tfrt_gpu::find().unwrap());
-    let context = platform.device(0).unwrap().create_context().unwrap();
-    let products = Products::new(&context);
-    products.queue();
-    products.stream.synchronize().unwrap();
-    fault(&context);
-    let error = loop {
-        match products.stream.synchronize() {
-            Ok(()) => thread::sleep(Duration::from_millis(1)),
-            Err(error) => break error,
-        }
-    };
-    let later = context.create_stream(StreamOptions::default()).err().unwrap();
-    for error in [error, later, context.failure().unwrap()] {
-        assert!(error.detail.ends_with("in the launch of 'trap'"), "{error}");
-    }
-    // Another device and its context are not affected.
-    let elsewhere = Products::new(&platform.device(1).unwrap().create_context().unwrap());
-    elsewhere.queue();
-    elsewhere.stream.synchronize().unwrap();
-    assert_eq!(platform.take_failures().len(), 1);
-}
+use faults::{
+    failures_are_told_once, failures_name_the_launch_that_caused_them, faults_stay_with_the_process,
+};
 
 /// If the host must not touch unified memory while work is running, allocating it fails.
 fn unified_memory_is_refused_where_the_host_must_wait() {
@@ -549,47 +471,58 @@ fn the_fastest_engine_is_taken(folder: &Path) {
     }
 }
 
-/// The driver is searched for once in a process, so the test runs itself in a process that finds
-/// the stand-in.
+/// What runs without a fault, in one process.
+fn calm() {
+    for (in_segments, are_of_another_context) in [(true, false), (true, true), (false, false), (false, true)]
+    {
+        idle_workspaces_are_given_whatever_else_goes_on(in_segments, are_of_another_context);
+    }
+    workspaces_go_behind_their_work();
+    long_work_delays_nobody_elses_memory();
+    unmarked_work_delays_nobody_elses_memory();
+    unmarked_work_leaves_captures_alone();
+    launches_of_a_graph_share_an_event();
+    memory_without_a_known_last_use_is_kept();
+    the_fastest_engine_is_taken(Path::new(&std::env::var_os(CACHE).unwrap()));
+    a_repeated_convolution_is_one_call();
+    f32_is_rounded_where_tf32_is_allowed();
+    unified_memory_is_refused_where_the_host_must_wait();
+}
+
+/// The folder in which the plans of convolutions are kept.
+const CACHE: &str = "TFRT_CACHE_DIR";
+
+/// What runs in a process of its own: its name, whether the driver refuses pages, and itself. A
+/// fault stays with its process.
+const PROCESSES: &[(&str, bool, fn())] = &[
+    ("calm", false, calm),
+    ("segments", true, memory_comes_in_segments_where_pages_are_refused),
+    ("told once", false, failures_are_told_once),
+    ("stay", false, faults_stay_with_the_process),
+    ("named", false, failures_name_the_launch_that_caused_them),
+];
+
+/// The driver is searched for once in a process, so the test runs itself in processes that find the
+/// stand-in.
 #[test]
 fn over_the_stand_in() {
-    const CALLED: &str = "TFRT_TEST_ON_THE_STAND_IN";
-    const REFUSES_PAGES: &str = "TFRT_STAND_IN_REFUSES_PAGES";
-    const CACHE: &str = "TFRT_CACHE_DIR";
-    if std::env::var_os(CALLED).is_some() && std::env::var_os(REFUSES_PAGES).is_some() {
-        return memory_comes_in_segments_where_pages_are_refused();
-    }
-    if std::env::var_os(CALLED).is_some() {
-        for (in_segments, are_of_another_context) in
-            [(true, false), (true, true), (false, false), (false, true)]
-        {
-            idle_workspaces_are_given_whatever_else_goes_on(in_segments, are_of_another_context);
-        }
-        workspaces_go_behind_their_work();
-        long_work_delays_nobody_elses_memory();
-        unmarked_work_delays_nobody_elses_memory();
-        unmarked_work_leaves_captures_alone();
-        launches_of_a_graph_share_an_event();
-        memory_without_a_known_last_use_is_kept();
-        failures_are_told_once();
-        the_fastest_engine_is_taken(Path::new(&std::env::var_os(CACHE).unwrap()));
-        a_repeated_convolution_is_one_call();
-        f32_is_rounded_where_tf32_is_allowed();
-        failures_name_the_launch_that_caused_them();
-        return unified_memory_is_refused_where_the_host_must_wait();
+    const PROCESS: &str = "TFRT_TEST_ON_THE_STAND_IN";
+    if let Some(process) = std::env::var_os(PROCESS) {
+        let (_, _, run) = PROCESSES.iter().find(|(name, ..)| *name == process).unwrap();
+        return run();
     }
     let libraries = build::libraries().unwrap();
-    for refuses_pages in [false, true] {
+    for (name, refuses_pages, _) in PROCESSES {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let command = build::found_in(&mut command, libraries.path());
-        if refuses_pages {
-            command.env(REFUSES_PAGES, "1");
+        if *refuses_pages {
+            command.env("TFRT_STAND_IN_REFUSES_PAGES", "1");
         }
         let plans = tempfile::tempdir().unwrap();
         command.env(CACHE, plans.path()).env("TFRT_STAND_IN_SLOW_ENGINE", "1");
-        let output = command.env(CALLED, "1").args(["--exact", "over_the_stand_in"]).output().unwrap();
+        let output = command.env(PROCESS, name).args(["--exact", "over_the_stand_in"]).output().unwrap();
         let (text, errors) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+        assert!(output.status.success() && text.contains("1 passed"), "{name}: {text}\n{errors}");
     }
 }
