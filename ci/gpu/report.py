@@ -75,7 +75,9 @@ class Page:
         if not rows:
             return
         most = max(max(value, high) for _, value, _, high in rows) or 1
-        height, left, width = 22, 190, 520
+        height, width = 22, 520
+        # A letter is about 7 pixels wide.
+        left = 16 + 7 * max(len(name) for name, *_ in rows)
         parts = [f'<svg width="{left + width + 130}" height="{height * len(rows) + 28}" role="img"><text x="0" y="14" font-weight="600">{html.escape(title)}</text>']
         for index, (name, value, low, high) in enumerate(rows):
             y = 24 + index * height

@@ -116,6 +116,27 @@ fn measuring_keeps_calls_in_flight_and_shows_where_time_goes() {
 }
 
 #[test]
+fn measuring_launches_graphs_and_makes_calls_ahead_of_their_results() {
+    let model = model();
+    let path = model.to_str().expect("a path");
+    let bench = ["bench", path, "--input-shape", "batch=8", "--calls", "12", "--warm-up", "0", "--json"];
+    let measured = |options: &[&str]| {
+        let text = output(&[&bench[..], options].concat());
+        let figures: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        figures["calls"].clone()
+    };
+    for graph in [&["--device", "cpu"][..], &["--device", "cpu", "--graph"]] {
+        assert_eq!(measured(graph), 12, "{graph:?}");
+        assert_eq!(measured(&[graph, &["--pipeline", "--concurrency", "4"]].concat()), 12, "{graph:?}");
+    }
+    // One launch of the graph a call, and its results.
+    let run = ["run", path, "--input-shape", "batch=8", "-i", "x=8x3xf32=random(1)", "--device", "cpu"];
+    assert_eq!(output(&[&run[..], &["--graph"]].concat()), output(&run));
+    let profile = output(&[&bench[..8], &["--device", "cpu", "--graph", "--profile"]].concat());
+    assert!(profile.contains("tfrt_cuda.graph.launch"), "{profile}");
+}
+
+#[test]
 fn each_step_of_the_compiler_can_be_seen() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = folder.path().join("graph.mlir");
