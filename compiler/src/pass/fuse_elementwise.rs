@@ -70,7 +70,10 @@ fn function(rewriter: &Rewriter<'_>, op: OpId) -> Option<(String, Option<f32>)> 
             let slope = operation.attr("alpha").map_or(Some(0.2), Attribute::as_f64)?;
             Some((name.to_owned(), Some(slope as f32)))
         }
-        "Gelu" => (!rewriter.flag(op, "approximate")).then(|| (name.to_owned(), None)),
+        "Gelu" => {
+            let name = if rewriter.flag(op, "approximate") { "GeluTanh" } else { "Gelu" };
+            Some((name.to_owned(), None))
+        }
         "Pow" => {
             let exponent = number(rewriter, operation.operands[1], usize::MAX)?;
             (exponent == 2.0).then(|| ("Square".to_owned(), None))
@@ -124,7 +127,9 @@ fn fuse(rewriter: &mut Rewriter<'_>, root: OpId) -> Option<()> {
     let result = rewriter.result(root)?;
     let (ty, rank) = (rewriter.graph.module.value_type(result).clone(), rewriter.ty(result)?.rank()?);
     let members = cluster(rewriter, root)?;
-    if members.len() < 2 && !follows_convolution(rewriter, root) {
+    // The op itself is computed in double precision.
+    let is_alone = members.len() < 2 && rewriter.op(root).name != "tf.Gelu";
+    if is_alone && !follows_convolution(rewriter, root) {
         return use_square(rewriter, root);
     }
     let (mut arguments, mut steps) = (Vec::<ValueId>::new(), Vec::new());

@@ -10,6 +10,7 @@ pub mod functionalize;
 mod fuse_attention;
 mod fuse_convolution;
 mod fuse_elementwise;
+mod fuse_gelu;
 mod fuse_product;
 mod lay_out_filters;
 mod narrow;
@@ -113,6 +114,11 @@ pub const PASSES: &[Pass] = &[
         name: NARROW_TO_BF16,
         summary: "Compute products and convolutions of f32 in bf16, with --precision=bf16",
         run: narrow::to_bf16,
+    },
+    Pass {
+        name: "fuse-gelu",
+        summary: "Make one op of Gaussian error linear units, which exporters write in parts",
+        run: fuse_gelu::run,
     },
     Pass {
         name: FUSE_ATTENTION,

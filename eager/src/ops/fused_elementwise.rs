@@ -37,6 +37,7 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("Exp", Function::Exp),
     ("Floor", Function::Floor),
     ("Gelu", Function::Gelu),
+    ("GeluTanh", Function::GeluTanh),
     ("Log", Function::Log),
     ("Neg", Function::Neg),
     ("Reciprocal", Function::Reciprocal),

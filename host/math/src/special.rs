@@ -62,6 +62,15 @@ pub(crate) fn gelu_f32(x: f32) -> f32 {
     x * if x < 0.0 { tail } else { 1.0 - tail }
 }
 
+/// `x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`, which approximates [`gelu_f32`].
+#[inline(always)]
+pub(crate) fn gelu_tanh_f32(x: f32) -> f32 {
+    /// `2 · √(2/π)`.
+    const DOUBLED: f32 = 1.595_769;
+    // The half of one and a hyperbolic tangent is a logistic function.
+    x / (1.0 + exp_f32(-DOUBLED * (x + 0.044_715 * x * x * x)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +90,9 @@ mod tests {
             let exact = 0.5 * wide * libm::erfc(-wide * std::f64::consts::FRAC_1_SQRT_2);
             let error = (f64::from(gelu_f32(x)) - exact).abs();
             assert!(error <= 3e-7 * wide.abs().max(1e-3), "gelu({x})");
+            let inner = (2.0 / std::f64::consts::PI).sqrt() * (wide + 0.044715 * wide.powi(3));
+            let error = (f64::from(gelu_tanh_f32(x)) - 0.5 * wide * (1.0 + inner.tanh())).abs();
+            assert!(error <= 1e-6 * wide.abs().max(1e-3), "gelu_tanh({x})");
         }
     }
 

@@ -38,6 +38,7 @@ fn kernel(function: Function) -> Kernel {
         Function::Exp => Unary::Exp,
         Function::Floor => Unary::Floor,
         Function::Gelu => Unary::Gelu,
+        Function::GeluTanh => Unary::GeluTanh,
         Function::Log => Unary::Log,
         Function::Neg => Unary::Neg,
         Function::Reciprocal => Unary::Reciprocal,

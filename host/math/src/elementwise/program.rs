@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::stage::{Loop, Sigmoid, Stage, stages};
 use super::{BinaryLoop, UnaryLoop, ops};
 use crate::shape::{element_count, row_major_strides};
-use crate::special::{erf_f32, gelu_f32};
+use crate::special::{erf_f32, gelu_f32, gelu_tanh_f32};
 use crate::{Float, Number, ShapeError, broadcast_shapes};
 
 /// The number of elements that are computed at a time.
@@ -37,6 +37,8 @@ pub enum Function {
     Exp,
     Floor,
     Gelu,
+    /// The approximation of `Gelu` by a hyperbolic tangent.
+    GeluTanh,
     Log,
     Neg,
     Reciprocal,
@@ -70,7 +72,7 @@ impl Function {
     fn cost(self) -> usize {
         match self {
             Self::Erf | Self::Gelu | Self::Log => 16,
-            Self::Exp | Self::Sigmoid | Self::Tanh => 6,
+            Self::Exp | Self::GeluTanh | Self::Sigmoid | Self::Tanh => 6,
             _ => 1,
         }
     }
@@ -225,6 +227,7 @@ fn map(function: Function, x: Lane<'_>, out: &mut [f32]) {
         Exp => Float::exp;
         Floor => f32::floor;
         Gelu => gelu_f32;
+        GeluTanh => gelu_tanh_f32;
         Log => Float::ln;
         Neg => |x: f32| -x;
         Reciprocal => ops::reciprocal::<f32>;
