@@ -36,11 +36,11 @@ fn shape(pooling: &Pooling, x: &Owned) -> Result<PoolShape> {
     })
 }
 
-/// Returns the images, copied if they are in the ranges `written`. If NaN must not propagate, it is
-/// replaced by the least number.
-fn images<W: Work>(run: &Run<'_>, pooling: &Pooling, x: &Owned, written: &[(u64, u64)]) -> Result<Input<W>> {
-    if pooling.nan == NanPropagation::Propagate || !is_max(pooling) {
-        return x.images(run, written);
+/// Returns the images for a search of maxima. If NaN must not propagate, it is replaced by the least
+/// number.
+fn images<W: Work>(run: &Run<'_>, pooling: &Pooling, x: &Owned) -> Result<Input<W>> {
+    if pooling.nan == NanPropagation::Propagate {
+        return x.images(run, &[]);
     }
     let mut images = x.load::<W>(run)?;
     images.iter_mut().filter(|e| e.is_nan()).for_each(|e| *e = W::LOWEST);
@@ -59,10 +59,14 @@ pub(super) fn forward<W: Work>(
     y: &Owned,
 ) -> Result<()> {
     let (shape, parallel, written) = (shape(pooling, x)?, &run.shared.pool, y.write());
-    let images = images::<W>(run, pooling, x, &[(written.address, written.bytes)])?;
+    let images = x.images::<W>(run, &[(written.address, written.bytes)])?;
     let compute = |result: &mut [W]| {
         if is_max(pooling) {
-            return MaxPool::<W>::new(&shape)?.run(parallel, images.get(), result);
+            let plan = match pooling.nan {
+                NanPropagation::NotPropagate => MaxPool::<W>::of_numbers(&shape)?,
+                NanPropagation::Propagate => MaxPool::<W>::new(&shape)?,
+            };
+            return plan.run(parallel, images.get(), result);
         }
         let counts_padding = pooling.mode == PoolingMode::AverageIncludePadding;
         AvgPool::<W>::new(&shape, counts_padding)?.run(parallel, images.get(), result)
@@ -91,7 +95,7 @@ pub(super) fn backward<W: Work>(
     let mut result = vec![W::ZERO; dx.layout.elements() as usize];
     let parallel = &run.shared.pool;
     if is_max(pooling) {
-        let images = images::<W>(run, pooling, x, &[])?;
+        let images = images::<W>(run, pooling, x)?;
         let (mut maxima, mut positions) = (vec![W::ZERO; gradient.len()], vec![0u32; gradient.len()]);
         let winners = MaxPoolWithArgmax::<W>::new(&shape).map_err(shape_error)?;
         winners.run(parallel, images.get(), (&mut maxima[..], &mut positions[..])).map_err(shape_error)?;

@@ -8,7 +8,10 @@ use crate::{AttrSpec, attr};
 use smallvec::smallvec;
 use tfrt_device::{
     front::DnnTensor,
-    hal::{Activation as DnnActivation, ActivationMode, Convolution, NanPropagation, Scaling, TensorLayout},
+    hal::{
+        Activation as DnnActivation, ActivationMode, Convolution, NanPropagation, Pooling, PoolingMode,
+        Scaling, TensorLayout,
+    },
 };
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_launch::{Activation, Affine, Binary, FilterChannels, PoolingWindow, Unary, WindowPosition};
@@ -312,26 +315,69 @@ fn images_under(
     call.allocate_as(&TensorMetadata::new(dtype, TensorShape::new(&[batch, rows, columns, channels])?))
 }
 
+/// Queues a pooling of f32 by the DNN library, if the device has one and both sides are padded
+/// alike. Returns whether it does. Where no number is under a window, narrow types have another
+/// least number than the library gives.
+fn pool_by_library(
+    call: &DeviceCall<'_>,
+    (mode, shape): (PoolingMode, &PoolShape),
+    [x, y]: [&DeviceTensor; 2],
+) -> DeviceOpResult<bool> {
+    let output = shape.output().map_err(|error| invalid(error.to_string()))?;
+    let [top, bottom, left, right] =
+        paddings(shape.padding, shape.input, output, shape.window, shape.strides);
+    let follows = |input: usize, window: usize, padding: usize, stride: usize, output: usize| {
+        let padded = (input + 2 * padding).checked_sub(window);
+        padded.is_some_and(|rest| rest / stride + 1 == output) && padding < window
+    };
+    let has_such_windows = (top, left) == (bottom, right)
+        && follows(shape.input.height, shape.window.height, top, shape.strides.height, output.height)
+        && follows(shape.input.width, shape.window.width, left, shape.strides.width, output.width);
+    if !has_such_windows || count(x) == 0 || x.dtype() != DType::F32 {
+        return Ok(false);
+    }
+    let Ok(library) = call.queue.dnn() else { return Ok(false) };
+    let both = |extent: Extent2| vec![extent.height as u64, extent.width as u64];
+    let pooling = Pooling {
+        mode,
+        // Of numbers, as the kernel.
+        nan: NanPropagation::NotPropagate,
+        window: both(shape.window),
+        padding: vec![top as u64, left as u64],
+        strides: both(shape.strides),
+    };
+    let (of_x, of_y) = (images(x)?, images(y)?);
+    let (from, to) = (DnnTensor::new(&of_x, x.buffer()), DnnTensor::new(&of_y, y.buffer()));
+    library.pooling_forward(&pooling, Scaling::ONE, from, to)?;
+    Ok(true)
+}
+
 fn max_pool(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
-    let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
+    let (shape, _) = pooling(call.attrs, x.shape())?;
+    let window = pooling_window(&shape)?;
     if let (0, Some(least)) = (count(x), least_of_narrow(x.dtype())) {
         // Windows without pixels.
         return Ok(constant(call, call.result(0)?, least)?.into());
     }
     let known = to_nhwc(call, &ordered(call, x)?)?;
     let y = pooled(call, &window, known.dtype())?;
-    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.max_pool_of_numbers(stream, y.dtype(), y.buffer(), known.buffer(), &window)?;
+    if !pool_by_library(call, (PoolingMode::Max, &shape), [&known, &y])? {
+        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+        kernels.max_pool_of_numbers(stream, y.dtype(), y.buffer(), known.buffer(), &window)?;
+    }
     Ok(from_nhwc(call, from_ordered(call, &y, x.dtype())?)?.into())
 }
 
 fn average_pool(call: &DeviceCall<'_>) -> Queued {
     let [x] = call.tensors()?;
-    let window = pooling_window(&pooling(call.attrs, x.shape())?.0)?;
+    let (shape, _) = pooling(call.attrs, x.shape())?;
+    let window = pooling_window(&shape)?;
     let (x, y) = (to_nhwc(call, x)?, pooled(call, &window, x.dtype())?);
-    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.average_pool(stream, x.dtype(), y.buffer(), x.buffer(), false, &window)?;
+    if !pool_by_library(call, (PoolingMode::AverageExcludePadding, &shape), [&x, &y])? {
+        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+        kernels.average_pool(stream, x.dtype(), y.buffer(), x.buffer(), false, &window)?;
+    }
     Ok(from_nhwc(call, y)?.into())
 }
 
