@@ -75,6 +75,10 @@ impl Pace {
 /// longer than many waits for a device.
 pub(super) fn sleep_exactly() {
     const SLACK_NS: libc::c_ulong = 1;
+    if cfg!(miri) {
+        // It does not know this option.
+        return;
+    }
     // SAFETY: this option takes a number and concerns the calling thread alone. If it is refused,
     // sleeps take longer.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, SLACK_NS) };
