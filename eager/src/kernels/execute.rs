@@ -82,7 +82,18 @@ impl Form {
     ) -> Result<(Results, Option<AsyncValueRef<Chain>>), Diagnostic> {
         let cx = frame.context();
         let op = self.op(frame)?;
-        let attrs = self.attrs(frame)?;
+        let made;
+        let attrs = match frame.prepared() {
+            Some(attrs) => attrs,
+            None => {
+                made = self.attrs(frame)?;
+                // Tensors are not kept, because they are memory of the host that runs the program.
+                if made.has_no_tensors() {
+                    frame.prepare::<OpAttrs>(made.clone());
+                }
+                &made
+            }
+        };
         let fixed = 1 + usize::from(self.chained);
         let mut chain = self.chained.then(|| AsyncValueRef::from_untyped(frame.take_argument(1)));
         let mut values = SmallVec::<[_; 4]>::new();
@@ -99,8 +110,7 @@ impl Form {
             });
         }
         let result_count = frame.result_count() - usize::from(self.chained);
-        let results =
-            op.call(OpInvocation { cx, arguments, attrs: &attrs, result_count, chain: chain.as_mut() });
+        let results = op.call(OpInvocation { cx, arguments, attrs, result_count, chain: chain.as_mut() });
         Ok((results, chain))
     }
 

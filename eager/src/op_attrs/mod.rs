@@ -103,6 +103,15 @@ impl OpAttrs {
         self.entries.is_empty()
     }
 
+    /// Returns whether none of them holds a tensor.
+    pub fn has_no_tensors(&self) -> bool {
+        self.entries.iter().all(|entry| match &entry.value {
+            Stored::Dense(_) => false,
+            Stored::Aggregate(elements) => elements.iter().all(Self::has_no_tensors),
+            _ => true,
+        })
+    }
+
     /// Returns all of them, in the order in which they were set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, AttrValue<'_>)> {
         self.entries.iter().map(|entry| (self.text(entry.name), self.value(entry)))

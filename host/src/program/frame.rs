@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "register numbers are verified once, not at every use")]
 
-use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
+use std::{any::Any, marker::PhantomData, ptr::NonNull, sync::Arc};
 
 use super::{AttributeCell, BefFile, FunctionRef, Operand, Plan, Step};
 use crate::{
@@ -192,6 +192,21 @@ impl<'f> KernelFrame<'f> {
     /// Returns all arguments, shared.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = &AsyncValue> {
         self.arguments.iter().map(|&operand| self.registers.get(operand))
+    }
+
+    /// Returns what [`prepare`](Self::prepare) kept for this call of the program.
+    pub fn prepared<T: Any + Send + Sync>(&self) -> Option<&'f T> {
+        self.plan.prepared_of(self.step)?.get()?.downcast_ref()
+    }
+
+    /// Keeps what the kernel makes of its attributes for as long as the program, so that later calls
+    /// need not make it again. Does nothing if there is something already, or if the kernel has no
+    /// attributes.
+    pub fn prepare<T: Any + Send + Sync>(&self, value: T) {
+        if let Some(place) = self.plan.prepared_of(self.step) {
+            // The value of another thread is as good.
+            let _ = place.set(Box::new(value));
+        }
     }
 
     /// Returns a function that the op names: a callee or a region.

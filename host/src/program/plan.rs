@@ -2,7 +2,10 @@
 
 #![expect(unsafe_code, reason = "where a step's operands lie is settled when it is loaded, not at every use")]
 
-use std::sync::Arc;
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
 
 use super::{KernelFn, NativeFn, ScalarFn};
 use crate::async_value::AsyncValue;
@@ -110,6 +113,8 @@ pub(crate) struct Plan {
     /// The operands of all steps. A result marked as last used is never used.
     operands: Vec<Operand>,
     attributes: Vec<AttributeCell>,
+    /// For each attribute, what its kernel has made of it for later calls.
+    prepared: Vec<OnceLock<Box<dyn Any + Send + Sync>>>,
     functions: Vec<u32>,
     pub(crate) register_count: usize,
     /// The registers of the function's arguments, marked as last used if they are never used.
@@ -162,6 +167,11 @@ impl Plan {
         &self.attributes[step.attributes as usize..][..step.attribute_count as usize]
     }
 
+    /// Returns the place for what a step's kernel makes of its attributes, if it has any.
+    pub(crate) fn prepared_of(&self, step: &Step) -> Option<&OnceLock<Box<dyn Any + Send + Sync>>> {
+        self.prepared.get(step.attributes as usize).filter(|_| step.attribute_count > 0)
+    }
+
     pub(crate) fn functions_of(&self, step: &Step) -> &[u32] {
         &self.functions[step.functions as usize..][..step.function_count as usize]
     }
@@ -188,6 +198,7 @@ impl Plan {
     /// Appends an attribute of the next step.
     pub(crate) fn push_attribute(&mut self, attribute: AttributeCell) {
         self.attributes.push(attribute);
+        self.prepared.push(OnceLock::new());
     }
 
     /// Appends a step.
