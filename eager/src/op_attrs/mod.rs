@@ -5,6 +5,7 @@
 //! are cloned.
 
 mod convert;
+mod derived;
 mod print;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{DenseHostTensor, PartialTensorShape};
 
 pub use convert::FromAttr;
+use derived::Derived;
 
 /// Entries kept without the heap.
 const ENTRIES_INLINE: usize = 6;
@@ -27,6 +29,7 @@ pub struct OpAttrs {
     entries: SmallVec<[Entry; ENTRIES_INLINE]>,
     /// Names and plain values, each at the start of a word.
     words: SmallVec<[u64; WORDS_INLINE]>,
+    derived: Derived,
 }
 
 /// Bytes in `words`.
@@ -239,6 +242,7 @@ impl OpAttrs {
         let name = self.push(name.as_bytes());
         let value = store(self);
         self.entries.push(Entry { name, value });
+        self.derived.clear();
         Ok(())
     }
 

@@ -55,7 +55,7 @@ const FUNCTIONS: &[(&str, Function)] = &[
 ///
 /// # Errors
 /// InvalidArgument if a step cannot be parsed or an operand does not exist.
-pub(super) fn program(steps: &str, arguments: usize) -> Result<Program, Diagnostic> {
+fn program(steps: &str, arguments: usize) -> Result<Program, Diagnostic> {
     let step = |text: &str| {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -75,9 +75,15 @@ fn term(word: &str) -> Result<Term, Diagnostic> {
     known.or_else(number).ok_or_else(|| invalid(format!("'{word}' is neither a value nor a number")))
 }
 
-/// Returns the program of a call with `arguments` arguments.
+/// Returns the program of a call with `arguments` arguments. It is read once and kept with the
+/// attributes.
+///
+/// # Errors
+/// InvalidArgument if a step cannot be read or an operand does not exist.
 pub(super) fn program_of(attrs: &OpAttrs, arguments: usize) -> Result<Program, Diagnostic> {
-    program(attrs.required::<&str>(STEPS)?, arguments)
+    let read = |attrs: &OpAttrs| program(attrs.required::<&str>(STEPS)?, arguments);
+    let kept = attrs.derive(read)?;
+    if kept.arguments() == arguments { Ok(kept.clone()) } else { read(attrs) }
 }
 
 fn metadata(call: MetadataCall<'_>) -> Described {

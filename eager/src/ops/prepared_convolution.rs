@@ -15,7 +15,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata
 use super::activation::Activation as Elementwise;
 use super::convolution::{FILTER_LAYOUT, FilterLayout, Kind, WINDOW, convolution};
 use super::fused::check_channels;
-use super::fused_elementwise::{STEPS, program};
+use super::fused_elementwise::{STEPS, program_of};
 use super::support::{Computed, Described, invalid, one};
 use super::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -51,7 +51,7 @@ pub(super) fn steps(attrs: &OpAttrs) -> Result<Option<Program>, Diagnostic> {
         _ if activation(attrs)?.is_some() => {
             Err(invalid(format!("{} takes an activation or steps, but not both", PREPARED.0)))
         }
-        text => program(text, 1).map(Some),
+        _ => program_of(attrs, 1).map(Some),
     }
 }
 

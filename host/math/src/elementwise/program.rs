@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::stage::{Loop, Sigmoid, Stage, stages};
 use super::{BinaryLoop, UnaryLoop, ops};
@@ -98,12 +99,13 @@ pub struct Step {
     pub terms: Vec<Term>,
 }
 
-/// Elementwise functions of arguments and of each other. The last one computes the result.
+/// Elementwise functions of arguments and of each other. The last one computes the result. Cloning
+/// shares them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
     arguments: usize,
-    steps: Vec<Step>,
-    stages: Vec<Stage>,
+    steps: Arc<[Step]>,
+    stages: Arc<[Stage]>,
 }
 
 impl Program {
@@ -125,8 +127,13 @@ impl Program {
                 return Err(ShapeError::Parameter("a step must take what its function needs and is known"));
             }
         }
-        let stages = stages(&steps);
-        Ok(Self { arguments, steps, stages })
+        let stages = stages(&steps).into();
+        Ok(Self { arguments, steps: steps.into(), stages })
+    }
+
+    /// Returns the number of arguments.
+    pub fn arguments(&self) -> usize {
+        self.arguments
     }
 
     /// Returns the steps.
@@ -161,7 +168,7 @@ impl Program {
     /// Computes one piece. `scratch` has room for the results of all steps but the last.
     fn piece(&self, arguments: &[Lane<'_>], out: &mut [f32], scratch: &mut [f32]) {
         let (last, len) = (self.steps.len() - 1, out.len());
-        for stage in &self.stages {
+        for stage in &*self.stages {
             let number = stage.to;
             let (before, after) = scratch.split_at_mut((number * PIECE).min(last * PIECE));
             let to = if number == last { &mut *out } else { &mut after[..len] };
