@@ -8,6 +8,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata
 use super::activation::Activation;
 use super::complex::{C, Field, Wide};
 use super::fused::{Step, channel_vector, fused_leak, names, run_with_steps};
+use super::kept_product::KeptProduct;
 use super::layout::broadcast_moves;
 use super::support::{
     Computed, Described, compute, float_attr, invalid, is_complex, one, product, with_complex, with_float,
@@ -143,6 +144,9 @@ fn matmul(call: CpuCall<'_>) -> Computed {
         if multiply_small::<T>((a, b), flags, &mut out)? {
             return Ok(out.into());
         }
+        if let Some(kept) = KeptProduct::new(&call, (a, b), flags, None)? {
+            return kept.run(&call, a, None, out);
+        }
         multiply(&call, plan::<T>(&call, (a.shape(), b.shape()), flags)?, (a, b), out)
     })
 }
@@ -181,6 +185,11 @@ fn multiply<T: Element + MatMulElement>(
 fn batch_matmul(call: CpuCall<'_>) -> Computed {
     let ([x, y], flags, out) = (call.dense()?, transposed(call.attrs, BATCHED)?, call.allocate_unset(0)?);
     let batch = batch_dims(out.shape()).unwrap_or_default().to_vec();
+    if batch_dims(x.shape()) == Some(&batch)
+        && let Some(kept) = KeptProduct::new(&call, (x, y), flags, None)?
+    {
+        return kept.run(&call, x, None, out);
+    }
     let (x, y) = (spread(&call, x, &batch)?, spread(&call, y, &batch)?);
     products(&call, "tf.BatchMatMulV2", [&x, &y], out, flags, true)
 }
@@ -328,6 +337,18 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
     let names = names(call.attrs, attribute)?;
     if names.is_empty() {
         return Err(invalid("FusedMatMul must specify fused operations"));
+    }
+    let activation = match names[..] {
+        ["BiasAdd"] => Some(None),
+        ["BiasAdd", name] => Activation::named(name, fused_leak(call.attrs)?).map(Some),
+        _ => None,
+    };
+    if let (Some(activation), [bias]) = (activation, rest)
+        && let Some(kept) = KeptProduct::new(&call, (a, b), flags, activation)?
+    {
+        let out = call.allocate_unset(0)?;
+        let bias = channel_vector::<f32>(Some(bias), "Bias", oriented(out.shape(), false)[1], &ME)?;
+        return kept.run(&call, a, Some(bias), out);
     }
     with_float!(a.dtype(), "tf._FusedMatMul", |T| {
         let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);

@@ -37,6 +37,7 @@ mod gradients;
 mod hashes;
 mod image;
 mod images;
+mod kept_product;
 pub(crate) mod layout;
 mod linear_algebra;
 mod list;

@@ -1,0 +1,92 @@
+//! Products by one matrix that is laid out once and kept with its elements, as filters are: the
+//! weights of a layer, by which many rows are multiplied. To the host's mathematics such a product
+//! is a convolution by a filter of one pixel.
+
+use std::{borrow::Cow, sync::Arc};
+
+use tfrt_compute::{run, shape_error, workers};
+use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
+use tfrt_math::{Activation, Conv2d, Conv2dInput, Conv2dShape, Extent2, PackedFilter, Padding};
+use tfrt_tensor::{Accessor, DenseHostTensor, Elements, HostTensor};
+
+use super::activation::Activation as Elementwise;
+use super::matmul::{batch_dims, oriented};
+use super::support::{Computed, product};
+use crate::CpuCall;
+
+static ME: Accessor = Accessor::new("tf product by a kept matrix");
+
+/// From this number of rows on, laying out the matrix pays even if it is used once.
+const LEAST_ROWS: usize = 16;
+
+/// A matrix that is laid out, as it is or transposed.
+struct LaidOut {
+    is_transposed: bool,
+    matrix: PackedFilter<f32>,
+}
+
+/// A product by a matrix that is laid out.
+pub(super) struct KeptProduct {
+    plan: Conv2d<f32>,
+    right: Arc<LaidOut>,
+}
+
+impl KeptProduct {
+    /// Returns the product of the rows of `a` and the matrix `b`, whose result is stored by way of
+    /// `activation`. Returns `None` if it is of another kind or too small.
+    pub(super) fn new(
+        call: &CpuCall<'_>,
+        (a, b): (&DenseHostTensor, &DenseHostTensor),
+        [transposed_a, transposed_b]: [bool; 2],
+        activation: Option<Elementwise>,
+    ) -> Result<Option<Self>, Diagnostic> {
+        let [depth, columns] = oriented(b.shape(), transposed_b);
+        let rows = a.num_elements().checked_div(depth).unwrap_or(0);
+        let is_one = product(batch_dims(b.shape()).unwrap_or_default()) == 1;
+        if b.dtype() != DType::F32 || transposed_a || !is_one || rows < LEAST_ROWS || columns == 0 {
+            return Ok(None);
+        }
+        let one = Extent2::new(1, 1);
+        let images = (1, Extent2::new(rows, 1), depth);
+        let shape = Conv2dShape::new(images, (one, columns), Padding::Valid);
+        let stored = if activation == Some(Elementwise::Relu) { Activation::Relu } else { Activation::None };
+        let mut plan = Conv2d::for_kept_filters(&shape, stored, workers(call.cx)).map_err(shape_error)?;
+        if let Some(last) = activation.filter(|_| stored == Activation::None) {
+            plan = plan.finished_by(move |elements| last.apply_to(elements));
+        }
+        let pack = |elements: &[f32]| {
+            let elements = if transposed_b {
+                let at = |place: usize| elements[(place % columns) * depth + place / columns];
+                Cow::Owned((0..elements.len()).map(at).collect())
+            } else {
+                Cow::Borrowed(elements)
+            };
+            let matrix = PackedFilter::new([1, 1, depth, columns], &elements);
+            matrix.map(|matrix| LaidOut { is_transposed: transposed_b, matrix })
+        };
+        let fits = |kept: &LaidOut| kept.is_transposed == transposed_b && plan.takes(&kept.matrix);
+        let right = b.read::<f32>(&ME)?.derived(fits, pack).map_err(shape_error)?;
+        Ok(Some(Self { plan, right }))
+    }
+
+    /// Computes the product of `a` into `out`, plus a bias for each column if there is one.
+    pub(super) fn run(
+        self,
+        call: &CpuCall<'_>,
+        a: &DenseHostTensor,
+        bias: Option<Elements<f32, HostBuffer>>,
+        out: DenseHostTensor,
+    ) -> Computed {
+        let reads = (a.read_owned::<f32>(&ME)?, self.right, bias);
+        let (result, operands) = (HostTensor::from(out.clone()), (reads, out.write_owned::<f32>(&ME)?));
+        run(
+            call.cx,
+            Ok(self.plan),
+            operands,
+            |(a, right, bias)| Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(a, &right.matrix) },
+            |out| out,
+            result,
+        )
+        .map(Into::into)
+    }
+}
