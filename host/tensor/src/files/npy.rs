@@ -3,7 +3,9 @@
 //! A file is the magic `\x93NUMPY`, a major and a minor version byte, the header's length
 //! (little-endian, 2 bytes in version 1, else 4), the header (a Python dictionary with the keys
 //! `descr`, `fortran_order` and `shape`), and the elements. Only little-endian elements of the
-//! plain data types are read; arrays of records and objects are errors.
+//! plain data types and of strings are read; arrays of records and objects are errors.
+
+mod strings;
 
 use std::path::Path;
 
@@ -14,6 +16,7 @@ use super::{malformed, map, tensor_of, write_file};
 use crate::accessor::Accessor;
 use crate::dense::{DenseHostTensor, SharedAllocator};
 use crate::elements;
+use crate::host_tensor::HostTensor;
 use crate::metadata::{TensorMetadata, element_align};
 use crate::shape::TensorShape;
 
@@ -55,17 +58,32 @@ pub fn read(path: impl AsRef<Path>, allocator: &SharedAllocator) -> Result<Dense
 /// As [`read`], for a file that is in memory already; `name` is what errors call it.
 ///
 /// # Errors
-/// InvalidArgument if the file is malformed or holds what tensors cannot.
+/// InvalidArgument if the file is malformed or holds what dense tensors cannot.
 pub fn read_buffer(
     name: &str,
     buffer: &HostBuffer,
     allocator: &SharedAllocator,
 ) -> Result<DenseHostTensor, Diagnostic> {
+    match read_tensor(name, buffer, allocator)? {
+        HostTensor::Dense(tensor) => Ok(tensor),
+        _ => Err(malformed(name, MAGIC.len(), "expected numbers, found strings")),
+    }
+}
+
+/// As [`read_buffer`], for arrays of strings, too.
+///
+/// # Errors
+/// InvalidArgument if the file is malformed or holds what tensors cannot.
+pub fn read_tensor(
+    name: &str,
+    buffer: &HostBuffer,
+    allocator: &SharedAllocator,
+) -> Result<HostTensor, Diagnostic> {
     let bytes = elements::read(buffer, &READER)?;
     let (header, start) = split_header(&bytes).map_err(|what| malformed(name, 0, what))?;
     let header = Header::parse(header).map_err(|what| malformed(name, MAGIC.len(), what))?;
-    let metadata = TensorMetadata { dtype: header.dtype, shape: header.shape };
-    let size = metadata.size_bytes().map_err(|error| malformed(name, MAGIC.len(), error.message))?;
+    let metadata = TensorMetadata { dtype: header.elements.dtype(), shape: header.shape.clone() };
+    let size = header.size_bytes().map_err(|what| malformed(name, MAGIC.len(), what))?;
     if bytes.len() - start != size {
         let has = bytes.len() - start;
         return Err(malformed(
@@ -74,12 +92,17 @@ pub fn read_buffer(
             format_args!("{metadata} takes {size} bytes, the file has {has}"),
         ));
     }
+    if header.elements.dtype() == DType::String {
+        let strings =
+            strings::decode(&bytes[start..], &header).map_err(|what| malformed(name, start, what))?;
+        return Ok(strings.into());
+    }
     let no_memory = || Diagnostic::new(ErrorCode::OutOfMemory, format!("Cannot allocate tensor {metadata}"));
     let align = element_align(metadata.dtype);
     let part = if header.fortran_order && metadata.shape.rank() > 1 && size > 0 {
         let mut row_major = HostBuffer::allocate_unset(size, align, allocator).ok_or_else(no_memory)?;
         let to = row_major.get_mut().ok_or_else(no_memory)?;
-        from_column_major(&bytes[start..], &metadata, to);
+        from_column_major(&bytes[start..], (header.elements.size(), metadata.shape.dims()), to);
         row_major
     } else {
         match buffer.slice(start, size) {
@@ -87,7 +110,8 @@ pub fn read_buffer(
             _ => HostBuffer::copy_from_slice(&bytes[start..], align, allocator).ok_or_else(no_memory)?,
         }
     };
-    tensor_of(metadata, part).map_err(|error| malformed(name, start, error.message))
+    let tensor = tensor_of(metadata, part).map_err(|error| malformed(name, start, error.message))?;
+    Ok(tensor.into())
 }
 
 /// Bytes at the start of a file that say how long its header is.
@@ -113,8 +137,7 @@ pub(super) fn elements_start(prefix: &[u8]) -> Result<usize, &'static str> {
 /// A message if the header is malformed, or a file of that size cannot be.
 pub(super) fn declared_size(start: &[u8]) -> Result<usize, String> {
     let (header, elements_start) = split_header(start)?;
-    let Header { dtype, shape, .. } = Header::parse(header)?;
-    let elements = TensorMetadata { dtype, shape }.size_bytes().map_err(|error| error.message)?;
+    let elements = Header::parse(header)?.size_bytes()?;
     elements_start.checked_add(elements).ok_or_else(|| "its size overflows".to_owned())
 }
 
@@ -128,9 +151,55 @@ fn split_header(bytes: &[u8]) -> Result<(&str, usize), &'static str> {
     Ok((header, start))
 }
 
+/// What an array holds.
+#[derive(Clone, Copy, Debug)]
+enum Elements {
+    Numbers(DType),
+    /// Text of at most so many characters of four bytes, filled up with zeros.
+    Text(usize),
+    /// Strings of at most so many bytes, filled up with zeros.
+    Bytes(usize),
+}
+
+impl Elements {
+    fn parse(descr: &str) -> Option<Self> {
+        let number = DTYPES.iter().find(|(_, name)| {
+            *name == descr || name.strip_prefix('|').is_some_and(|n| descr.get(1..) == Some(n))
+        });
+        if let Some(&(dtype, _)) = number {
+            return Some(Self::Numbers(dtype));
+        }
+        let length = |text: &str| text.parse::<usize>().ok();
+        if let Some(text) = descr.strip_prefix("<U") {
+            // A size of four bytes for each must not overflow.
+            return length(text).filter(|&length| length <= usize::MAX / CHARACTER_SIZE).map(Self::Text);
+        }
+        length(descr.strip_prefix("|S")?).map(Self::Bytes)
+    }
+
+    fn dtype(self) -> DType {
+        match self {
+            Self::Numbers(dtype) => dtype,
+            Self::Text(_) | Self::Bytes(_) => DType::String,
+        }
+    }
+
+    /// The size of one in the file, in bytes.
+    fn size(self) -> usize {
+        match self {
+            Self::Numbers(dtype) => dtype.size().unwrap_or(1),
+            Self::Text(length) => length * CHARACTER_SIZE,
+            Self::Bytes(length) => length,
+        }
+    }
+}
+
+/// The size of a character of text, in bytes.
+const CHARACTER_SIZE: usize = 4;
+
 #[derive(Debug)]
 struct Header {
-    dtype: DType,
+    elements: Elements,
     fortran_order: bool,
     shape: TensorShape,
 }
@@ -142,12 +211,8 @@ impl Header {
         let text =
             text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).ok_or("the header is no dictionary")?;
         let descr = quoted(value_of(text, "descr")?).ok_or("arrays of records are not supported")?;
-        let (dtype, _) = *DTYPES
-            .iter()
-            .find(|(_, name)| {
-                *name == descr || name.strip_prefix('|').is_some_and(|n| descr.get(1..) == Some(n))
-            })
-            .ok_or_else(|| format!("elements of type '{descr}' are not supported"))?;
+        let elements =
+            Elements::parse(descr).ok_or_else(|| format!("elements of type '{descr}' are not supported"))?;
         let order = value_of(text, "fortran_order")?;
         let fortran_order = match () {
             () if order.starts_with("True") => true,
@@ -163,7 +228,13 @@ impl Header {
             .map(|dim| dim.parse::<usize>().map_err(|_| format!("'{dim}' is no extent")))
             .collect::<Result<Vec<_>, _>>()?;
         let shape = TensorShape::new(&dims).map_err(|error| error.message)?;
-        Ok(Self { dtype, fortran_order, shape })
+        Ok(Self { elements, fortran_order, shape })
+    }
+
+    /// The size of all elements, in bytes.
+    fn size_bytes(&self) -> Result<usize, String> {
+        let count = self.shape.num_elements().map_err(|error| error.message)?;
+        count.checked_mul(self.elements.size()).ok_or_else(|| "the size of the array overflows".to_owned())
     }
 }
 
@@ -184,11 +255,9 @@ fn quoted(text: &str) -> Option<&str> {
     text[1..].split_once(quote).map(|(inner, _)| inner)
 }
 
-/// Writes to `row_major` the elements in row-major order. `elements`, of which there are some, has
-/// the first coordinate run fastest.
-fn from_column_major(elements: &[u8], metadata: &TensorMetadata, row_major: &mut [u8]) {
-    let size = metadata.dtype.size().unwrap_or(1);
-    let dims = metadata.shape.dims();
+/// Writes to `row_major` the elements, of `size` bytes each, in row-major order. `elements`, of
+/// which there are some, has the first coordinate run fastest.
+fn from_column_major(elements: &[u8], (size, dims): (usize, &[usize]), row_major: &mut [u8]) {
     let strides: Vec<usize> = dims
         .iter()
         .scan(size, |stride, dim| {
@@ -221,7 +290,14 @@ pub fn encode(tensor: &DenseHostTensor, accessor: &Accessor) -> Result<Vec<u8>, 
     let (_, descr) = DTYPES.iter().find(|(dtype, _)| *dtype == tensor.dtype()).ok_or_else(|| {
         Diagnostic::invalid_argument(format!(".npy has no arrays of dtype {:?}", tensor.dtype()))
     })?;
-    let dims: Vec<String> = tensor.shape().dims().iter().map(usize::to_string).collect();
+    let mut file = header(descr, tensor.shape(), tensor.size_bytes())?;
+    file.extend_from_slice(&tensor.read_bytes(accessor)?);
+    Ok(file)
+}
+
+/// The start of a file, up to the elements, with room for those.
+fn header(descr: &str, shape: &TensorShape, size_bytes: usize) -> Result<Vec<u8>, Diagnostic> {
+    let dims: Vec<String> = shape.dims().iter().map(usize::to_string).collect();
     // A tuple of one element needs its comma.
     let comma = if dims.len() == 1 { "," } else { "" };
     let dictionary =
@@ -230,25 +306,40 @@ pub fn encode(tensor: &DenseHostTensor, accessor: &Accessor) -> Result<Vec<u8>, 
     let prefix = MAGIC.len() + 2 + 2;
     let padded = (prefix + dictionary.len() + 1).next_multiple_of(ALIGNMENT) - prefix;
     let length = u16::try_from(padded).map_err(|_| Diagnostic::internal("an .npy header of 64 KiB"))?;
-    let mut file = Vec::with_capacity(prefix + padded + tensor.size_bytes());
+    let mut file = Vec::with_capacity(prefix + padded + size_bytes);
     file.extend_from_slice(MAGIC);
     file.extend_from_slice(&[1, 0]);
     file.extend_from_slice(&length.to_le_bytes());
     file.extend_from_slice(dictionary.as_bytes());
     file.resize(prefix + padded - 1, b' ');
     file.push(b'\n');
-    file.extend_from_slice(&tensor.read_bytes(accessor)?);
     Ok(file)
 }
 
-/// Writes an `.npy` file.
+/// The bytes of an `.npy` file of a tensor of numbers or strings.
 ///
 /// # Errors
-/// As [`encode`]; Io.
+/// As [`encode`]; InvalidArgument for a string that ends with a zero, which NumPy drops.
+pub fn encode_tensor(
+    tensor: &HostTensor,
+    accessor: &Accessor,
+    allocator: &SharedAllocator,
+) -> Result<Vec<u8>, Diagnostic> {
+    match tensor {
+        HostTensor::String(tensor) => strings::encode(tensor),
+        _ => encode(&tensor.to_dense(accessor, allocator)?, accessor),
+    }
+}
+
+/// Writes an `.npy` file of numbers or strings.
+///
+/// # Errors
+/// As [`encode_tensor`]; Io.
 pub fn write(
     path: impl AsRef<Path>,
-    tensor: &DenseHostTensor,
+    tensor: &HostTensor,
     accessor: &Accessor,
+    allocator: &SharedAllocator,
 ) -> Result<(), Diagnostic> {
-    write_file(path.as_ref(), &encode(tensor, accessor)?)
+    write_file(path.as_ref(), &encode_tensor(tensor, accessor, allocator)?)
 }

@@ -334,7 +334,7 @@ fn npy_round_trips() {
     .enumerate()
     {
         let path = dir.path().join(format!("{i}.npy"));
-        npy::write(&path, &tensor, &ME).unwrap();
+        npy::write(&path, &tensor.clone().into(), &ME, &system()).unwrap();
         let read = npy::read(&path, &system()).unwrap();
         assert_eq!(printed(&read.into()), printed(&tensor.into()));
     }
@@ -353,6 +353,38 @@ fn npy_headers_of_others_are_read() {
     let columns = npy_file("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", &elements);
     let turned = "DenseHostTensor dtype = I16, shape = [2, 3], values = [1, 3, 5, 2, 4, 6]";
     assert_eq!(read_npy(&columns).unwrap(), turned);
+}
+
+#[test]
+fn npy_strings_round_trip() {
+    let texts = StringHostTensor::new([2, 2], vec!["", "a", "größer", "日本"]).unwrap();
+    let bytes = StringHostTensor::new([2], vec![&b"\xff\0a"[..], b"bc"]).unwrap();
+    let none = StringHostTensor::new([0], Vec::<String>::new()).unwrap();
+    for tensor in [texts, bytes, none].map(HostTensor::from) {
+        let written = npy::encode_tensor(&tensor, &ME, &system()).unwrap();
+        let read = npy::read_tensor("a.npy", &in_memory(&written), &system()).unwrap();
+        assert_eq!(printed(&read), printed(&tensor));
+    }
+    let zero = StringHostTensor::new([1], vec!["a\0"]).unwrap().into();
+    let error = npy::encode_tensor(&zero, &ME, &system()).unwrap_err();
+    assert_eq!(error.message, "string 0 ends with a zero, which .npy arrays cannot hold");
+}
+
+#[test]
+fn npy_strings_of_others_are_read() {
+    let read = |header: &str, elements: &[u8]| {
+        let read = npy::read_tensor("a.npy", &in_memory(&npy_file(header, elements)), &system());
+        read.map(|tensor| printed(&tensor)).map_err(|error| error.message)
+    };
+    let expected = StringHostTensor::new([1, 2], vec!["ab", "c"]).unwrap();
+    let columns = "{'descr': '|S2', 'fortran_order': True, 'shape': (1, 2), }";
+    assert_eq!(read(columns, b"abc\0").unwrap(), printed(&expected.into()));
+    let text = "{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }";
+    assert_eq!(read(text, &[0, 0xd8, 0, 0]).unwrap_err(), "a.npy: at byte 67: element 0 is not text");
+    let many = "{'descr': '|S0', 'fortran_order': False, 'shape': (1000000000000,), }";
+    assert!(read(many, &[]).unwrap_err().ends_with("are not supported"));
+    let huge = "{'descr': '<U4611686018427387904', 'fortran_order': False, 'shape': (1,), }";
+    assert!(read(huge, &[]).unwrap_err().ends_with("are not supported"));
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl<'t> TensorFile<'t> {
     pub(super) fn read(&self, max_bytes: u64, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
         let open = |file: &str| open_input(file, max_bytes);
         match *self {
-            Self::Npy(file) => Ok(npy::read_buffer(file, &open(file)?, allocator)?.into()),
+            Self::Npy(file) => npy::read_tensor(file, &open(file)?, allocator),
             Self::Btf(file, index) => BtfFile::from_buffer(file, open(file)?)?.tensor(index),
             Self::SafeTensors(file, part) => {
                 let opened = SafeTensorsFile::from_buffer(file, open(file)?)?;
@@ -175,7 +175,7 @@ pub(in crate::tools::cli) fn write(
     let format = Format::of(file)?;
     let write = |temporary: &Path| -> Result<(), WriteError> {
         Ok(match format {
-            Format::Npy => npy::write(temporary, &tensor.to_dense(&ME, allocator)?, &ME),
+            Format::Npy => npy::write(temporary, tensor, &ME, allocator),
             Format::Btf => tfrt_tensor::files::btf::write(temporary, std::slice::from_ref(tensor), &ME),
             Format::SafeTensors => {
                 let dense = tensor.to_dense(&ME, allocator)?;
