@@ -106,6 +106,8 @@ LAYERS = {
     "unpooled": (nn.MaxPool2d(2, 2, return_indices=True), normal(1, 2, 8, 8)),
     "pool": (nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False), normal(1, 2, 8, 9)),
     "transposed": (nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, dilation=2, groups=2, output_padding=1), normal(2, 4, 5, 6)),
+    "shrunk": (lambda x: functional.interpolate(x, scale_factor=(0.6, 0.7)), normal(2, 3, 9, 10)),
+    "volume_groups": (nn.Conv3d(4, 6, 3, stride=(2, 1, 2), padding=(1, 0, 2), dilation=(1, 2, 1), groups=2), normal(2, 4, 7, 9, 8)),
     "volume": (nn.Conv3d(2, 3, 3, padding=1, stride=2), normal(1, 2, 5, 6, 7)),
     "attention": (Call(lambda layer, x: layer(x, x, x)[0], nn.MultiheadAttention(8, 2, batch_first=True)), normal(2, 5, 8)),
     "decoder": (nn.TransformerDecoderLayer(8, 2, 16, batch_first=True), normal(2, 5, 8), normal(2, 4, 8)),

@@ -26,6 +26,7 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "onnx.StringNormalizer" => string_normalizer,
         "onnx.StringSplit" => string_split,
         "onnx.TfIdfVectorizer" => n_grams,
+        "onnx.Tokenizer" => tokens,
         "onnx.TopK" => top_k,
         "onnx.Unique" => unique,
         "onnx.Unsqueeze" => unsqueeze,
@@ -203,6 +204,15 @@ fn pad(call: &Call<'_>) -> Inferred {
     one(dtype, result)
 }
 
+/// An extent times a scale, as the op rounds it: in `f32` where that holds the extent.
+fn scaled(extent: u64, scale: f64) -> u64 {
+    if extent < 1 << f32::MANTISSA_DIGITS {
+        (extent as f32 * scale as f32).floor() as u64
+    } else {
+        (extent as f64 * scale).floor() as u64
+    }
+}
+
 /// By sizes or scales; where the aspect ratio is to be kept, what is resized is not known.
 fn resize(call: &Call<'_>) -> Inferred {
     let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
@@ -226,7 +236,7 @@ fn resize(call: &Call<'_>) -> Inferred {
         result[place] = match (dims[place], scale) {
             // A scale of one keeps even an extent that is not known.
             (dim, Some(1.0)) => dim,
-            (Some(dim), Some(scale)) => Some((dim as f64 * scale).floor() as u64),
+            (Some(dim), Some(&scale)) => Some(scaled(dim, scale)),
             _ => None,
         };
     }
@@ -339,6 +349,12 @@ fn string_normalizer(call: &Call<'_>) -> Inferred {
         Some([_, _]) => one(DType::String, vec![Some(1), None]),
         _ => Ok(None),
     }
+}
+
+/// One dimension more, of as many tokens as the text with most has.
+fn tokens(call: &Call<'_>) -> Inferred {
+    let Some(dims) = call.dims(0) else { return Ok(None) };
+    one(DType::String, dims.iter().copied().chain([None]).collect())
 }
 
 fn string_split(call: &Call<'_>) -> Inferred {

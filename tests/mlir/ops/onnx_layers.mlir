@@ -126,6 +126,23 @@ func @resize() -> !tfrt.chain {
   tfrt.return %ch1 : !tfrt.chain
 }
 
+// The extents and the nearest elements are those of f32 arithmetic: 10 * 0.7 is 7 and 3 / 0.6 is 5.
+// CHECK-LABEL: --- Running 'resize_in_f32'
+func @resize_in_f32() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]> : tensor<10xf32>
+  %x1 = corert.const_dense_tensor dense<[0.7]> : tensor<1xf32>
+  %y1 = corert.executeop(%cpu) "onnx.Resize"(%x0, %x1) { coordinate_transformation_mode = "asymmetric", nearest_mode = "floor", operand_segment_sizes = [1 : i64, 0 : i64, 1 : i64] } : 1
+  // CHECK: shape = [7], values = [0.000000e+00, 1.000000e+00, 2.000000e+00, 4.000000e+00, 5.000000e+00, 7.000000e+00, 8.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y1, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %x2 = corert.const_dense_tensor dense<[0.6]> : tensor<1xf32>
+  %y2 = corert.executeop(%cpu) "onnx.Resize"(%x0, %x2) { coordinate_transformation_mode = "asymmetric", nearest_mode = "floor", operand_segment_sizes = [1 : i64, 0 : i64, 1 : i64] } : 1
+  // CHECK: shape = [6], values = [0.000000e+00, 1.000000e+00, 3.000000e+00, 5.000000e+00, 6.000000e+00, 8.000000e+00]
+  %ch2 = "corert.print_tensorhandle"(%y2, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'pad'
 func @pad() -> !tfrt.chain {
   %ch0 = tfrt.new.chain

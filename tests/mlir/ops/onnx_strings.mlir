@@ -54,3 +54,17 @@ func @n_grams() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'tokens'
+func @tokens() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_string_tensor {shape = [2], value = ["a dog, x", "it"]}
+  %y0 = corert.executeop(%cpu) "onnx.Tokenizer"(%x0) { mark = 0 : i64, mincharnum = 1 : i64, pad_value = "#", tokenexp = "[a-z]+" } : 1
+  // CHECK: StringHostTensor shape = [2, 3], values = ["a", "dog", "x", "it", "#", "#"]
+  %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %y1 = corert.executeop(%cpu) "onnx.Tokenizer"(%x0) { mark = 1 : i64, mincharnum = 2 : i64, pad_value = "#", separators = [",", " "] } : 1
+  // CHECK: StringHostTensor shape = [2, 3], values = ["{{.}}", "dog", "{{.}}", "{{.}}", "it", "{{.}}"]
+  %ch2 = "corert.print_tensorhandle"(%y1, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}

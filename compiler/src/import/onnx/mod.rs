@@ -309,13 +309,17 @@ impl<'g> Importer<'g> {
         }
         let results = self.import_body(proto)?;
         let mut outputs = Vec::new();
-        for (info, &value) in proto.output.iter().zip(&results) {
-            let ty = self.graph.tensor_type(value);
-            let Some(ty) = ty else { return Err(format!("output '{}' is not a tensor", info.name).into()) };
-            self.compare_declared(info, &ty);
-            outputs.push(Port { name: info.name.clone(), ty });
+        let mut values = Vec::new();
+        for (info, value) in proto.output.iter().zip(results) {
+            for (name, value) in self.output_tensors(&info.name, value)? {
+                let ty = self.graph.tensor_type(value);
+                let ty = ty.ok_or_else(|| format!("output '{name}' is not a tensor"))?;
+                self.compare_declared(info, &ty);
+                outputs.push(Port { name, ty });
+                values.push(value);
+            }
         }
-        self.finish_function(function, results);
+        self.finish_function(function, values);
         (self.graph.inputs, self.graph.outputs) = (inputs, outputs);
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use prost::Message;
 use tfrt_host::{HostContext, allocator::SystemAllocator, work_queue};
+use tfrt_tensor::Accessor;
 
 use super::{
     proto::{
@@ -14,6 +15,8 @@ use super::{
     read_file,
 };
 use crate::{CompileOptions, Evaluator, Graph, compile, import::ImportOptions};
+
+static ME: Accessor = Accessor::new("ONNX import test");
 
 pub(super) fn host() -> Arc<HostContext> {
     HostContext::builder(work_queue::from_str("s").unwrap(), Arc::new(SystemAllocator)).build()
@@ -252,10 +255,11 @@ fn sequences_are_their_elements() {
 }
 
 #[test]
-fn a_sequence_that_is_a_result_is_an_error() {
-    let nodes = vec![node("SequenceConstruct", &["x"], &["y"])];
-    let errors = import(&model(graph_of(nodes, vec![]))).unwrap_err();
-    assert!(errors.contains("output 'y' is not a tensor"), "{errors}");
+fn a_sequence_that_is_a_result_becomes_its_elements() {
+    let nodes = vec![node("Neg", &["x"], &["z"]), node("SequenceConstruct", &["x", "z"], &["y"])];
+    let graph = import(&model(graph_of(nodes, vec![]))).unwrap();
+    let names: Vec<_> = graph.outputs.iter().map(|port| port.name.as_str()).collect();
+    assert_eq!(names, ["y.0", "y.1"]);
 }
 
 fn attribute(name: &str, ty: AttributeType) -> AttributeProto {
@@ -283,6 +287,78 @@ fn op_names(graph: &Graph) -> Vec<String> {
     names
         .filter(|name| name.starts_with("onnx.") || (name.starts_with("tf.") && name != "tf.Const"))
         .collect()
+}
+
+#[test]
+fn convolutions_of_volumes_are_those_of_images() {
+    let filter = TensorProto { dims: vec![6, 2, 3, 3, 3], ..floats("w", &[0.5; 324]) };
+    let list = |name: &str, ints: &[i64]| AttributeProto {
+        ints: ints.to_vec(),
+        ..attribute(name, AttributeType::Ints)
+    };
+    let attributes = vec![
+        list("strides", &[2, 1, 2]),
+        list("dilations", &[1, 2, 1]),
+        list("pads", &[1, 0, 2, 1, 0, 0]),
+        int("group", 2),
+    ];
+    let mut graph = graph_of(
+        vec![NodeProto { attribute: attributes, ..node("Conv", &["x", "w"], &["y"]) }],
+        vec![filter],
+    );
+    graph.input = vec![value("x", &[-1, 4, 7, 9, 8])];
+    graph.output = vec![value("y", &[])];
+    let imported = import(&model(graph.clone())).unwrap();
+    let names = op_names(&imported);
+    assert!(names.contains(&"tf.Conv2D".to_owned()) && !names.contains(&"onnx.Conv".to_owned()), "{names:?}");
+    assert_eq!(outputs(&imported), ["?x6x4x5x4xf32"]);
+    graph.input = vec![value("x", &[1, 4, 0, 9, 8])];
+    let error = import(&model(graph)).unwrap_err();
+    assert!(error.contains("a window over 3 planes does not fit 2 padded ones"), "{error}");
+}
+
+/// A model with nodes of the domain `com.microsoft`.
+fn contributed(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
+    let domain = || "com.microsoft".to_owned();
+    let nodes = nodes.into_iter().map(|node| NodeProto { domain: domain(), ..node });
+    let mut model = model(graph_of(nodes.collect(), constants));
+    model.opset_import.push(OperatorSetIdProto { domain: domain(), version: 1 });
+    model
+}
+
+#[test]
+fn quantized_choices_have_scales_of_their_own() {
+    let bytes = |name: &str, data_type: i32, elements: &[i32]| TensorProto {
+        dims: vec![elements.len() as i64],
+        data_type,
+        float_data: vec![],
+        int32_data: elements.to_vec(),
+        ..floats(name, &[])
+    };
+    let scalar = |tensor: TensorProto| TensorProto { dims: vec![], ..tensor };
+    let constants = vec![
+        bytes("c", 9, &[1, 0]),
+        bytes("a", 2, &[12, 20]),
+        scalar(floats("half", &[0.5])),
+        scalar(bytes("two", 2, &[2])),
+        bytes("b", 2, &[30, 40]),
+        scalar(floats("one", &[1.0])),
+        scalar(bytes("zero", 2, &[0])),
+    ];
+    let inputs = ["c", "a", "half", "two", "b", "one", "zero", "one", "zero"];
+    let graph = import(&contributed(vec![node("QLinearWhere", &inputs, &["y"])], constants)).unwrap();
+    let body = graph.module.function("main").unwrap().body().unwrap();
+    let (_, last) = graph.module.ops_in(body).next_back().unwrap();
+    let result = graph.constant(last.operands[0]).unwrap();
+    assert_eq!(*result.dense().unwrap().read::<u8>(&ME).unwrap(), [5, 40]);
+}
+
+#[test]
+fn layouts_of_one_processor_are_named() {
+    let mut model = contributed(vec![node("ReorderInput", &["x"], &["y"])], vec![]);
+    model.graph.as_mut().unwrap().node[0].domain = "com.microsoft.nchwc".to_owned();
+    let error = import(&model).unwrap_err();
+    assert!(error.contains("save it with ORT_ENABLE_EXTENDED"), "{error}");
 }
 
 #[test]

@@ -52,7 +52,14 @@ pub fn find_unsupported(
 pub(super) fn unknown_op(domain: &str, op: &str, opset: Option<i64>) -> String {
     let version = opset.map_or("unknown".to_owned(), |opset| opset.to_string());
     let is_new = domain.is_empty() && SCHEMAS.iter().all(|(name, _)| *name != op);
-    let hint = if is_new { ", which is not an op of ONNX 1.22" } else { "" };
+    let hint = match domain {
+        _ if is_new => ", which is not an op of ONNX 1.22",
+        "com.microsoft.nchwc" => {
+            "; ONNX Runtime optimized this model for one kind of processor: save it with \
+             ORT_ENABLE_EXTENDED instead of ORT_ENABLE_ALL"
+        }
+        _ => "",
+    };
     format!("unsupported op '{op}' (operator set {} {version}){hint}", shown(domain))
 }
 

@@ -39,6 +39,7 @@ mod softmax;
 mod strings;
 pub(in crate::ops) mod suppression;
 mod tensor_scatter;
+mod tokenizer;
 mod top_k;
 mod trees;
 mod two;
@@ -81,6 +82,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     strings::register(ops);
     suppression::register(ops);
     tensor_scatter::register(ops);
+    tokenizer::register(ops);
     top_k::register(ops);
     trees::register(ops);
     unique::register(ops);

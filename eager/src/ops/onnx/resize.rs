@@ -49,6 +49,16 @@ fn given(tensor: Option<&HostTensor>) -> Result<Option<&HostTensor>, Diagnostic>
     }
 }
 
+/// An extent times a scale, rounded down. The product is one of `f32`, as in ONNX's shape inference:
+/// `10 * 0.7` is 7 there, and less in `f64`. Extents that `f32` cannot hold are exact.
+fn scaled(extent: usize, scale: f64) -> f64 {
+    if extent < 1 << f32::MANTISSA_DIGITS {
+        f64::from((extent as f32 * scale as f32).floor())
+    } else {
+        (extent as f64 * scale).floor()
+    }
+}
+
 /// Scales and output extents of all dimensions.
 fn extents(
     call: &CpuCall<'_>,
@@ -68,7 +78,7 @@ fn extents(
             let scales = floats(scales, "scales")?;
             check(scales.len(), "scales")?;
             for (&axis, &scale) in axes.iter().zip(&scales) {
-                let output = (dims[axis] as f64 * scale).floor();
+                let output = scaled(dims[axis], scale);
                 if !(scale > 0.0 && output < MAX_EXTENT) {
                     return Err(too_large());
                 }

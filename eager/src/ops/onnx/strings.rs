@@ -32,7 +32,7 @@ pub(super) fn texts_attr<'a>(attrs: &'a OpAttrs, name: &str) -> Result<Vec<&'a s
 }
 
 /// A string of ONNX, which is UTF-8.
-fn as_text(string: &BString) -> Result<&str, Diagnostic> {
+pub(super) fn as_text(string: &BString) -> Result<&str, Diagnostic> {
     string.to_str().map_err(|_| invalid(format!("'{string}' is not UTF-8")))
 }
 

@@ -4,12 +4,15 @@ use tfrt_ir::{Attribute, ValueId};
 
 use super::{
     Family,
-    dims::known_extent,
-    window::{TO_FIRST, TO_LAST, Window, insert, remove},
+    dims::{Extent, known_extent, reshape},
+    window::{Depth, TO_FIRST, TO_LAST, Window, insert, remove},
 };
 use crate::import::onnx::node::{ImportError, Imported, Node};
 
 pub(super) const OPS: Family = &[("Conv", convolution), ("ConvTranspose", transposed_convolution)];
+
+/// The fewest channels of a group of images that a convolution of volumes is worth turning into.
+const MIN_STACKED_CHANNELS: i64 = 6;
 
 fn convolution(node: &mut Node<'_, '_>) -> Imported {
     let (x, filter, bias) = (node.input(0)?, node.input(1)?, node.optional(2));
@@ -25,6 +28,13 @@ fn convolution(node: &mut Node<'_, '_>) -> Imported {
     let kernel = filter_dims[2..].iter().map(|dim| i64::try_from((*dim)?).ok()).collect::<Option<Vec<_>>>();
     let window = Window::new(node, x, kernel.ok_or("the filter's shape is not known")?)?;
     let group = node.int_or("group", 1)?;
+    if let Some((depth, planes)) = window.split_depth() {
+        let channels = known_extent(node, filter, 1, "the number of channels of the filter")?;
+        // Groups of few channels are faster one plane after the other.
+        if group == 1 || channels.saturating_mul(depth.kernel) >= MIN_STACKED_CHANNELS {
+            return Ok(vec![volume_convolution(node, (x, filter, bias), (depth, planes), group)?]);
+        }
+    }
     if !window.is_for_images() {
         let mut attributes = window.onnx_attributes();
         attributes.push(("group", Attribute::i64(group)));
@@ -57,6 +67,95 @@ pub(super) fn convolve_rows(
     let kernel = known_extent(node, filter, 2, "the filter's shape")?;
     let window = Window::new(node, x, vec![kernel])?;
     row_convolution(node, (x, filter, bias), window, group)
+}
+
+/// A convolution of volumes: one of images, whose channels are those of all planes of the volume
+/// that a window sees at once.
+fn volume_convolution(
+    node: &mut Node<'_, '_>,
+    (x, filter, bias): (ValueId, ValueId, Option<ValueId>),
+    (depth, planes): (Depth, Window),
+    group: i64,
+) -> Imported<ValueId> {
+    let channels = known_extent(node, filter, 1, "the number of channels of the filter")?;
+    let stacked_channels = channels
+        .checked_mul(depth.kernel)
+        .filter(|channels| channels.checked_mul(group).is_some())
+        .ok_or_else(|| ImportError("there are too many channels".to_owned()))?;
+    let stacked = stacked_planes(node, x, [group, channels], &depth)?;
+    let [height, width] = [3, 4].map(|axis| Extent::Of(x, axis));
+    let images = [Extent::Number(-1), height, width, Extent::Number(stacked_channels * group)];
+    let images = reshape(node, stacked, &images)?;
+
+    let outputs = Extent::Of(filter, 0);
+    let turned = node.transpose(filter, &[3, 4, 2, 1, 0])?;
+    let [height, width] = [3, 4].map(|axis| Extent::Of(filter, axis));
+    let turned = reshape(node, turned, &[height, width, Extent::Number(stacked_channels), outputs])?;
+
+    let mut attributes = planes.image_attributes();
+    attributes.push(("dilations", planes.each(&planes.dilations)));
+    let mut y = node.op("tf.Conv2D", &[images, turned], &attributes)?;
+    if let Some(bias) = bias {
+        y = node.op("tf.BiasAdd", &[y, bias], &[])?;
+    }
+    let dims = [Extent::Of(x, 0), Extent::Of(stacked, 1), Extent::Of(y, 1), Extent::Of(y, 2), outputs];
+    let y = reshape(node, y, &dims)?;
+    node.transpose(y, &[0, 4, 1, 2, 3])
+}
+
+/// The planes that each plane of the result sees, one after the other along the channels, which are
+/// the last dimension or, in groups, the last two. Each group has the planes of its channels.
+fn stacked_planes(
+    node: &mut Node<'_, '_>,
+    x: ValueId,
+    [group, channels]: [i64; 2],
+    depth: &Depth,
+) -> Imported<ValueId> {
+    let reach = depth.kernel.checked_sub(1).and_then(|steps| steps.checked_mul(depth.dilation));
+    let reach = reach.ok_or_else(|| ImportError("the window is too large".to_owned()))?;
+    let extent = node.dims(x)?[2].and_then(|extent| i64::try_from(extent).ok());
+    if let Some(extent) = extent.and_then(|extent| extent.checked_add(depth.pads[0] + depth.pads[1]))
+        && extent <= reach
+    {
+        let message = format!("a window over {} planes does not fit {extent} padded ones", reach + 1);
+        return Err(ImportError(message));
+    }
+    let mut volumes = node.transpose(x, &[0, 2, 3, 4, 1])?;
+    if depth.pads != [0, 0] {
+        let pads = [0, 0, depth.pads[0], depth.pads[1], 0, 0, 0, 0, 0, 0];
+        let pads = node.builder().add_elements(&[5, 2], &pads)?;
+        volumes = node.op("tf.Pad", &[volumes, pads], &[])?;
+    }
+    if group != 1 {
+        let mut dims: Vec<_> = (0..4).map(|axis| Extent::Of(volumes, axis)).collect();
+        dims.extend([group, channels].map(Extent::Number));
+        volumes = reshape(node, volumes, &dims)?;
+    }
+    let mut planes = Vec::new();
+    for plane in 0..depth.kernel {
+        planes.push(every_plane(node, volumes, plane * depth.dilation, reach, depth.stride)?);
+    }
+    if let [only] = planes[..] {
+        return Ok(only);
+    }
+    planes.push(node.add_integer(-1)?);
+    node.op("tf.ConcatV2", &planes, &[])
+}
+
+/// The planes that one plane of a kernel meets: every `stride`-th one from `start`, and none in the
+/// last `reach - start`.
+fn every_plane(
+    node: &mut Node<'_, '_>,
+    volumes: ValueId,
+    start: i64,
+    reach: i64,
+    stride: i64,
+) -> Imported<ValueId> {
+    let (begin, end) = (node.add_integers(&[0, start])?, node.add_integers(&[0, start - reach])?);
+    let stride = node.add_integers(&[1, stride])?;
+    let end_mask = if start == reach { 0b11 } else { 0b01 };
+    let masks = [("begin_mask", Attribute::i64(0b01)), ("end_mask", Attribute::i64(end_mask))];
+    node.op("tf.StridedSlice", &[volumes, begin, end, stride], &masks)
 }
 
 /// A convolution of images, which TensorFlow has with the channels last.

@@ -106,6 +106,32 @@ impl Importer<'_> {
         Ok(packed)
     }
 
+    /// The tensors that an output of the model is: itself, or the elements of a sequence, which are
+    /// called `name.0`, `name.1` and so on.
+    ///
+    /// # Errors
+    /// A sequence whose length is not known.
+    pub(in crate::import::onnx) fn output_tensors(
+        &self,
+        name: &str,
+        value: ValueId,
+    ) -> Imported<Vec<(String, ValueId)>> {
+        match self.known_sequence(value) {
+            Some(elements) => {
+                let tensors = elements.into_iter().enumerate();
+                let tensors =
+                    tensors.map(|(index, element)| self.output_tensors(&format!("{name}.{index}"), element));
+                Ok(tensors.collect::<Imported<Vec<_>>>()?.concat())
+            }
+            None if self.is_sequence(value) => Err(format!(
+                "output '{name}' is a sequence whose length is not known before the model runs; join its \
+                 elements with ConcatFromSequence"
+            )
+            .into()),
+            None => Ok(vec![(name.to_owned(), value)]),
+        }
+    }
+
     fn empty_dtype(&self, value: ValueId) -> DType {
         let module = &self.graph.module;
         let ValueDef::Result { op, .. } = module.value(value).def else { return DType::F32 };

@@ -15,7 +15,7 @@ pub(super) const OPS: Family = &[
 ];
 
 /// A list of texts.
-fn texts(values: Vec<String>) -> Attribute {
+pub(super) fn texts(values: Vec<String>) -> Attribute {
     Attribute::array(values.into_iter().map(Attribute::string).collect::<Vec<_>>())
 }
 

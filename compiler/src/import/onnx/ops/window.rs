@@ -22,6 +22,16 @@ pub(super) struct Window {
     has_ceil_mode: bool,
 }
 
+/// How a window moves over the first of three spatial dimensions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Depth {
+    pub(super) kernel: i64,
+    pub(super) stride: i64,
+    pub(super) dilation: i64,
+    /// Before and after, not negative.
+    pub(super) pads: [i64; 2],
+}
+
 impl Window {
     /// The window of a node over an input, with a kernel that the node's attribute or filter gives.
     pub(super) fn new(node: &Node<'_, '_>, x: ValueId, kernel: Vec<i64>) -> Imported<Self> {
@@ -111,6 +121,25 @@ impl Window {
             pads: self.pads.map(|pads| [[0, 0]].into_iter().chain(pads).collect()),
             ..self
         }
+    }
+
+    /// The window of the first of three spatial dimensions and that of the other two, if the padding
+    /// is known and does not crop.
+    pub(super) fn split_depth(&self) -> Option<(Depth, Self)> {
+        let (&[kernel, ..], &[stride, ..], &[dilation, ..], [pads, ..]) =
+            (&*self.kernel, &*self.strides, &*self.dilations, &**self.pads.as_ref()?)
+        else {
+            return None;
+        };
+        let planes = Self {
+            kernel: self.kernel[1..].to_vec(),
+            strides: self.strides[1..].to_vec(),
+            dilations: self.dilations[1..].to_vec(),
+            pads: self.pads.as_ref().map(|pads| pads[1..].to_vec()),
+            ..self.clone()
+        };
+        let is_plain = self.kernel.len() == 3 && pads.iter().all(|&pad| pad >= 0) && planes.is_for_images();
+        is_plain.then_some((Depth { kernel, stride, dilation, pads: *pads }, planes))
     }
 
     /// The attributes of an `onnx.*` op with this window.

@@ -198,7 +198,8 @@ impl Axis {
     ) -> Result<Vec<Taps>, Diagnostic> {
         let mut all = room_for(self.output)?;
         for output in 0..self.output {
-            let Some(x) = self.coordinate(transformation, output as f64) else {
+            let is_nearest = interpolation.is_nearest();
+            let Some(x) = self.coordinate(transformation, is_nearest, output as f64) else {
                 all.push(Taps { places: Vec::new(), weights: Vec::new() });
                 continue;
             };
@@ -220,22 +221,26 @@ impl Axis {
     }
 
     /// The input coordinate of an output coordinate; `None` outside of the input for regions.
-    fn coordinate(&self, transformation: Transformation, x: f64) -> Option<f64> {
-        let (input, scale) = (self.input as f64, self.scale);
+    ///
+    /// Which element is nearest can hang on the last bit, so that each step is rounded as the `f32`
+    /// arithmetic of ONNX Runtime and PyTorch rounds it: `3 / 0.6` is 5 there, and less in `f64`.
+    fn coordinate(&self, transformation: Transformation, is_nearest: bool, x: f64) -> Option<f64> {
+        let rounded = |x: f64| if is_nearest { f64::from(x as f32) } else { x };
+        let (input, scale) = (self.input as f64, rounded(self.scale));
         // The output's extent before it is rounded.
-        let output = scale * input;
+        let output = rounded(scale * input);
         Some(match transformation {
-            Transformation::HalfPixel => (x + 0.5) / scale - 0.5,
+            Transformation::HalfPixel => rounded(rounded((x + 0.5) / scale) - 0.5),
             Transformation::HalfPixelSymmetric => {
                 let adjustment = self.output as f64 / output;
                 input / 2.0 * (1.0 - adjustment) + (x + 0.5) / scale - 0.5
             }
             Transformation::PytorchHalfPixel if output == 1.0 => -0.5,
-            Transformation::PytorchHalfPixel => (x + 0.5) / scale - 0.5,
+            Transformation::PytorchHalfPixel => rounded(rounded((x + 0.5) / scale) - 0.5),
             Transformation::AlignCorners if output == 1.0 => 0.0,
-            Transformation::AlignCorners => x * (input - 1.0) / (output - 1.0),
-            Transformation::Asymmetric => x / scale,
-            Transformation::HalfPixelForNearest => (x + 0.5) / scale,
+            Transformation::AlignCorners => rounded(rounded(x * (input - 1.0)) / rounded(output - 1.0)),
+            Transformation::Asymmetric => rounded(x / scale),
+            Transformation::HalfPixelForNearest => rounded((x + 0.5) / scale),
             Transformation::CropAndResize => {
                 let [start, end] = self.region;
                 let offset = match output == 1.0 {
@@ -267,6 +272,15 @@ mod tests {
         let nearest = |rounding| Interpolation { mode: Mode::Nearest(rounding), ..linear(false) };
         assert_eq!(nearest(Rounding::PreferFloor).weights(0.5, 1.0), Ok((0, vec![1.0])));
         assert_eq!(nearest(Rounding::PreferCeil).weights(0.5, 1.0), Ok((1, vec![1.0])));
+    }
+
+    #[test]
+    fn the_nearest_element_is_that_of_f32_arithmetic() {
+        let interpolation = Interpolation { mode: Mode::Nearest(Rounding::Floor), ..linear(false) };
+        let axis = Axis { input: 10, output: 6, scale: f64::from(0.6f32), region: [0.0, 1.0] };
+        let taps = axis.taps(Transformation::Asymmetric, interpolation).unwrap();
+        let places: Vec<_> = taps.iter().map(Taps::first).collect();
+        assert_eq!(places, [0, 1, 3, 5, 6, 8]);
     }
 
     #[test]

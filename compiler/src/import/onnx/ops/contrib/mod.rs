@@ -5,6 +5,7 @@ mod attention;
 mod blocks;
 mod fused;
 mod quantized;
+mod texts;
 
 use tfrt_ir::ValueId;
 
@@ -17,7 +18,7 @@ use crate::import::onnx::{
 
 pub(super) use fused::STANDARD;
 
-pub(super) const FAMILIES: &[Family] = &[attention::OPS, blocks::OPS, fused::OPS, quantized::OPS];
+pub(super) const FAMILIES: &[Family] = &[attention::OPS, blocks::OPS, fused::OPS, quantized::OPS, texts::OPS];
 
 /// An attribute that is an integer.
 fn int(name: &str, value: i64) -> AttributeProto {

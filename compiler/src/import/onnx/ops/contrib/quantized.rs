@@ -22,6 +22,7 @@ pub(super) const OPS: Family = &[
     ("QLinearMul", |node| binary(node, "tf.Mul")),
     ("QLinearSigmoid", |node| unary(node, "Sigmoid")),
     ("QLinearSoftmax", softmax),
+    ("QLinearWhere", choice),
     ("QuantizeLinear", |node| alike(node, "QuantizeLinear")),
 ];
 
@@ -46,6 +47,13 @@ fn binary(node: &mut Node<'_, '_>, op: &str) -> Imported {
     let (a, b) = (dequantized(node, [0, 1, 2])?, dequantized(node, [3, 4, 5])?);
     let y = node.op(op, &[a, b], &[])?;
     quantized(node, y, [6, 7])
+}
+
+fn choice(node: &mut Node<'_, '_>) -> Imported {
+    let (a, b) = (dequantized(node, [1, 2, 3])?, dequantized(node, [4, 5, 6])?);
+    let condition = node.input(0)?;
+    let y = node.op("tf.SelectV2", &[condition, a, b], &[])?;
+    quantized(node, y, [7, 8])
 }
 
 fn unary(node: &mut Node<'_, '_>, op: &str) -> Imported {
