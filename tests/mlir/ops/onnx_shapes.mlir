@@ -21,6 +21,19 @@ func @reshape() -> !tfrt.chain {
   tfrt.return %ch1 : !tfrt.chain
 }
 
+// The zeros of an empty tensor are those of the shape, and -1 follows from the other extents.
+// CHECK-LABEL: --- Running 'reshape_of_nothing'
+func @reshape_of_nothing() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[]> : tensor<0x2x12xi32>
+  %x1 = corert.const_dense_tensor dense<[0, 2, -1, 4]> : tensor<4xi64>
+  %y0 = corert.executeop(%cpu) "onnx.Reshape"(%x0, %x1) { allowzero = 1 : i64 } : 1
+  // CHECK: DenseHostTensor dtype = I32, shape = [0, 2, 3, 4], values = []
+  %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'expand'
 func @expand() -> !tfrt.chain {
   %ch0 = tfrt.new.chain

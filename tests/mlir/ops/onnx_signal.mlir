@@ -137,6 +137,20 @@ func @stft() -> !tfrt.chain {
   tfrt.return %ch1 : !tfrt.chain
 }
 
+// A real signal may lack the dimension of its parts.
+// CHECK-LABEL: --- Running 'stft_of_rows'
+func @stft_of_rows() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]> : tensor<1x6xf32>
+  %x1 = corert.const_dense_tensor dense<2> : tensor<i64>
+  %x2 = corert.const_dense_tensor dense<4> : tensor<i64>
+  %y = corert.executeop(%cpu) "onnx.STFT"(%x0, %x1, %x2) { operand_segment_sizes = [1 : i64, 1 : i64, 0 : i64, 1 : i64] } : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [1, 2, 3, 2], values = [1.000000e+01, {{[^,]*}}, -2.000{{[0-9]+}}e+00, 2.000{{[0-9]+}}e+00, -2.000000e+00, {{[^,]*}}, 1.800000e+01
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'hann_window'
 func @hann_window() -> !tfrt.chain {
   %ch0 = tfrt.new.chain

@@ -4,7 +4,7 @@ mod transform;
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
-use tfrt_tensor::{Accessor, Element, HostTensor};
+use tfrt_tensor::{Accessor, Element, HostTensor, TensorShape};
 
 pub(in crate::ops) use self::transform::{Complex, Transform};
 use super::arguments::{OPERANDS, dense, flag, formal, required};
@@ -107,13 +107,24 @@ fn mirrored(i: usize, length: usize, number: &dyn Fn(usize) -> Complex) -> Compl
     }
 }
 
+/// The number of signals, their samples, and the parts of a sample. A real signal may lack the
+/// dimension of its one part, as exporters write it and ONNX Runtime reads it.
+fn signals(shape: &TensorShape) -> Result<(usize, usize, usize), Diagnostic> {
+    match *shape.dims() {
+        [batch, samples] => Ok((batch, samples, 1)),
+        [batch, samples, given @ (1 | 2)] => Ok((batch, samples, given)),
+        _ => Err(invalid(format!(
+            "the signal must have shape [batch, samples], [batch, samples, 1] or [batch, samples, 2], \
+             got {shape}"
+        ))),
+    }
+}
+
 fn stft<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let inputs: [Option<&HostTensor>; 4] = formal(call.arguments, call.attrs)?;
     let [signal, step, window, length] = inputs;
     let signal = dense(signal, "signal")?;
-    let (&[batch, samples, given], _) = (signal.shape().dims(), parts(signal.shape().dims())?) else {
-        return Err(invalid(format!("the signal must have 3 dimensions, got shape {}", signal.shape())));
-    };
+    let (batch, samples, given) = signals(signal.shape())?;
     let step = positive(integer_within(required(step, "frame_step")?, "frame_step", 1)?, "frame_step")?;
     let window = window.map(HostTensor::dense).transpose()?.filter(|window| window.num_elements() > 0);
     let length = match (length, window) {

@@ -13,13 +13,33 @@ use crate::ops::support::{Computed, axis_of, integers, invalid, product, shape_o
 use crate::ops::types;
 use crate::{CpuCall, Forms, OpRegistry, attr};
 
+/// The extent that is -1 in a shape with zeros, if the tensor has no elements either. ONNX leaves it
+/// open; ONNX Runtime takes the zeros to be the same dimensions on both sides, so that it follows
+/// from the others. Exporters write such shapes for batches, which may be empty.
+fn extent_beside_zeros(from: &TensorShape, to: &[i64]) -> Option<i64> {
+    if !from.dims().contains(&0) {
+        return None;
+    }
+    let own = from
+        .dims()
+        .iter()
+        .filter(|dim| **dim > 0)
+        .try_fold(1i64, |product, &dim| product.checked_mul(i64::try_from(dim).ok()?))?;
+    let wanted =
+        to.iter().filter(|dim| **dim > 0).try_fold(1i64, |product, &dim| product.checked_mul(dim))?;
+    (own % wanted == 0).then_some(own / wanted)
+}
+
 /// Zeros copy the extent in their place, unless `allowzero` is set.
 fn reshape(call: &CpuCall<'_>) -> Computed {
     let [x, shape] = take(call)?;
     let mut dims = vector(shape, "shape")?;
     if flag(call.attrs, "allowzero", false)? {
-        if dims.contains(&0) && dims.contains(&-1) {
-            return Err(invalid(format!("shape {dims:?} has both a 0 and a -1, and allowzero is set")));
+        if let Some(place) = dims.iter().position(|&dim| dim == -1)
+            && dims.contains(&0)
+        {
+            let error = || invalid(format!("shape {dims:?} has both a 0 and a -1, and allowzero is set"));
+            dims[place] = extent_beside_zeros(x.shape(), &dims).ok_or_else(error)?;
         }
     } else {
         let own = x.shape().dims();
