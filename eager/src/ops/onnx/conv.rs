@@ -369,8 +369,10 @@ fn conv_transpose(call: &CpuCall<'_>) -> Computed {
     with_float!(x.dtype(), "onnx.ConvTranspose", |T| {
         // Seen from the output, whose channels are the inputs of that convolution.
         let forward = Geometry { channels: geometry.outputs, outputs: geometry.channels, ..geometry.clone() };
+        // Matrices of one row and column are slower than the rows of planes.
+        let is_depthwise = geometry.channels == geometry.groups && geometry.outputs == geometry.groups;
         match forward.in_two_dimensions() {
-            Some(shape) if x.num_elements() > 0 => {
+            Some(shape) if x.num_elements() > 0 && !(is_depthwise && geometry.groups > 1) => {
                 conv_transpose_2d::<T>(call, &geometry, &shape, [x, w], b, out)
             }
             _ => conv_transpose_planes::<T>(call, geometry, [x, w], b, out),

@@ -80,9 +80,46 @@ fn gather_elements_metadata(call: MetadataCall<'_>) -> Described {
 fn gather_elements(call: &CpuCall<'_>) -> Computed {
     let ([data, indices], out) = (call.dense()?, call.allocate_unset(0)?);
     let axis = axis_of(int_or(call.attrs, "axis", 0)?, data.shape().rank(), "axis")?;
-    let places = places(data.shape().dims(), indices, axis)?;
-    with_element!(data.dtype(), |T| taken::<T>(call, data, (places, 1), out),
+    let indices = integers(&HostTensor::from(indices.clone()), "indices")?.to_vec();
+    let extent = data.shape().dims()[axis];
+    let is_within = |index: i64| (-(extent as i64)..extent as i64).contains(&index);
+    if let Some(&outside) = indices.iter().find(|&&index| !is_within(index)) {
+        index_of(outside, extent)?;
+    }
+    with_element!(data.dtype(), |T| gathered::<T>(call, data, (indices, axis), out),
         else Err(unsupported("onnx.GatherElements", data.dtype())))
+}
+
+/// The elements at indices along an axis, row by row of the last dimension.
+fn gathered<T: Element>(
+    call: &CpuCall<'_>,
+    data: &DenseHostTensor,
+    (indices, axis): (Vec<i64>, usize),
+    out: DenseHostTensor,
+) -> Computed {
+    let dims = out.shape().dims().to_vec();
+    let Some((&columns, outer)) = dims.split_last().filter(|_| !indices.is_empty()) else {
+        return Ok(out.into());
+    };
+    let (x, strides) = (data.read_owned::<T>(&ME)?, strides(data.shape().dims()));
+    let (extent, outer) = (data.shape().dims()[axis], outer.to_vec());
+    let (stride, step) = (strides[axis], usize::from(axis != outer.len()));
+    let sizes = (indices.len() / columns, columns, columns.saturating_mul(2));
+    compute(call, &ME, out, sizes, move |rows, out: &mut [T]| {
+        for (row, out) in rows.zip(out.chunks_exact_mut(columns)) {
+            let (mut start, mut rest) = (0, row);
+            for (place, &dim) in outer.iter().enumerate().rev() {
+                start += if place == axis { 0 } else { rest % dim * strides[place] };
+                rest /= dim;
+            }
+            let indices = &indices[row * columns..][..columns];
+            for (column, (out, &index)) in out.iter_mut().zip(indices).enumerate() {
+                let place = if index < 0 { index + extent as i64 } else { index } as usize;
+                *out = x[start + place * stride + column * step];
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Runs of elements at these places, which are counted in runs.
