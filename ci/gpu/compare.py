@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""ResNet-50 with ours and with PyTorch, by turns, with the same weights and the same images.
+"""ResNet-50 with ours, with PyTorch and, where it is installed, with JAX, by turns, with the same weights and images.
 
     compare.py --device cuda --inputs FOLDER --output FOLDER --seconds 200 [--short] [--extent 224]
-               [--systems ours,torch] [--only f16:256]
+               [--systems ours,torch,jax] [--only f16:256]
 
 Each configuration is a precision and a batch. All systems are opened and warmed up first. Then each is measured in turn, and
 that is repeated; the figures are medians over the rounds, with the lowest and the highest. The scores of each system are
@@ -26,7 +26,11 @@ CONFIGURATIONS = [
     ("f16", 256), ("f16", 1), ("tf32", 256), ("tf32", 1), ("f32", 256), ("f32", 1), ("f16", 32), ("f16", 8), ("tf32", 32),
     ("f16", 128), ("bf16", 256), ("bf16", 1), ("f32", 32), ("tf32", 8), ("tf32", 128), ("f32", 8), ("f32", 128),
 ]
-TORCH = ["eager", "channels_last", "benchmark", "graph"]
+# The other systems: name, script, and variants.
+PEERS = {
+    "torch": ("PyTorch", "torch_side.py", ["eager", "channels_last", "benchmark", "graph"]),
+    "jax": ("JAX", "jax_side.py", ["jit"]),
+}
 ALL = ["call", "calls", "resident", "residents"]
 OURS = {"device": ALL, "eager": ["call", "calls"], "onnx": ["call", "calls"], "planned": ALL}
 # The batches for which the network's ONNX file is compiled: into ops, and into a planned device program.
@@ -42,8 +46,9 @@ class Comparison:
     def __init__(self, arguments):
         self.arguments, self.clock = arguments, Clock(arguments.seconds)
         self.rounds, self.run_s = (1, 0.01) if arguments.short else (3, 0.15)
-        self.torch, self.torch_facts = None, None
-        self.report = {"configurations": [], "notes": [], "torch": None}
+        # The peers that run, and what is known of those that were started.
+        self.peers = {}
+        self.report = {"configurations": [], "notes": [], **dict.fromkeys(PEERS)}
         self.references = {}
 
     def path(self, name):
@@ -79,19 +84,25 @@ class Comparison:
             side.close()
             raise
 
-    def start_torch(self):
-        if self.torch is None and self.torch_facts is None:
-            a = self.arguments
-            command = [sys.executable, os.path.join(HERE, "torch_side.py"), "--device", a.device, "--inputs", a.inputs]
-            side = Side("PyTorch", command + ["--extent", str(a.extent)], self.path("torch.log"))
+    def start(self, peer):
+        """Starts a peer, unless it runs or could not be started. Returns it, or `None`."""
+        if self.report[peer] is None:
+            a, (name, script, _) = self.arguments, PEERS[peer]
+            command = [sys.executable, os.path.join(HERE, script), "--device", a.device, "--inputs", a.inputs]
+            side = Side(name, command + ["--extent", str(a.extent)], self.path(f"{peer}.log"))
             try:
-                self.torch_facts = side.read(min(90, self.clock.left()))
-                self.torch = side
+                self.report[peer] = side.read(min(90, self.clock.left()))
+                self.peers[peer] = side
             except SideError as error:
-                self.torch_facts = {"missing": str(error)}
-                self.note(f"PyTorch was not measured: {error}")
-            self.report["torch"] = self.torch_facts
-        return self.torch
+                side.close()
+                self.report[peer] = {"missing": str(error)}
+                self.note(f"{name} was not measured: {error}")
+        return self.peers.get(peer)
+
+    def forget(self, peer):
+        """Forgets a peer that has ended, so that it can be started again."""
+        self.peers.pop(peer, None)
+        self.report[peer] = None
 
     def note(self, text):
         print(f"compare: {text}", flush=True)
@@ -105,10 +116,10 @@ class Comparison:
         if not self.references:
             file, source = self.path("reference.f64"), "PyTorch in f64"
             try:
-                if self.torch is None:
+                if "torch" not in self.peers:
                     raise SideError("there is no PyTorch")
                 most = 2 if a.short else COMPARED
-                self.torch.ask({"reference": file, "count": most}, min(60, self.clock.left()))
+                self.peers["torch"].ask({"reference": file, "count": most}, min(60, self.clock.left()))
             except SideError as error:
                 file, source = os.path.join(HERE, f"reference-{a.extent}.f64"), "shipped scores"
                 if not os.path.exists(file):
@@ -169,22 +180,27 @@ class Comparison:
                 if facts["backend"] != self.arguments.device:
                     raise SystemExit(f"compare: ours runs on '{facts['backend']}' instead of '{self.arguments.device}'")
                 opened.append({"name": name, "modes": modes, "side": side, "ask": ours_ask(side), "facts": facts})
-        variants = ["compile"] if "compile" in wanted else TORCH if "torch" in wanted else []
-        for variant in variants if self.start_torch() else []:
-            if self.arguments.device == "cpu" and variant in ("benchmark", "graph"):
+        for peer, (peer_name, _, variants) in PEERS.items():
+            if peer == "torch" and "compile" in wanted:
+                variants = ["compile"]
+            elif peer not in wanted:
                 continue
-            name = f"PyTorch, {variant}"
-            question = {"open": variant, "precision": precision, "batch": batch}
-            try:
-                facts = self.torch.ask(question, min(OPEN_LIMIT_S.get(variant, 60), self.clock.left()))
-            except SideError as error:
-                failed(name, error)
-                if self.torch.process.poll() is not None:
-                    self.torch = self.torch_facts = None
-                    if not self.start_torch():
-                        break
-                continue
-            opened.append({"name": name, "modes": ALL, "ask": torch_ask(self.torch, variant), "facts": facts})
+            for variant in variants:
+                if self.arguments.device == "cpu" and variant in ("benchmark", "graph"):
+                    continue
+                side = self.start(peer)
+                if side is None:
+                    break
+                name = f"{peer_name}, {variant}"
+                question = {"open": variant, "precision": precision, "batch": batch}
+                try:
+                    facts = side.ask(question, min(OPEN_LIMIT_S.get(variant, 60), self.clock.left()))
+                except SideError as error:
+                    failed(name, error)
+                    if side.process.poll() is not None:
+                        self.forget(peer)
+                    continue
+                opened.append({"name": name, "modes": ALL, "ask": peer_ask(side, variant), "facts": facts})
         return opened
 
     def configuration(self, precision, batch):
@@ -204,11 +220,11 @@ class Comparison:
         for system in systems:
             if "side" in system:
                 system["side"].close()
-        if self.torch:
+        for peer, side in list(self.peers.items()):
             try:
-                self.torch.ask({"close": True}, 30)
+                side.ask({"close": True}, 30)
             except SideError:
-                self.torch = self.torch_facts = None
+                self.forget(peer)
         self.report["configurations"].append({"precision": precision, "batch": batch, "systems": results})
         self.save()
         best = {r["name"]: max((m["images_per_s"] for m in r["modes"].values()), default=0) for r in results}
@@ -247,9 +263,10 @@ class Comparison:
     def run(self):
         only = self.arguments.only.split(",") if self.arguments.only else None
         left_out = []
-        # First, so that its start takes no time of a configuration.
-        if self.arguments.systems != "ours":
-            self.start_torch()
+        # First, so that their start takes no time of a configuration.
+        for peer in PEERS:
+            if peer in self.arguments.systems or (peer == "torch" and "compile" in self.arguments.systems):
+                self.start(peer)
         for precision, batch in [("f32", 1)] if self.arguments.short else CONFIGURATIONS:
             name = f"{precision}:{batch}"
             if only and name not in only:
@@ -260,8 +277,8 @@ class Comparison:
             self.configuration(precision, batch)
         if left_out:
             self.note(f"not measured, as there was no time: {', '.join(left_out)}")
-        if self.torch:
-            self.torch.close()
+        for side in self.peers.values():
+            side.close()
         self.save()
         errors = [s for c in self.report["configurations"] for s in c["systems"] if s["name"].startswith("ours") and "error" in s]
         return bool(errors) or not self.report["configurations"]
@@ -271,7 +288,7 @@ def ours_ask(side):
     return lambda mode, argument, limit: side.ask(f"{mode} {argument}", limit)
 
 
-def torch_ask(side, variant):
+def peer_ask(side, variant):
     def ask(mode, argument, limit):
         if mode == "scores":
             return side.ask({"scores": argument, "of": variant}, limit)
@@ -305,7 +322,7 @@ def main():
     parser.add_argument("--output", required=True)
     parser.add_argument("--seconds", type=float, default=200)
     parser.add_argument("--extent", type=int, default=224)
-    parser.add_argument("--systems", default="ours,torch")
+    parser.add_argument("--systems", default="ours,torch,jax")
     parser.add_argument("--only")
     parser.add_argument("--short", action="store_true")
     arguments = parser.parse_args()

@@ -81,7 +81,7 @@ class Page:
         parts = [f'<svg width="{left + width + 130}" height="{height * len(rows) + 28}" role="img"><text x="0" y="14" font-weight="600">{html.escape(title)}</text>']
         for index, (name, value, low, high) in enumerate(rows):
             y = 24 + index * height
-            colour = COLOURS[0] if name.startswith("ours") else COLOURS[3] if name.startswith("roofline") else COLOURS[1]
+            colour = COLOURS[0] if name.startswith("ours") else COLOURS[3] if name.startswith("roofline") else COLOURS[2] if name.startswith("JAX") else COLOURS[1]
             x = [left + width * v / most for v in (value, low, high)]
             parts.append(f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{html.escape(name)}</text>')
             parts.append(f'<rect x="{left}" y="{y + 3}" width="{max(x[0] - left, 1):.1f}" height="{height - 8}" fill="{colour}"/>')
@@ -164,16 +164,17 @@ def comparison(page, report, model):
     configurations = [c for part in ("resnet50", "compiled") for c in report["parts"].get(part, {}).get("configurations", [])]
     if not configurations:
         return
-    page.title("ResNet-50 beside PyTorch")
+    page.title("ResNet-50 beside PyTorch and JAX")
     page.text("Images per second; the best mode of each kind, the median of the rounds. Resident: images and scores stay on the device. End to end: from host memory to host memory.")
     limits, extent = model.ceilings_of(report), extent_of(report)
     rows = []
     for c in configurations:
         ours, torch = best(c, "ours", RESIDENT), best(c, "PyTorch", RESIDENT)
         ours_end, torch_end = best(c, "ours", END_TO_END), best(c, "PyTorch", END_TO_END)
+        jax, jax_end = best(c, "JAX", RESIDENT), best(c, "JAX", END_TO_END)
         roof = model.totals(c["precision"], c["batch"], limits, extent)["images_per_s"]
-        rows.append((f"{c['precision']}, batch {c['batch']}", *ours, *torch, ratio(ours[0], torch[0]), roof, ours_end[0], torch_end[0], ratio(ours_end[0], torch_end[0])))
-    page.table(["", "ours, resident", "by", "PyTorch, resident", "by", "ours ÷ PyTorch", "roofline", "ours, end to end", "PyTorch, end to end", "ours ÷ PyTorch"], rows)
+        rows.append((f"{c['precision']}, batch {c['batch']}", *ours, *torch, ratio(ours[0], torch[0]), roof, ours_end[0], torch_end[0], ratio(ours_end[0], torch_end[0]), jax[0], jax_end[0]))
+    page.table(["", "ours, resident", "by", "PyTorch, resident", "by", "ours ÷ PyTorch", "roofline", "ours, end to end", "PyTorch, end to end", "ours ÷ PyTorch", "JAX, resident", "JAX, end to end"], rows)
     for c in configurations:
         one_configuration(page, c, model, limits, report)
     for part in ("resnet50", "compiled"):

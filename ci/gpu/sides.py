@@ -1,10 +1,14 @@
-"""Programs that are loaded once and answer lines of commands with lines of JSON: ours (`measure`) and PyTorch's."""
+"""Programs that are loaded once and answer lines of commands with lines of JSON: ours (`measure`), PyTorch's and JAX's."""
 
 import json
 import queue
 import subprocess
+import sys
 import threading
 import time
+
+# Calls in flight at once, where a mode has several.
+QUEUED = 16
 
 
 class SideError(Exception):
@@ -73,6 +77,44 @@ class Side:
             self.process.kill()
             self.process.wait()
         self.log.close()
+
+
+def percentiles(latencies, calls, total):
+    latencies = sorted(latencies)
+
+    def at(percent):
+        rank = max(-(-len(latencies) * percent // 100), 1)
+        return latencies[rank - 1]
+
+    names = [("min_us", 0), ("p50_us", 50), ("p90_us", 90), ("p99_us", 99), ("max_us", 100)]
+    return {"calls": len(latencies) * calls, "seconds": total, **{name: at(percent) for name, percent in names}}
+
+
+def timed(work, calls, seconds):
+    """Repeats work that makes so many calls, for some time after the first: percentiles of a call's latency."""
+    work()
+    latencies, start = [], time.perf_counter()
+    while True:
+        before = time.perf_counter()
+        work()
+        now = time.perf_counter()
+        latencies.append((now - before) * 1e6 / calls)
+        if now - start >= seconds:
+            return percentiles(latencies, calls, now - start)
+
+
+def serve(ready, answer):
+    """Says that this program is ready, and answers commands until its input ends."""
+    # Libraries may print: the answers have the standard output to themselves.
+    answers, sys.stdout = sys.stdout, sys.stderr
+    print(json.dumps(ready), file=answers, flush=True)
+    for line in sys.stdin:
+        try:
+            found = answer(json.loads(line))
+        except Exception as error:  # Whatever the library raises: other variants are still of interest.
+            text = str(error).strip().splitlines()
+            found = {"error": f"{type(error).__name__}: {text[0] if text else ''}"}
+        print(json.dumps(found), file=answers, flush=True)
 
 
 class Clock:

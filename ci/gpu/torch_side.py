@@ -30,8 +30,9 @@ except ImportError:
     sys.exit("torch_side.py: PyTorch is not installed")
 from torch import nn
 
+from sides import QUEUED, serve, timed
+
 EPSILON = 1e-5
-QUEUED = 16
 DTYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
 VARIANTS = {
     # Name: channels last, cudnn.benchmark.
@@ -129,17 +130,6 @@ def load(model, path):
                     set_layer(block.shortcut, f"layer{stage}.{number}.downsample.0")
         model.fc.weight.copy_(tensors["fc.filter"].reshape(-1, 1000).t())
         model.fc.bias.copy_(tensors["fc.bias"])
-
-
-def percentiles(latencies, calls, total):
-    latencies = sorted(latencies)
-
-    def at(percent):
-        rank = max(-(-len(latencies) * percent // 100), 1)
-        return latencies[rank - 1]
-
-    names = [("min_us", 0), ("p50_us", 50), ("p90_us", 90), ("p99_us", 99), ("max_us", 100)]
-    return {"calls": len(latencies) * calls, "seconds": total, **{name: at(percent) for name, percent in names}}
 
 
 class Side:
@@ -256,15 +246,7 @@ class Network:
         work, calls = works[mode]
         self.choose()
         with torch.no_grad():
-            work()
-            latencies, start = [], time.perf_counter()
-            while True:
-                before = time.perf_counter()
-                work()
-                now = time.perf_counter()
-                latencies.append((now - before) * 1e6 / calls)
-                if now - start >= seconds:
-                    return percentiles(latencies, calls, now - start)
+            return timed(work, calls, seconds)
 
     def scores(self):
         self.choose()
@@ -369,19 +351,10 @@ def main():
     parser.add_argument("--inputs", required=True)
     parser.add_argument("--extent", type=int, default=224)
     side = Answers(parser.parse_args())
-    # Libraries may print: the answers have the standard output to themselves.
-    answers, sys.stdout = sys.stdout, sys.stderr
     ready = {"torch": torch.__version__, "threads": torch.get_num_threads()}
     if side.device == "cuda":
         ready |= {"device": torch.cuda.get_device_name(), "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
-    print(json.dumps(ready), file=answers, flush=True)
-    for line in sys.stdin:
-        try:
-            answer = side.answer(json.loads(line))
-        except Exception as error:  # Whatever PyTorch raises: other variants are still of interest.
-            text = str(error).strip().splitlines()
-            answer = {"error": f"{type(error).__name__}: {text[0] if text else ''}"}
-        print(json.dumps(answer), file=answers, flush=True)
+    serve(ready, side.answer)
 
 
 if __name__ == "__main__":
