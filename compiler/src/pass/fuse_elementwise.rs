@@ -127,8 +127,9 @@ fn fuse(rewriter: &mut Rewriter<'_>, root: OpId) -> Option<()> {
     let result = rewriter.result(root)?;
     let (ty, rank) = (rewriter.graph.module.value_type(result).clone(), rewriter.ty(result)?.rank()?);
     let members = cluster(rewriter, root)?;
-    // The op itself is computed in double precision.
-    let is_alone = members.len() < 2 && rewriter.op(root).name != "tf.Gelu";
+    // The ops themselves are computed in double precision.
+    let is_slow = ["tf.Erf", "tf.Gelu"].iter().any(|name| rewriter.op(root).name == *name);
+    let is_alone = members.len() < 2 && !is_slow;
     if is_alone && !follows_convolution(rewriter, root) {
         return use_square(rewriter, root);
     }

@@ -313,9 +313,18 @@ impl Moves {
         if inner.count() == 0 {
             return;
         }
-        let mut walk = Walk::new(outer, rows.start);
-        for out in out.chunks_exact_mut(inner.count()).take(rows.len()) {
-            let x = &x[walk.base()..];
+        let (mut walk, count, mut before) = (Walk::new(outer, rows.start), inner.count(), None);
+        for row in 0..rows.len().min(out.len() / count) {
+            let (done, out) = out.split_at_mut(row * count);
+            let (out, base) = (&mut out[..count], walk.base());
+            walk.advance();
+            if before == Some(base) {
+                // The same row again, as where images become larger.
+                out.copy_from_slice(&done[(row - 1) * count..]);
+                continue;
+            }
+            before = Some(base);
+            let x = &x[base..];
             match inner {
                 Axis::Steps { start, step: 1, count } if *stride == 1 => {
                     out.copy_from_slice(&x[*start..][..*count]);
@@ -331,9 +340,11 @@ impl Moves {
                 Axis::Repeated { extent, .. } if *stride == 1 => {
                     out.chunks_mut(*extent).for_each(|out| out.copy_from_slice(&x[..out.len()]));
                 }
+                Axis::Table(table) => {
+                    out.iter_mut().zip(table).for_each(|(out, &place)| *out = x[place * stride]);
+                }
                 inner => out.iter_mut().enumerate().for_each(|(i, out)| *out = x[inner.place(i) * stride]),
             }
-            walk.advance();
         }
     }
 }

@@ -73,7 +73,7 @@ pub use pool::{
     AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, PoolShape, global_avg_pool,
 };
 pub use reduce::{Max, Mean, Min, Prod, Reduce, ReducePartials, Reduction, Sum, column_sums};
-pub use softmax::{LogSoftmax, Softmax};
+pub use softmax::{LogSoftmax, Softmax, softmax_columns};
 pub use tile::{TileMut, matrices_overlap};
 pub use transpose::Transpose;
 pub use window::{Extent2, Padding};

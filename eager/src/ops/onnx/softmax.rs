@@ -2,7 +2,7 @@
 
 use tfrt_compute::run;
 use tfrt_host::Diagnostic;
-use tfrt_math::{Float, LogSoftmax, Softmax};
+use tfrt_math::{Float, LogSoftmax, Softmax, softmax_columns};
 use tfrt_tensor::{Accessor, Element, HostTensor};
 
 use super::arguments::int_or;
@@ -53,28 +53,25 @@ fn softmax<T: Element + Float>(call: &CpuCall<'_>, kind: Kind) -> Computed {
     compute(call, &ME, out, (outer, unit, 16 * unit), move |range, out: &mut [T]| {
         for (index, out) in range.zip(out.chunks_exact_mut(unit)) {
             let x = &x[index * unit..][..unit];
-            (0..inner).for_each(|column| along(kind, x, out, (column, inner)));
+            match kind {
+                Kind::Hard => (0..inner).for_each(|column| hard(x, out, (column, inner))),
+                _ => softmax_columns(out, x, inner, kind == Kind::Log),
+            }
         }
         Ok(())
     })
 }
 
-/// Computes one column of a matrix whose rows have `inner` elements.
-fn along<T: Float>(kind: Kind, x: &[T], out: &mut [T], (column, inner): (usize, usize)) {
+/// Marks the first of the greatest elements of one column of a matrix whose rows have `inner`
+/// elements.
+fn hard<T: Float>(x: &[T], out: &mut [T], (column, inner): (usize, usize)) {
     let elements = || x[column..].iter().step_by(inner).map(|x| x.to_f64());
     let greatest = elements().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = if kind == Kind::Hard { 0.0 } else { elements().map(|x| (x - greatest).exp()).sum() };
     let mut is_found = false;
     for (out, x) in out[column..].iter_mut().step_by(inner).zip(elements()) {
-        *out = match kind {
-            Kind::Softmax => T::from_f64((x - greatest).exp() / sum),
-            Kind::Log => T::from_f64(x - greatest - sum.ln()),
-            Kind::Hard if x == greatest && !is_found => {
-                is_found = true;
-                T::ONE
-            }
-            Kind::Hard => T::ZERO,
-        };
+        let is_first = x == greatest && !is_found;
+        is_found |= is_first;
+        *out = if is_first { T::ONE } else { T::ZERO };
     }
 }
 
