@@ -91,7 +91,7 @@ def percentiles(latencies, calls, total):
 
 
 def timed(work, calls, seconds):
-    """Repeats work that makes so many calls, for some time after the first: percentiles of a call's latency."""
+    """Repeats `work`, which makes `calls` calls, for some time after the first: percentiles of a call's latency."""
     work()
     latencies, start = [], time.perf_counter()
     while True:

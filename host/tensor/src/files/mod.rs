@@ -1,8 +1,8 @@
 //! Tensors in files: BTF, safetensors, `.npy` and `.npz`.
 //!
 //! Files are mapped into memory and read in place (but for `.npz`, which is packed): the tensors
-//! that a file hands out point into the map, are read-only, and keep it alive. Whoever wants to
-//! write to one takes a [`deep_copy`](crate::DenseHostTensor::deep_copy). Every number in a file is
+//! that a file hands out point into the map, are read-only, and keep it alive. A
+//! [`deep_copy`](crate::DenseHostTensor::deep_copy) of one can be written. Every number in a file is
 //! checked before it is used, and a bad one is an error that names the file and the place.
 
 pub mod btf;

@@ -155,9 +155,9 @@ fn split_header(bytes: &[u8]) -> Result<(&str, usize), &'static str> {
 #[derive(Clone, Copy, Debug)]
 enum Elements {
     Numbers(DType),
-    /// Text of at most so many characters of four bytes, filled up with zeros.
+    /// Text: the greatest number of characters, of four bytes each. Zeros fill up shorter ones.
     Text(usize),
-    /// Strings of at most so many bytes, filled up with zeros.
+    /// Strings: the greatest number of bytes. Zeros fill up shorter ones.
     Bytes(usize),
 }
 
