@@ -66,7 +66,10 @@ fn missing_and_wrong_inputs_are_named() {
     let model = model.to_str().expect("a path");
     let missing = errors(&["run", model], 2);
     assert!(missing.contains("the model needs input 'x' (?x3xf32)"), "{missing}");
+    let unknown = errors(&["run", model, "-i", "y=1x3xf32=0"], 2);
+    assert!(unknown.contains("the model has no input 'y', its inputs are 'x' (?x3xf32)"), "{unknown}");
     let wrong = errors(&["run", model, "-i", "x=1x2xf32=0"], 1);
+    assert!(wrong.contains("declares input 'x' as ?x3xf32, and a tensor"), "{wrong}");
     assert!(wrong.contains("node 'dense' (MatMul) of layer.onnx"), "{wrong}");
     assert!(!wrong.contains("layer.onnx:0"), "{wrong}");
     let shape = errors(&["run", model, "--input-shape", "x=1x7"], 1);

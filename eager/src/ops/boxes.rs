@@ -1,4 +1,4 @@
-//! `tf.NonMaxSuppressionWithOverlaps`, and `tf.CropAndResizeGradImage`.
+//! `tf.NonMaxSuppressionWithOverlaps`, `tfrt.SoftSuppression` and `tf.CropAndResizeGradImage`.
 
 use tfrt_host::DType;
 use tfrt_tensor::HostTensor;
@@ -41,6 +41,76 @@ fn suppress(call: &CpuCall<'_>) -> Computed {
         }
     }
     Ok(results([tensor(call, &[kept.len()], &kept)?]))
+}
+
+/// A box that may be chosen.
+struct Candidate {
+    number: usize,
+    score: f32,
+    /// How many of the chosen boxes have softened its score.
+    seen: usize,
+}
+
+/// How much of the area of two boxes is in both. Corners come in any order.
+fn overlap(a: &[f32], b: &[f32]) -> f32 {
+    let sides = |one: f32, other: f32| (one.min(other), one.max(other));
+    let ((a_top, a_bottom), (a_left, a_right)) = (sides(a[0], a[2]), sides(a[1], a[3]));
+    let ((b_top, b_bottom), (b_left, b_right)) = (sides(b[0], b[2]), sides(b[1], b[3]));
+    let (a_area, b_area) = ((a_bottom - a_top) * (a_right - a_left), (b_bottom - b_top) * (b_right - b_left));
+    if a_area <= 0.0 || b_area <= 0.0 {
+        return 0.0;
+    }
+    let height = (a_bottom.min(b_bottom) - a_top.max(b_top)).max(0.0);
+    let width = (a_right.min(b_right) - a_left.max(b_left)).max(0.0);
+    height * width / (a_area + b_area - height * width)
+}
+
+/// The boxes with the best scores, where each box softens the scores of those that it overlaps.
+fn suppress_softly(call: &CpuCall<'_>) -> Computed {
+    let [boxes, scores, most, _, least, sigma] = take(call)?;
+    let &[count, 4] = boxes.shape().dims() else {
+        return Err(invalid(format!("boxes must have shape [boxes, 4], got {}", boxes.shape())));
+    };
+    if scores.shape().dims() != [count] {
+        return Err(invalid(format!("there are {count} boxes, but scores of shape {}", scores.shape())));
+    }
+    let most = self::count(integer(most, "max_output_size")?, "max_output_size")?;
+    let (least, sigma) = (real(least, "score_threshold")? as f32, real(sigma, "soft_nms_sigma")? as f32);
+    if sigma.is_nan() || sigma <= 0.0 {
+        return Err(invalid(format!("soft_nms_sigma must be positive, got {sigma}")));
+    }
+    let corners: Vec<f32> = reals(boxes)?.into_iter().map(|corner| corner as f32).collect();
+    let candidate = |(number, score): (usize, f64)| Candidate { number, score: score as f32, seen: 0 };
+    let mut left: Vec<Candidate> = reals(scores)?.into_iter().enumerate().map(candidate).collect();
+    left.retain(|candidate| candidate.score > least);
+    let (mut chosen, mut chosen_scores): (Vec<i32>, Vec<f64>) = (Vec::new(), Vec::new());
+    while chosen.len() < most {
+        // Of equal scores, that of the first box is taken.
+        let better = |(_, a): &(usize, &Candidate), (_, b): &(usize, &Candidate)| {
+            a.score.total_cmp(&b.score).then_with(|| b.number.cmp(&a.number))
+        };
+        let Some((place, _)) = left.iter().enumerate().max_by(better) else { break };
+        let candidate = &mut left[place];
+        let before = candidate.score;
+        for &other in chosen[candidate.seen..].iter().rev() {
+            let other = &corners[other as usize * 4..][..4];
+            let shared = overlap(&corners[candidate.number * 4..][..4], other);
+            candidate.score *= (-0.5 / sigma * shared * shared).exp();
+            if candidate.score <= least {
+                break;
+            }
+        }
+        candidate.seen = chosen.len();
+        if candidate.score == before {
+            chosen.push(i32::try_from(candidate.number).map_err(|_| invalid("there are too many boxes"))?);
+            chosen_scores.push(f64::from(before));
+        }
+        if candidate.score == before || candidate.score <= least {
+            left.swap_remove(place);
+        }
+    }
+    let scores = of_reals(call, scores.dtype(), &[chosen.len()], &chosen_scores)?;
+    Ok(results([tensor(call, &[chosen.len()], &chosen)?, scores]))
 }
 
 /// Adds the gradients of the pixels of crops to the pixels of the images that they were made of.
@@ -99,6 +169,10 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .types(&[DType::F32, DType::I32])
         .results([ResultType::is(DType::I32).rank(1)])
         .cpu(|call| suppress(&call));
+    ops.add("tfrt.SoftSuppression")
+        .types(&[DType::F16, DType::F32, DType::I32])
+        .results([ResultType::is(DType::I32).rank(1), ResultType::like(1).rank(1)])
+        .cpu(|call| suppress_softly(&call));
     ops.add("tf.CropAndResizeGradImage")
         .types(types::SCALARS)
         .attrs([attr::dtype("T"), attr::string_or("method", "bilinear")])

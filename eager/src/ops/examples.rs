@@ -15,14 +15,14 @@ use crate::{CpuCall, Forms, OpRegistry, ResultType, attr};
 
 /// The values of a feature.
 #[derive(Clone, Debug, PartialEq)]
-enum List {
+pub(super) enum List {
     Strings(Vec<BString>),
     Floats(Vec<f32>),
     Integers(Vec<i64>),
 }
 
 impl List {
-    fn empty(dtype: DType) -> Result<Self, Diagnostic> {
+    pub(super) fn empty(dtype: DType) -> Result<Self, Diagnostic> {
         match dtype {
             DType::String => Ok(Self::Strings(Vec::new())),
             DType::F32 => Ok(Self::Floats(Vec::new())),
@@ -41,7 +41,7 @@ impl List {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Strings(list) => list.len(),
             Self::Floats(list) => list.len(),
@@ -50,7 +50,7 @@ impl List {
     }
 
     /// Appends values of the same type.
-    fn extend(&mut self, other: &Self) -> Result<(), Diagnostic> {
+    pub(super) fn extend(&mut self, other: &Self) -> Result<(), Diagnostic> {
         match (self, other) {
             (Self::Strings(list), Self::Strings(more)) => list.extend_from_slice(more),
             (Self::Floats(list), Self::Floats(more)) => list.extend_from_slice(more),
@@ -60,7 +60,22 @@ impl List {
         Ok(())
     }
 
-    fn into_tensor(self, call: &CpuCall<'_>, dims: &[usize]) -> Result<HostTensor, Diagnostic> {
+    /// Appends zeros or empty strings.
+    pub(super) fn fill_up(&mut self, count: usize) -> Result<(), Diagnostic> {
+        fn extend<T: Clone + Default>(list: &mut Vec<T>, count: usize) -> Result<(), Diagnostic> {
+            let has_room = list.try_reserve(count).is_ok();
+            let length = list.len().checked_add(count).filter(|_| has_room);
+            list.resize(length.ok_or_else(|| invalid(format!("{count} values are too many")))?, T::default());
+            Ok(())
+        }
+        match self {
+            Self::Strings(list) => extend(list, count),
+            Self::Floats(list) => extend(list, count),
+            Self::Integers(list) => extend(list, count),
+        }
+    }
+
+    pub(super) fn into_tensor(self, call: &CpuCall<'_>, dims: &[usize]) -> Result<HostTensor, Diagnostic> {
         match self {
             Self::Strings(list) => Ok(StringHostTensor::new(TensorShape::new(dims)?, list)?.into()),
             Self::Floats(list) => tensor(call, dims, &list),
@@ -84,7 +99,7 @@ fn feature(example: &[u8], key: &[u8]) -> Result<Option<List>, Diagnostic> {
 }
 
 /// The list that a feature holds.
-fn list(feature: &[u8]) -> Result<Option<List>, Diagnostic> {
+pub(super) fn list(feature: &[u8]) -> Result<Option<List>, Diagnostic> {
     let (mut fields, mut held) = (Fields::new(feature), None);
     while let Some(field) = fields.next()? {
         if let (kind @ 1..=3, Field::Bytes(bytes)) = field {

@@ -23,6 +23,8 @@ mod detection;
 mod device;
 mod diagonal;
 mod difference;
+mod dilation_gradients;
+mod drawing;
 mod draws;
 mod einsum;
 mod elementwise;
@@ -59,6 +61,7 @@ mod reduce;
 mod resample;
 pub mod scalar_loop;
 mod scatter;
+mod sequence_examples;
 mod sets;
 mod shape;
 mod slice;
@@ -142,6 +145,9 @@ pub fn register(ops: &mut OpRegistry) {
     draws::register(ops);
     colours::register(ops);
     patches::register(ops);
+    dilation_gradients::register(ops);
+    drawing::register(ops);
+    sequence_examples::register(ops);
     resample::register(ops);
     device::register(ops);
 }

@@ -14,13 +14,13 @@ use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, ResultType, attr};
 
 /// How windows lie along one axis.
 #[derive(Clone, Copy)]
-struct Axis {
+pub(super) struct Axis {
     input: usize,
     window: usize,
     rate: usize,
     stride: usize,
     before: usize,
-    output: usize,
+    pub(super) output: usize,
 }
 
 impl Axis {
@@ -45,7 +45,7 @@ impl Axis {
     }
 
     /// The pixel of an element of a window, if it is inside of the image.
-    fn pixel(self, output: usize, element: usize) -> Option<usize> {
+    pub(super) fn pixel(self, output: usize, element: usize) -> Option<usize> {
         (output * self.stride + element * self.rate)
             .checked_sub(self.before)
             .filter(|&pixel| pixel < self.input)
@@ -53,7 +53,7 @@ impl Axis {
 }
 
 /// Both axes of the images under the attributes of these names; `window` overrides the first.
-fn axes(
+pub(super) fn axes(
     attrs: &OpAttrs,
     [height, width]: [usize; 2],
     window: Option<[usize; 2]>,

@@ -1,5 +1,5 @@
 //! Resizing of images by weights for each row and column: `tf.ResizeBicubic`, `tf.ResizeArea` and
-//! `tf.ScaleAndTranslate`.
+//! `tf.ScaleAndTranslate`, and gradients of these.
 
 use std::f32::consts::PI;
 
@@ -7,11 +7,11 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor};
 
 use super::image::positive_size;
-use super::plain::reals;
-use super::support::{Computed, allocate, compute, invalid, take, values};
+use super::plain::{of_reals, reals, results};
+use super::support::{Computed, Described, allocate, compute, invalid, one, product, room_for, take, values};
 use super::types;
 use super::window::four;
-use crate::{CpuCall, OpRegistry, ResultType, attr};
+use crate::{CpuCall, MetadataCall, OpRegistry, ResultType, attr};
 
 static ME: Accessor = Accessor::new("tf op that resizes images");
 
@@ -44,6 +44,39 @@ fn resample(call: &CpuCall<'_>, image: &HostTensor, rows: Vec<Taps>, columns: Ve
     })
 }
 
+/// Adds the gradient of each pixel of the result to the pixels that it is made of, by their weights.
+fn spread_gradients(
+    call: &CpuCall<'_>,
+    gradients: &HostTensor,
+    image: &HostTensor,
+    [rows, columns]: [Vec<Taps>; 2],
+) -> Computed {
+    let dims = four(image.shape(), "original_image")?;
+    let [batch, height, width, channels] = dims;
+    if gradients.shape().dims() != [batch, rows.len(), columns.len(), channels] {
+        let message = format!("grads of shape {} do not fit an image of {dims:?}", gradients.shape());
+        return Err(invalid(message));
+    }
+    let total = product(&dims);
+    let mut sums: Vec<f64> = room_for(total)?;
+    sums.resize(total, 0.0);
+    let gradients = reals(gradients)?;
+    let line = (columns.len() * channels).max(1);
+    for (number, gradients) in gradients.chunks_exact(line).enumerate() {
+        let image = number / rows.len() * height;
+        for &(y, share) in &rows[number % rows.len()] {
+            for (taps, gradients) in columns.iter().zip(gradients.chunks_exact(channels.max(1))) {
+                for &(x, part) in taps {
+                    let sums = &mut sums[((image + y) * width + x) * channels..];
+                    let weight = f64::from(share) * f64::from(part);
+                    sums.iter_mut().zip(gradients).for_each(|(sum, gradient)| *sum += weight * gradient);
+                }
+            }
+        }
+    }
+    Ok(results([of_reals(call, image.dtype(), &dims, &sums)?]))
+}
+
 fn flag(call: &CpuCall<'_>, name: &str) -> Result<bool, Diagnostic> {
     Ok(call.attrs.optional(name)?.unwrap_or(false))
 }
@@ -58,8 +91,12 @@ fn step(call: &CpuCall<'_>, from: usize, to: usize) -> Result<f32, Diagnostic> {
 
 /// The extents of an image that is resized, before and after.
 fn extents(image: &HostTensor, size: &HostTensor) -> Result<[(usize, usize); 2], Diagnostic> {
+    extents_to(image, positive_size(size)?)
+}
+
+fn extents_to(image: &HostTensor, to: [usize; 2]) -> Result<[(usize, usize); 2], Diagnostic> {
     let [_, height, width, _] = four(image.shape(), "images")?;
-    let [to_height, to_width] = positive_size(size)?;
+    let [to_height, to_width] = to;
     if height == 0 || width == 0 {
         return Err(invalid("input image must be of non-zero size"));
     }
@@ -111,6 +148,18 @@ fn bicubic(call: &CpuCall<'_>) -> Computed {
     }
     let columns = axes.pop().unwrap_or_default();
     resample(call, image, axes.pop().unwrap_or_default(), columns)
+}
+
+fn bicubic_gradient(call: &CpuCall<'_>) -> Computed {
+    let [gradients, image] = take(call)?;
+    let half_pixels = flag(call, "half_pixel_centers")?;
+    let [_, height, width, _] = four(gradients.shape(), "grads")?;
+    let mut axes = [Vec::new(), Vec::new()];
+    for (axis, (from, to)) in axes.iter_mut().zip(extents_to(image, [height, width])?) {
+        let step = step(call, from, to)?;
+        *axis = (0..to).map(|at| cubic(at, from, step, half_pixels)).collect();
+    }
+    spread_gradients(call, gradients, image, axes)
 }
 
 /// The part of each pixel that a larger pixel covers.
@@ -216,8 +265,12 @@ impl Kernel {
     }
 }
 
-fn scale_and_translate(call: &CpuCall<'_>) -> Computed {
-    let [image, size, scale, translation] = take(call)?;
+/// The pixels that those of an image are made of that is scaled and moved.
+fn moved(
+    call: &CpuCall<'_>,
+    [scale, translation]: [&HostTensor; 2],
+    extents: [(usize, usize); 2],
+) -> Result<[Vec<Taps>; 2], Diagnostic> {
     let kernel = Kernel::of(call.attrs.optional::<&str>("kernel_type")?.unwrap_or("lanczos3"))?;
     let smooths = call.attrs.optional("antialias")?.unwrap_or(true);
     let (scale, translation) = (values::<f32>(scale)?, values::<f32>(translation)?);
@@ -225,13 +278,33 @@ fn scale_and_translate(call: &CpuCall<'_>) -> Computed {
     {
         return Err(invalid("scale and translation must have two elements, and scale must be positive"));
     }
-    let mut axes = Vec::new();
-    for (axis, (from, to)) in extents(image, size)?.into_iter().enumerate() {
-        let by = (scale[axis], translation[axis]);
-        axes.push((0..to).map(|at| kernel.taps(at, from, by, smooths)).collect());
+    let mut axes = [Vec::new(), Vec::new()];
+    for (number, (from, to)) in extents.into_iter().enumerate() {
+        let by = (scale[number], translation[number]);
+        axes[number] = (0..to).map(|at| kernel.taps(at, from, by, smooths)).collect();
     }
-    let columns = axes.pop().unwrap_or_default();
-    resample(call, image, axes.pop().unwrap_or_default(), columns)
+    Ok(axes)
+}
+
+fn scale_and_translate(call: &CpuCall<'_>) -> Computed {
+    let [image, size, scale, translation] = take(call)?;
+    let [rows, columns] = moved(call, [scale, translation], extents(image, size)?)?;
+    resample(call, image, rows, columns)
+}
+
+fn scale_and_translate_gradient(call: &CpuCall<'_>) -> Computed {
+    let [gradients, image, scale, translation] = take(call)?;
+    let [_, height, width, _] = four(gradients.shape(), "grads")?;
+    let axes = moved(call, [scale, translation], extents_to(image, [height, width])?)?;
+    spread_gradients(call, gradients, image, axes)
+}
+
+/// The gradient of an image has its type and shape.
+fn gradient_metadata(call: MetadataCall<'_>) -> Described {
+    match call.arguments {
+        [_, image, ..] => one((*image).clone()),
+        other => Err(crate::registry::wrong_count(2, other.len())),
+    }
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
@@ -252,4 +325,14 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .attrs([attr::boolean_or("antialias", true), attr::string_or("kernel_type", "lanczos3")])
         .results([IMAGES])
         .cpu(|call| scale_and_translate(&call));
+    ops.add("tf.ResizeBicubicGrad")
+        .types(types::FLOATS)
+        .attrs(flags())
+        .metadata(gradient_metadata)
+        .cpu(|call| bicubic_gradient(&call));
+    ops.add("tf.ScaleAndTranslateGrad")
+        .types(types::FLOATS)
+        .attrs([attr::boolean_or("antialias", true), attr::string_or("kernel_type", "lanczos3")])
+        .metadata(gradient_metadata)
+        .cpu(|call| scale_and_translate_gradient(&call));
 }

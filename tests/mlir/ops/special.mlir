@@ -313,3 +313,27 @@ func @cumulativelogsumexp() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'igamma_slope'
+func @igamma_slope() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[0.5, 2.5, 40.0]> : tensor<3xf32>
+  %x1 = corert.const_dense_tensor dense<[1.0, 1.5, 35.0]> : tensor<3xf32>
+  %y0 = corert.executeop(%cpu) "tf.IgammaGradA"(%x0, %x1) : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [3], values = [-3.8983{{[0-9]+}}e-01, -2.5217{{[0-9]+}}e-01, -4.8001{{[0-9]+}}e-02]
+  %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'gamma_sample_slope'
+func @gamma_sample_slope() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[0.5, 2.5]> : tensor<2xf32>
+  %x1 = corert.const_dense_tensor dense<[1.0, 1.5]> : tensor<2xf32>
+  %y0 = corert.executeop(%cpu) "tf.RandomGammaGrad"(%x0, %x1) : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [2], values = [1.8782{{[0-9]+}}e+00, 8.1779{{[0-9]+}}e-01]
+  %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

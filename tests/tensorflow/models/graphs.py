@@ -312,3 +312,34 @@ def strings(folder):
         }
 
     graph_case(folder, build, {"text": np.array(["Hello world ", " Good day", "ab"], object)})
+
+
+@case
+def called_functions(folder):
+    """Functions that others call by their names, and whose outputs they name."""
+    from tensorflow.python.framework import function
+
+    @function.Defun(tf.float32, tf.float32)
+    def parts(a, b):
+        return b * 2.0, a + b, a - 3.0
+
+    @function.Defun(tf.float32, tf.float32)
+    def whole(a, b):
+        first, second, third = parts(a, b)
+        return first - second, third
+
+    def build(x, y):
+        difference, rest = whole(x, y)
+        return {"difference": difference, "rest": rest}
+
+    graph_case(folder, build, {"x": numbers(3), "y": numbers(3, seed=1)}, text=True)
+
+
+@case
+def channels_first(folder):
+    def build(x, bias):
+        y = tf.nn.bias_add(x, bias, data_format="NCHW")
+        rows = tf.nn.bias_add(x[:, :, 0], bias, data_format="NCHW")
+        return {"y": y, "rows": rows, "gradient": tf.raw_ops.BiasAddGrad(out_backprop=y, data_format="NCHW")}
+
+    graph_case(folder, build, {"x": numbers(2, 3, 4, 5), "bias": numbers(3, seed=1)}, text=True)

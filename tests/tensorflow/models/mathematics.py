@@ -187,3 +187,44 @@ def losses(folder):
         }
 
     frozen_case(folder, f, {"x": numbers(3, 4), "y": numbers(3, 4, seed=1)})
+
+
+@case
+def bands_and_segments(folder):
+    @tf.function
+    def f(x, b, v, k):
+        solve, raw = tf.linalg.banded_triangular_solve, tf.raw_ops
+        bands = tf.abs(x[:, :3]) + 1.0
+        made = {f"solved{lower}{adjoint}": solve(bands, b, lower, adjoint) for lower in (False, True) for adjoint in (False, True)}
+        made["one_band"] = solve(bands[:, :1], b)
+        hits = tf.nn.compute_accidental_hits(tf.constant([[1, 2], [5, 1]], tf.int64), tf.constant([1, 4, 3, 5], tf.int64), 2)
+        made |= {f"hits{index}": value for index, value in enumerate(hits)}
+        made["weights"] = tf.math.bincount(tf.cast(k, tf.int32), weights=tf.abs(k), minlength=5)
+        made["volumes"] = tf.extract_volume_patches(v, [1, 2, 3, 2, 1], [1, 1, 2, 1, 1], "SAME")
+        made["valid_volumes"] = tf.extract_volume_patches(v, [1, 2, 1, 2, 1], [1, 2, 1, 1, 1], "VALID")
+        made["truth"] = tf.stack([raw.ToBool(input=x[0, 0, 0]), raw.ToBool(input=0), raw.ToBool(input=""), raw.ToBool(input="a"), raw.ToBool(input=x), raw.ToBool(input=tf.zeros([0]))])
+        made["space"] = raw.SpaceToBatch(input=v[:, 0, :4, :2], paddings=[[0, 0], [1, 1]], block_size=2)
+        made["bits"] = raw.QuantizeAndDequantizeV3(input=x, input_min=-0.8, input_max=0.9, num_bits=5)
+        made["axis"] = raw.QuantizeAndDequantizeV3(input=x, input_min=-tf.range(1.0, 5.0) / 4.0, input_max=tf.range(1.0, 5.0) / 5.0, num_bits=8, axis=2)
+        made["axis_found"] = raw.QuantizeAndDequantizeV2(input=x, input_min=tf.zeros([4]), input_max=tf.zeros([4]), axis=1)
+        lists = raw.TensorListConcatLists(input_a=raw.TensorListFromTensor(tensor=b, element_shape=[4, 2]), input_b=raw.TensorListFromTensor(tensor=b * 2.0, element_shape=[4, 2]), element_dtype=tf.float32)
+        made["lists"] = raw.TensorListStack(input_handle=lists, element_shape=[4, 2], element_dtype=tf.float32)
+        return made
+
+    values = {"x": numbers(2, 4, 4), "b": numbers(2, 4, 2, seed=1), "v": numbers(2, 3, 5, 4, 2, seed=2), "k": np.array([1, 3, 1, 0], np.float32)}
+    frozen_case(folder, f, values)
+
+
+@case
+def unaligned_losses(folder):
+    @tf.function
+    def f(scores):
+        nn = tf.nn
+        labels, lengths = tf.constant([[1, 2, 1], [3, 0, 0]]), tf.constant([3, 1])
+        with tf.GradientTape() as tape:
+            tape.watch(scores)
+            loss = nn.ctc_loss(labels, scores, lengths, [6, 5], blank_index=0)
+        blank = nn.ctc_loss(labels * 0, scores, [0, 0], [6, 5], blank_index=0)
+        return loss, tape.gradient(loss, scores), blank, nn.ctc_loss(labels, scores, lengths, [6, 5], blank_index=0, unique=nn.ctc_unique_labels(labels))
+
+    frozen_case(folder, f, {"scores": numbers(6, 2, 5)})

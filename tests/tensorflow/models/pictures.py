@@ -60,3 +60,74 @@ def image_boxes(folder):
                 "cropped": i.crop_and_resize(tf.reshape(boxes, [1, 4, 4, 4])[..., :3], corners[:2], [0, 0], [3, 3])}
 
     frozen_case(folder, f, {"boxes": numbers(16, 4), "scores": numbers(16, seed=1, low=0.0)})
+
+
+@case
+def drawn_boxes(folder):
+    @tf.function
+    def f(x, boxes, gray):
+        draw = tf.image.draw_bounding_boxes
+        return {
+            "colors": draw(x, boxes, tf.constant([[1.0, 0.0, 0.5], [0.0, 1.0, 0.25]])), "none": v1.image.draw_bounding_boxes(x, boxes), "four": draw(tf.concat([x, gray], 3), boxes, tf.constant([[0.1, 0.2, 0.3, 0.4]])),
+            "gray": v1.image.draw_bounding_boxes(gray, boxes), "half": tf.cast(draw(tf.cast(x, tf.float16), boxes, tf.constant([[1.0, 0.0, 0.5]])), tf.float32),
+        }
+
+    boxes = np.array([[[0.0, 0.1, 0.6, 0.7], [-0.2, 0.3, 0.4, 1.3], [0.8, 0.2, 0.3, 0.5]], [[1.2, 0.0, 1.5, 0.5], [0.25, 0.25, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5]]], np.float32)
+    frozen_case(folder, f, {"x": numbers(2, 11, 13, 3, low=0.0), "boxes": boxes, "gray": numbers(2, 11, 13, 1, seed=1, low=0.0)})
+
+
+@case
+def glimpses(folder):
+    @tf.function
+    def f(x, near, far):
+        made = {}
+        for name, op in (("first", tf.raw_ops.ExtractGlimpse), ("second", tf.raw_ops.ExtractGlimpseV2)):
+            for centered in (False, True):
+                made[f"{name}{centered}"] = op(input=x, size=[3, 4], offsets=far, centered=centered, normalized=False, uniform_noise=False, noise="zero")
+                made[f"{name}{centered}normalized"] = op(input=x, size=[4, 3], offsets=near, centered=centered, normalized=True, uniform_noise=False, noise="zero")
+        # Pixels within the image do not depend on the noise.
+        made["noise"] = tf.image.extract_glimpse(x, [2, 2], tf.constant([[0.1, -0.2], [0.0, 0.3]]), noise="uniform") + 0.0 * x[:, :2, :2]
+        return made
+
+    near = np.array([[-0.7, 0.3], [0.55, 0.97]], np.float32)
+    frozen_case(folder, f, {"x": numbers(2, 8, 9, 2), "near": near, "far": near * 7.0})
+
+
+@case
+def image_gradients(folder):
+    @tf.function
+    def f(x, k):
+        i = tf.image
+
+        def gradient(function, *values):
+            with tf.GradientTape() as tape:
+                tape.watch(values)
+                loss = tf.reduce_sum(tf.square(function(*values)))
+            return tape.gradient(loss, values)
+
+        made = {f"{method}{smooth}": gradient(lambda x: i.resize(x, [4, 11], method, antialias=smooth), x)[0] for method in ("bicubic", "lanczos3", "mitchellcubic") for smooth in (False, True)}
+        made["aligned"] = gradient(lambda x: v1.image.resize_bicubic(x, [9, 3], align_corners=True), x)[0]
+        for padding in ("SAME", "VALID"):
+            dilated = gradient(lambda x, k: tf.nn.dilation2d(x, k, [1, 2, 1, 1], padding, "NHWC", [1, 1, 2, 1]), x, k)
+            eroded = gradient(lambda x, k: tf.nn.erosion2d(x, k, [1, 1, 1, 1], padding, "NHWC", [1, 1, 1, 1]), x, k)
+            made |= {f"dilated{padding}": dilated[0], f"dilated_filter{padding}": dilated[1], f"eroded{padding}": eroded[0], f"eroded_filter{padding}": eroded[1]}
+        return made
+
+    frozen_case(folder, f, {"x": numbers(2, 6, 7, 3), "k": numbers(3, 2, 3, seed=1)})
+
+
+@case
+def soft_suppression(folder):
+    @tf.function
+    def f(boxes, scores):
+        i = tf.image
+        made = {}
+        for sigma in (0.3, 2.0):
+            chosen, kept = i.non_max_suppression_with_scores(boxes, scores, 6, 0.5, 0.1, sigma)
+            made |= {f"chosen{sigma}": chosen, f"scores{sigma}": kept}
+        padded = tf.raw_ops.NonMaxSuppressionV5(boxes=boxes, scores=scores, max_output_size=15, iou_threshold=0.5, score_threshold=0.2, soft_nms_sigma=0.5, pad_to_max_output_size=True)
+        return made | {"padded": padded.selected_indices, "padded_scores": padded.selected_scores, "count": padded.valid_outputs}
+
+    corners = np.random.default_rng(3).uniform(0.0, 1.0, (12, 2))
+    boxes = np.concatenate([corners, corners + 0.4], 1).astype(np.float32)
+    frozen_case(folder, f, {"boxes": boxes, "scores": numbers(12, seed=2, low=0.0)})

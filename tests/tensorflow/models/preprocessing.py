@@ -162,3 +162,33 @@ def pictures_in_files(folder):
         }
 
     frozen_case(folder, f, {"scale": np.float32(2.0)})
+
+
+@case
+def sequence_examples(folder):
+    t = tf.train
+
+    def message(steps):
+        numbers_of = lambda step: t.Feature(float_list=t.FloatList(value=[step + 0.5, step * 2.0]))
+        counts = lambda step: t.Feature(int64_list=t.Int64List(value=range(step)))
+        words = lambda step: t.Feature(bytes_list=t.BytesList(value=[b"w%d" % step]))
+        lists = {"n": [numbers_of(s) for s in range(steps)], "c": [counts(s) for s in range(steps)], "w": [words(s) for s in range(2)]}
+        lists = t.FeatureLists(feature_list={name: t.FeatureList(feature=steps) for name, steps in lists.items()})
+        context = {"id": t.Feature(int64_list=t.Int64List(value=[steps])), "tags": t.Feature(bytes_list=t.BytesList(value=[b"q"] * steps))}
+        return t.SequenceExample(context=t.Features(feature=context), feature_lists=lists).SerializeToString()
+
+    @tf.function
+    def f(x):
+        i = tf.io
+        context = {"id": i.FixedLenFeature([], tf.int64), "tags": i.VarLenFeature(tf.string), "none": i.FixedLenFeature([1], tf.float32, [7.0])}
+        lists = {"n": i.FixedLenSequenceFeature([2], tf.float32), "c": i.VarLenFeature(tf.int64), "w": i.FixedLenSequenceFeature([], tf.string), "none": i.FixedLenSequenceFeature([3], tf.int64, True)}
+        all_of = lambda parts: {f"{name}{index}": value for name, part in parts.items() for index, value in enumerate(tf.nest.flatten(part, expand_composites=True))}
+        many, some, lengths = i.parse_sequence_example(x, context, lists)
+        ragged = i.parse_sequence_example(x, {"tags": i.RaggedFeature(tf.string)}, {"c": i.RaggedFeature(tf.int64), "w": i.RaggedFeature(tf.string, row_splits_dtype=tf.int64)})
+        one, few = i.parse_single_sequence_example(x[1], context, lists)
+        made = {}
+        for name, parts in (("context_", many), ("lists_", some), ("lengths_", lengths), ("ragged_context_", ragged[0]), ("ragged_", ragged[1]), ("one_", one), ("few_", few)):
+            made |= {name + key: value for key, value in all_of(parts).items()}
+        return made
+
+    frozen_case(folder, f, {"x": np.array([message(steps) for steps in (2, 4, 0)])})

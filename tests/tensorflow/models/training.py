@@ -72,3 +72,52 @@ def raw_optimizers(folder):
 
     module = Raw()
     saved_case(folder, module, module.step, {"g": numbers(5, seed=20)})
+
+
+@case
+def rarer_gradients(folder):
+    def gradient(function, *values):
+        with tf.GradientTape() as tape:
+            tape.watch(values)
+            results = function(*values)
+            loss = tf.add_n([tf.reduce_sum(tf.square(result)) for result in tf.nest.flatten(results)])
+        return tape.gradient(loss, values)
+
+    @tf.function
+    def f(x, image, p):
+        q, s = tf.quantization, tf.sparse
+        ids, segments = tf.constant([2, 0, 3, 2]), tf.constant([0, 0, 1, 3])
+        made = {name: gradient(lambda x: op(x, ids, segments), x)[0] for name, op in (("sum", s.segment_sum), ("mean", s.segment_mean), ("root", s.segment_sqrt_n))}
+        compact = tf.raw_ops.SparseSegmentMeanGradV2(grad=x, indices=ids, segment_ids=segments, dense_output_dim0=4)
+        made |= {"compact": compact.output, "compact_rows": compact.sorted_unique_indices}
+        made["args"] = gradient(lambda x: q.fake_quant_with_min_max_args(x, -0.5, 0.7), x)[0]
+        ends = gradient(lambda x, low, high: q.fake_quant_with_min_max_vars(x, low, high, 4, True), x, tf.constant(-0.4), tf.constant(0.6))
+        channels = gradient(q.fake_quant_with_min_max_vars_per_channel, x, tf.constant([-0.4, -0.9, -0.2]), tf.constant([0.6, 0.1, 0.4]))
+        made |= {f"vars{index}": value for index, value in enumerate(ends)} | {f"channels{index}": value for index, value in enumerate(channels)}
+        made["both"] = gradient(lambda x: q.quantize_and_dequantize_v2(x, -0.5, 0.7, range_given=True), x)[0]
+        made["places"] = gradient(lambda x: tf.nn.max_pool_with_argmax(x, 3, 2, "SAME")[0], image)[0]
+        made["places_in_batch"] = gradient(lambda x: tf.nn.max_pool_with_argmax(x, 2, 1, "VALID", include_batch_in_index=True)[0], image)[0]
+        made["second"] = gradient(lambda x: gradient(lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"), x)[0], image)[0]
+        made["gamma"] = tf.raw_ops.IgammaGradA(a=p * 9.0, x=p[::-1] * 12.0)
+        made["samples"] = tf.raw_ops.RandomGammaGrad(alpha=p, sample=p[::-1])
+        return made
+
+    frozen_case(folder, f, {"x": numbers(4, 3), "image": numbers(2, 5, 6, 3, seed=1), "p": numbers(3, 4, seed=2, low=0.1, high=3.0)})
+
+
+@case
+def sparse_gradients(folder):
+    @tf.function
+    def f(values, more):
+        a = tf.SparseTensor([[0, 1], [0, 3], [2, 2], [3, 0]], values, [4, 4])
+        b = tf.SparseTensor([[0, 1], [1, 0], [2, 2]], more, [4, 4])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([values, more])
+            sums = tf.reduce_sum(tf.sparse.add(a, b).values ** 2)
+            part = tf.reduce_sum(tf.sparse.slice(a, [0, 1], [3, 2]).values ** 2)
+            filled = tf.reduce_sum(tf.sparse.fill_empty_rows(a, values[0])[0].values ** 2)
+        rows = tf.sparse.reduce_sum(a, 1, output_is_sparse=True)
+        best = tf.sparse.reduce_max(b, 0, keepdims=True, output_is_sparse=True)
+        return tape.gradient(sums, [values, more]), tape.gradient(part, values), tape.gradient(filled, values), rows.indices, rows.values, rows.dense_shape, best.indices, best.values, best.dense_shape
+
+    frozen_case(folder, f, {"values": numbers(4), "more": numbers(3, seed=1)})

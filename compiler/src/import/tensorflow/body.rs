@@ -1,6 +1,6 @@
 //! [`Body`]: the nodes of a graph or function with their edges, and the order in which they are imported.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     outputs,
@@ -16,12 +16,17 @@ pub(super) enum Source {
     Output(usize, usize),
 }
 
+/// The functions of a graph, by name.
+pub(super) type Library = HashMap<String, Arc<FunctionDef>>;
+
 /// The nodes of a graph or function.
 pub(super) struct Body<'p> {
     pub(super) nodes: &'p [NodeDef],
     index: HashMap<&'p str, usize>,
     arguments: HashMap<&'p str, usize>,
     is_function: bool,
+    /// The names of the outputs of nodes whose op is a function.
+    called: HashMap<usize, Vec<String>>,
     /// The inputs of each node, and the nodes that come before it.
     edges: Vec<(Vec<Source>, Vec<usize>)>,
 }
@@ -43,26 +48,35 @@ fn sent(nodes: &[NodeDef]) -> HashMap<&[u8], usize> {
     nodes.iter().enumerate().filter_map(|(number, node)| Some((key(node, &SENDERS)?, number))).collect()
 }
 
+/// The names of the outputs of nodes whose op is a function, by the number of the node.
+fn called(nodes: &[NodeDef], library: &Library) -> HashMap<usize, Vec<String>> {
+    let outputs = |(number, node): (usize, &NodeDef)| {
+        let signature = library.get(&node.op)?.signature.as_ref()?;
+        Some((number, signature.output_arg.iter().map(|output| output.name.clone()).collect()))
+    };
+    nodes.iter().enumerate().filter_map(outputs).collect()
+}
+
 /// What cannot be made of nodes, with the number of the node.
 pub(super) type BodyError = (Option<usize>, String);
 
 impl<'p> Body<'p> {
     /// The nodes of a graph.
     pub(super) fn of_graph(nodes: &'p [NodeDef]) -> Result<Self, BodyError> {
-        Self::new(nodes, HashMap::new(), false)
+        Self::new(nodes, HashMap::new(), None)
     }
 
-    /// The nodes of a function.
-    pub(super) fn of_function(function: &'p FunctionDef) -> Result<Self, BodyError> {
+    /// The nodes of a function, which may call others in `library` by their names.
+    pub(super) fn of_function(function: &'p FunctionDef, library: &Library) -> Result<Self, BodyError> {
         let arguments = function.signature.iter().flat_map(|signature| &signature.input_arg);
         let arguments = arguments.enumerate().map(|(index, argument)| (argument.name.as_str(), index));
-        Self::new(&function.node_def, arguments.collect(), true)
+        Self::new(&function.node_def, arguments.collect(), Some(library))
     }
 
     fn new(
         nodes: &'p [NodeDef],
         arguments: HashMap<&'p str, usize>,
-        is_function: bool,
+        library: Option<&Library>,
     ) -> Result<Self, BodyError> {
         let mut index = HashMap::new();
         for (number, node) in nodes.iter().enumerate() {
@@ -70,7 +84,9 @@ impl<'p> Body<'p> {
                 return Err((Some(number), format!("there are two nodes '{}'", node.name)));
             }
         }
-        let mut body = Self { nodes, index, arguments, is_function, edges: Vec::new() };
+        let is_function = library.is_some();
+        let called = library.map_or_else(HashMap::new, |library| called(nodes, library));
+        let mut body = Self { nodes, index, arguments, is_function, called, edges: Vec::new() };
         let sent = sent(nodes);
         for (number, node) in nodes.iter().enumerate() {
             let (mut inputs, mut controls) = (Vec::new(), Vec::new());
@@ -125,7 +141,12 @@ impl<'p> Body<'p> {
             (Some(output), index) => {
                 let index = index.map_or(Ok(0), numbered)?;
                 // A function that is called by its own name gives its outputs by theirs.
-                outputs::number(&self.nodes[node], output, index).ok_or_else(missing)?
+                match self.called.get(&node) {
+                    Some(names) if index == 0 => names.iter().position(|name| name == output),
+                    Some(_) => None,
+                    None => outputs::number(&self.nodes[node], output, index),
+                }
+                .ok_or_else(missing)?
             }
         };
         Ok(Source::Output(node, output))

@@ -83,7 +83,7 @@ impl Importer<'_> {
     fn import_function(&mut self, function: &FunctionDef, attrs: &Attrs, arguments: Vec<Value>) -> Imported {
         let signature = function.signature.clone().unwrap_or_default();
         let place = self.place_of(&signature.name);
-        let prepared = Body::of_function(function).and_then(|body| {
+        let prepared = Body::of_function(function, &self.functions).and_then(|body| {
             let targets = targets(&body, function)?;
             let frame = Frame::new(body, place.clone());
             let order = frame.order(targets)?;
@@ -113,7 +113,7 @@ impl Importer<'_> {
     pub(super) fn invariants(&self, name: &str) -> Imported<Vec<bool>> {
         let function = self.function(name)?;
         let signature = function.signature.clone().unwrap_or_default();
-        let Ok(body) = Body::of_function(&function) else {
+        let Ok(body) = Body::of_function(&function, &self.functions) else {
             return Ok(vec![false; signature.output_arg.len()]);
         };
         let is_invariant = |(index, output): (usize, &super::proto::ArgDef)| {

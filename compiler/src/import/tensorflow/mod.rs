@@ -43,7 +43,7 @@ use self::{
     body::{Body, BodyError, Source},
     bundle::Bundle,
     node::{Attrs, ImportError, Imported, Node, Value},
-    proto::{FunctionDef, GraphDef, NodeDef},
+    proto::{GraphDef, NodeDef},
 };
 use super::ImportOptions;
 use crate::{Evaluator, Graph, GraphBuilder, TensorType};
@@ -140,7 +140,7 @@ struct Importer<'g> {
     file: String,
     options: &'g ImportOptions,
     evaluator: &'g Evaluator,
-    functions: HashMap<String, Arc<FunctionDef>>,
+    functions: body::Library,
     graph: Graph,
     block: BlockId,
     location: Location,
@@ -253,7 +253,7 @@ impl<'g> Importer<'g> {
             return;
         }
         let place = self.place_of(name);
-        let checked = Body::of_function(&function).and_then(|body| {
+        let checked = Body::of_function(&function, &self.functions).and_then(|body| {
             let frame = Frame::new(body, place.clone());
             let order = frame.order(function::targets(&frame.body, &function)?)?;
             Ok((frame, order))

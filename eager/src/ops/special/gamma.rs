@@ -3,6 +3,8 @@
 use std::f64::consts::PI;
 
 const MAX_STEPS: usize = 10_000;
+/// The most terms of a series whose terms grow up to `x`.
+const MAX_SLOPE_STEPS: usize = 100_000;
 const TINY: f64 = 1e-300;
 
 /// The derivative of the logarithm of the gamma function.
@@ -189,6 +191,38 @@ pub(crate) fn igammac(a: f64, x: f64) -> f64 {
         _ if x < a + 1.0 => 1.0 - gamma_series(a, x),
         _ => gamma_fraction(a, x),
     }
+}
+
+/// The slope of [`igamma`] with respect to `a`: each term of its series times the slope of the term's
+/// logarithm.
+pub(crate) fn igamma_slope(a: f64, x: f64) -> f64 {
+    if a.is_nan() || x.is_nan() || x < 0.0 || a <= 0.0 {
+        return f64::NAN;
+    }
+    // Far above `a`, the function is one however `a` changes.
+    if x == 0.0 || x > a + 40.0 * (a.sqrt() + 20.0) {
+        return 0.0;
+    }
+    let mut term = (a * x.ln() - x - libm::lgamma(a + 1.0)).exp();
+    let mut slope = x.ln() - digamma(a + 1.0);
+    let (mut sum, mut size) = (0.0, 0.0);
+    for n in 1..MAX_SLOPE_STEPS {
+        sum += term * slope;
+        size += (term * slope).abs();
+        let next = a + n as f64;
+        if next > x && (term * slope).abs() <= size * f64::EPSILON {
+            break;
+        }
+        term *= x / next;
+        slope -= 1.0 / next;
+    }
+    sum
+}
+
+/// How much a number from the gamma distribution changes with `a` if its rank does not.
+pub(crate) fn gamma_sample_slope(a: f64, x: f64) -> f64 {
+    let density = ((a - 1.0) * x.ln() - x - libm::lgamma(a)).exp();
+    -igamma_slope(a, x) / density
 }
 
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {

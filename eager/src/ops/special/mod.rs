@@ -10,7 +10,7 @@ use tfrt_tensor::{Accessor, Element, TensorMetadata};
 
 use self::{
     bessel::{i0, i0e, i1, i1e, k0, k0e, k1, k1e},
-    gamma::{betainc, digamma, igamma, igammac, polygamma, zeta},
+    gamma::{betainc, digamma, gamma_sample_slope, igamma, igamma_slope, igammac, polygamma, zeta},
     integrals::{dawsn, erfinv, expint, fresnel, ndtri, spence},
 };
 use super::elementwise::{binary, broadcast_metadata, map};
@@ -147,8 +147,10 @@ pub(super) fn register(ops: &mut OpRegistry) {
     }
     binary! { ops;
         "tf.Igamma" => igamma;
+        "tf.IgammaGradA" => igamma_slope;
         "tf.Igammac" => igammac;
         "tf.Polygamma" => polygamma;
+        "tf.RandomGammaGrad" => gamma_sample_slope;
         "tf.Zeta" => zeta;
     }
     ops.add("tf.NextAfter").types(&[DType::F32, DType::F64]).metadata(broadcast_metadata).cpu(|call| {
@@ -177,6 +179,9 @@ mod tests {
             (polygamma(1.0, 1.0), 1.644_934_066_848_226_4),
             (igamma(1.0, 1.0), 0.632_120_558_828_557_7),
             (igammac(2.5, 7.0), 0.015_609_416_100_266_91),
+            (igamma_slope(2.5, 1.5), -0.252_175_400_423_627_85),
+            (igamma_slope(40.0, 35.0), -0.048_001_196_414_801_84),
+            (gamma_sample_slope(2.5, 1.5), 0.817_793_685_953_909_8),
             (betainc(2.0, 3.0, 0.5), 0.6875),
             (i0(1.0), 1.266_065_877_752_008_4),
             (k0(1.0), 0.421_024_438_240_708_34),

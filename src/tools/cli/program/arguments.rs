@@ -1,7 +1,9 @@
 //! The arguments of a function: what the command line gives, what a setup function prepared, and
 //! chains.
 
-use tfrt_host::{AsyncValue, FunctionRef};
+use tfrt_compiler::TensorType;
+use tfrt_host::{AsyncValue, DType, FunctionRef};
+use tfrt_tensor::HostTensor;
 
 use super::ending::Ending;
 use crate::{
@@ -39,6 +41,12 @@ pub(super) fn arguments(
             Some((first + inputs.model.input(name)?, text))
         });
         let (place, text) = named.map_or_else(|| place_of(input, &places, &types), Ok)?;
+        if named.is_none()
+            && let Some(inputs) = &model
+            && let Some(number) = place.checked_sub(first)
+        {
+            inputs.check_name(input, number)?;
+        }
         if places[place].is_some() {
             return Err(Failure::Usage(format!(
                 "argument {place} is given twice, the second time by '{input}'"
@@ -106,7 +114,31 @@ impl ModelInputs<'_> {
     fn parse(&mut self, text: &str, number: usize, reader: &Reader<'_>) -> Result<AsyncValue, Failure> {
         let (ty, allocator) = (self.model.input_type(number), reader.runtime.host().allocator());
         let read = |text: &str, ty: &str| reader.parse(text, ty);
-        model_inputs::parse(text, ty.as_ref(), self.images, allocator, self.console, read)
+        let value = model_inputs::parse(text, ty.as_ref(), self.images, allocator, self.console, read)?;
+        // Some models declare a narrower shape than they take, so this is no error.
+        if let (Some(ty), Some(tensor)) = (ty, value.get::<HostTensor>())
+            && !fits(&ty, tensor)
+        {
+            let name = &self.model.signature.inputs[number].0;
+            let given = tensor.metadata();
+            self.console.complain(format_args!(
+                "warning: the model declares input '{name}' as {ty}, and a tensor {given} is given"
+            ));
+        }
+        Ok(value)
+    }
+
+    /// Checks that a value which stands for the input of this number does not name another one.
+    fn check_name(&self, input: &str, number: usize) -> Result<(), Failure> {
+        let Some((name, _)) = input.split_once('=') else { return Ok(()) };
+        let is_text = self.model.input_type(number).is_none_or(|ty| ty.dtype == DType::String);
+        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_./:-".contains(letter));
+        if is_text || !is_name || name.parse::<usize>().is_ok() || model_inputs::parse_type(name).is_some() {
+            return Ok(());
+        }
+        let inputs = self.model.signature.inputs.iter().map(|(name, ty)| format!("'{name}' ({ty})"));
+        let inputs = inputs.collect::<Vec<_>>().join(", ");
+        Err(Failure::Usage(format!("the model has no input '{name}', its inputs are {inputs}")))
     }
 
     /// An input that the command line does not give.
@@ -119,6 +151,16 @@ impl ModelInputs<'_> {
             _ => Err(Failure::Usage(format!("the model needs input '{name}' ({ty}): pass it with --input"))),
         }
     }
+}
+
+/// Whether a tensor has the type that a model declares, as far as that is known.
+fn fits(ty: &TensorType, tensor: &HostTensor) -> bool {
+    let dims = tensor.shape().dims();
+    let has_extents = |declared: &Vec<Option<u64>>| {
+        let pairs = || declared.iter().zip(dims);
+        declared.len() == dims.len() && pairs().all(|(want, &dim)| want.is_none_or(|want| want == dim as u64))
+    };
+    ty.dtype == tensor.dtype() && ty.dims.as_ref().is_none_or(has_extents)
 }
 
 /// Returns the place of an argument and its value: `3=VALUE` is argument 3, any other value is the

@@ -43,18 +43,22 @@ fn rows(node: &mut Node<'_, '_>, data: ValueId, places: ValueId) -> Imported<Val
 
 /// A tensor as a list of rows, without the first dimensions that `outer` has.
 fn flattened(node: &mut Node<'_, '_>, data: ValueId, outer: ValueId) -> Imported<ValueId> {
-    let (Some(rank), Some(of)) = (node.ty(data)?.rank(), node.ty(outer)?.rank()) else {
-        return Err("the ranks of the inputs are not known".into());
-    };
-    if of == 1 {
+    let wide = [("out_type", type_attribute(DType::I64))];
+    let of = node.ty(outer)?.rank();
+    if of == Some(1) {
         return Ok(data);
     }
-    let mut builder = node.builder();
-    let (start, count) =
-        (builder.add_integers(&[of as i64])?, builder.add_integers(&[rank as i64 - of as i64])?);
-    let first = builder.add_integers(&[-1])?;
-    let shape = node.op("tf.Shape", &[data], &[("out_type", type_attribute(DType::I64))])?;
-    let inner = node.op("tf.Slice", &[shape, start, count], &[])?;
+    let first = node.builder().add_integers(&[-1])?;
+    let rest = node.builder().add_integers(&[-1])?;
+    let start = match of {
+        Some(of) => node.builder().add_integers(&[of as i64])?,
+        None => {
+            let outer = node.op("tf.Shape", &[outer], &wide)?;
+            node.op("tf.Shape", &[outer], &wide)?
+        }
+    };
+    let shape = node.op("tf.Shape", &[data], &wide)?;
+    let inner = node.op("tf.Slice", &[shape, start, rest], &[])?;
     let axis = node.builder().add_integer(0)?;
     let form = node.op("tf.ConcatV2", &[first, inner, axis], &[])?;
     node.op("tf.Reshape", &[data, form], &[])

@@ -17,6 +17,7 @@ pub(super) const OPS: Family = &[
     ("ZerosLike", zeros_like),
     ("BatchMatMulV3", batch_mat_mul),
     ("Cross", cross),
+    ("BiasAdd", bias_add),
     ("BiasAddV1", |node| {
         let operands = node.inputs_from(0)?;
         Ok(vec![node.op("tf.BiasAdd", &operands, &[])?.into()])
@@ -39,6 +40,19 @@ fn without_zeros(node: &mut Node<'_, '_>, op: &str, function: Option<&str>) -> I
     let zero = node.add_number_like(x, 0.0)?;
     let is_zero = node.op("tf.Equal", &[x, zero], &[])?;
     Ok(vec![node.op("tf.SelectV2", &[is_zero, zero, value], &[])?.into()])
+}
+
+/// A bias for each channel, which `NCHW` has in the second dimension.
+fn bias_add(node: &mut Node<'_, '_>) -> Imported {
+    if node.string("data_format")?.as_deref() != Some("NCHW") {
+        return super::generic(node);
+    }
+    let (x, bias) = (node.input(0)?, node.input(1)?);
+    let rank = node.ty(x)?.rank().filter(|&rank| rank >= 2).ok_or("the rank of the input is not known")?;
+    let form = [vec![-1], vec![1; rank - 2]].concat();
+    let form = node.builder().add_integers(&form)?;
+    let bias = node.op("tf.Reshape", &[bias, form], &[])?;
+    Ok(vec![node.op("tf.AddV2", &[x, bias], &[])?.into()])
 }
 
 /// What a variable holds at some indices.

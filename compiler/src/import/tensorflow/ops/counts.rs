@@ -136,17 +136,28 @@ impl Rows {
 }
 
 /// The weights of the numbers, if the op is given any and they count.
-fn weights(node: &mut Node<'_, '_>, input: usize) -> Imported<Option<ValueId>> {
+fn weights(node: &mut Node<'_, '_>, input: usize, numbers: &Rows) -> Imported<Option<ValueId>> {
     let weights = node.input(input)?;
     match node.ty(weights)?.static_dims() {
         _ if node.flag("binary_output")? => Ok(None),
         Some(dims) if dims.contains(&0) => Ok(None),
         Some(_) => Ok(Some(flat(node, weights)?)),
-        None if node.proto.op.contains("Sparse") || node.proto.op.contains("Ragged") => {
-            Ok(Some(flat(node, weights)?))
-        }
-        None => Err("the shape of the weights is not known".into()),
+        None => Ok(Some(weights_or_ones(node, weights, numbers)?)),
     }
+}
+
+/// The weights, or ones if it turns out that there are none.
+fn weights_or_ones(node: &mut Node<'_, '_>, weights: ValueId, numbers: &Rows) -> Imported<ValueId> {
+    let weights = flat(node, weights)?;
+    let given = size(node, weights)?;
+    let needed = size(node, numbers.values)?;
+    let places = range(node, needed)?;
+    let places = node.op("tf.Minimum", &[places, given], &[])?;
+    let (one, form) = (node.add_number_like(weights, 1.0)?, node.builder().add_integers(&[1])?);
+    let one = node.op("tf.Reshape", &[one, form], &[])?;
+    let axis = node.builder().add_integer(0)?;
+    let all = node.op("tf.ConcatV2", &[weights, one, axis], &[])?;
+    gather(node, all, places)
 }
 
 /// Ones in the place of all counts.
@@ -160,7 +171,7 @@ fn dense_counts(node: &mut Node<'_, '_>, rows: fn(&mut Node<'_, '_>) -> Imported
     let size = node.input(numbers.next)?;
     let size = wide(node, size)?;
     let dtype = node.type_attr("T")?.unwrap_or(DType::F32);
-    let mut sums = match weights(node, numbers.next + 1)? {
+    let mut sums = match weights(node, numbers.next + 1, &numbers)? {
         Some(weights) => numbers.sums(node, weights, size)?,
         None => numbers.counts(node, dtype, size)?,
     };
@@ -196,7 +207,7 @@ fn sparse_counts(node: &mut Node<'_, '_>, rows: fn(&mut Node<'_, '_>) -> Importe
     let zero = node.add_number_like(counts, 0.0)?;
     let is_there = node.op("tf.Greater", &[counts, zero], &[])?;
     let places = places_of(node, is_there)?;
-    let sums = match weights(node, numbers.next)? {
+    let sums = match weights(node, numbers.next, &numbers)? {
         Some(weights) => numbers.sums(node, weights, size)?,
         None if node.flag("binary_output")? => at_most_one(node, counts)?,
         None => counts,

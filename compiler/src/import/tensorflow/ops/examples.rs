@@ -20,14 +20,14 @@ pub(super) const OPS: Family = &[
 
 /// The features that a node asks for.
 #[derive(Default)]
-struct Features {
-    sparse: Vec<(String, DType)>,
-    dense: Vec<(String, ValueId, DType, Vec<i64>)>,
-    ragged: Vec<(String, DType, DType)>,
+pub(super) struct Features {
+    pub(super) sparse: Vec<(String, DType)>,
+    pub(super) dense: Vec<(String, ValueId, DType, Vec<i64>)>,
+    pub(super) ragged: Vec<(String, DType, DType)>,
 }
 
 /// The data types in an attribute.
-fn types(node: &Node<'_, '_>, name: &str) -> Imported<Vec<DType>> {
+pub(super) fn types(node: &Node<'_, '_>, name: &str) -> Imported<Vec<DType>> {
     match node.attr(name) {
         None => Ok(Vec::new()),
         Some(Attr::List(list)) => {
@@ -37,8 +37,9 @@ fn types(node: &Node<'_, '_>, name: &str) -> Imported<Vec<DType>> {
     }
 }
 
-fn shapes(node: &Node<'_, '_>) -> Imported<Vec<Vec<i64>>> {
-    let Some(Attr::List(list)) = node.attr("dense_shapes") else { return Ok(Vec::new()) };
+/// The shapes in an attribute.
+pub(super) fn shapes(node: &Node<'_, '_>, name: &str) -> Imported<Vec<Vec<i64>>> {
+    let Some(Attr::List(list)) = node.attr(name) else { return Ok(Vec::new()) };
     let dims = |shape| {
         let dims = tensor::dims(Some(shape)).ok_or("a dense feature has no rank")?;
         Ok(dims.iter().map(|dim| dim.map_or(-1, |dim| dim as i64)).collect())
@@ -47,7 +48,7 @@ fn shapes(node: &Node<'_, '_>) -> Imported<Vec<Vec<i64>>> {
 }
 
 /// The names in a constant vector.
-fn names(node: &Node<'_, '_>, input: usize) -> Imported<Vec<String>> {
+pub(super) fn names(node: &Node<'_, '_>, input: usize) -> Imported<Vec<String>> {
     match node.constant(node.input(input)?) {
         Some(HostTensor::String(keys)) => Ok(keys.strings().iter().map(ToString::to_string).collect()),
         _ => Err("the names of features must be constants".into()),
@@ -55,11 +56,11 @@ fn names(node: &Node<'_, '_>, input: usize) -> Imported<Vec<String>> {
 }
 
 /// The name in a constant.
-fn name(node: &Node<'_, '_>, input: usize) -> Imported<String> {
+pub(super) fn name(node: &Node<'_, '_>, input: usize) -> Imported<String> {
     Ok(names(node, input)?.into_iter().next().unwrap_or_default())
 }
 
-fn texts(node: &Node<'_, '_>, attribute: &str) -> Imported<Vec<String>> {
+pub(super) fn texts(node: &Node<'_, '_>, attribute: &str) -> Imported<Vec<String>> {
     match node.attr(attribute) {
         Some(Attr::List(list)) => {
             Ok(list.s.iter().map(|text| tensor::text(text)).collect::<Result<_, _>>()?)
@@ -70,7 +71,7 @@ fn texts(node: &Node<'_, '_>, attribute: &str) -> Imported<Vec<String>> {
 
 fn parse_first(node: &mut Node<'_, '_>) -> Imported {
     let (sparse_types, dense_types) = (types(node, "sparse_types")?, types(node, "Tdense")?);
-    let (shapes, mut features) = (shapes(node)?, Features::default());
+    let (shapes, mut features) = (shapes(node, "dense_shapes")?, Features::default());
     let (sparse, dense) = (sparse_types.len(), dense_types.len());
     for (index, dtype) in sparse_types.into_iter().enumerate() {
         features.sparse.push((name(node, 2 + index)?, dtype));
@@ -86,7 +87,7 @@ fn parse_second(node: &mut Node<'_, '_>) -> Imported {
     let mut features = Features::default();
     let sparse = names(node, 2)?.into_iter().zip(types(node, "sparse_types")?);
     features.sparse = sparse.collect();
-    let dense = names(node, 3)?.into_iter().zip(types(node, "Tdense")?).zip(shapes(node)?);
+    let dense = names(node, 3)?.into_iter().zip(types(node, "Tdense")?).zip(shapes(node, "dense_shapes")?);
     for (index, ((key, dtype), shape)) in dense.enumerate() {
         features.dense.push((key, node.input(5 + index)?, dtype, shape));
     }
@@ -99,14 +100,16 @@ fn parse_second(node: &mut Node<'_, '_>) -> Imported {
 fn parse_single(node: &mut Node<'_, '_>) -> Imported {
     let sparse = texts(node, "sparse_keys")?.into_iter().zip(types(node, "sparse_types")?).collect();
     let mut features = Features { sparse, ..Features::default() };
-    let dense = texts(node, "dense_keys")?.into_iter().zip(types(node, "Tdense")?).zip(shapes(node)?);
+    let dense =
+        texts(node, "dense_keys")?.into_iter().zip(types(node, "Tdense")?).zip(shapes(node, "dense_shapes")?);
     for (index, ((key, dtype), shape)) in dense.enumerate() {
         features.dense.push((key, node.input(1 + index)?, dtype, shape));
     }
     parse(node, features)
 }
 
-fn parse(node: &mut Node<'_, '_>, features: Features) -> Imported {
+/// The features of the messages that are the node's first input.
+pub(super) fn parse(node: &mut Node<'_, '_>, features: Features) -> Imported {
     let examples = node.input(0)?;
     let mut parts: [Vec<Value>; 3] = Default::default();
     for (key, dtype) in &features.sparse {

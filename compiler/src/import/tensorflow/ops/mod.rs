@@ -7,12 +7,15 @@ mod basic;
 mod composed;
 mod counts;
 mod examples;
+mod gradients;
+mod older;
 mod optimizers;
 mod quantization;
 mod ragged;
 mod ragged_rows;
 mod recurrent;
 mod selection;
+mod sequence_examples;
 mod sequences;
 mod sets;
 mod signal;
@@ -53,12 +56,15 @@ const FAMILIES: &[Family] = &[
     control_flow::OPS,
     counts::OPS,
     examples::OPS,
+    gradients::OPS,
+    older::OPS,
     optimizers::OPS,
     quantization::OPS,
     ragged::OPS,
     ragged_rows::OPS,
     recurrent::OPS,
     selection::OPS,
+    sequence_examples::OPS,
     sequences::OPS,
     sets::OPS,
     signal::OPS,

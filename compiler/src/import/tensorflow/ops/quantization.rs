@@ -1,7 +1,7 @@
 //! Numbers that are rounded to a few steps, as networks that were trained for small integers do.
 
 use tfrt_host::DType;
-use tfrt_ir::ValueId;
+use tfrt_ir::{Attribute, ValueId};
 
 use super::Family;
 use crate::import::tensorflow::{
@@ -18,10 +18,15 @@ pub(super) const OPS: Family = &[
         let (low, high) = (node.add_number_like(x, low)?, node.add_number_like(x, high)?);
         fake(node, x, low, high)
     }),
+    ("FakeQuantWithMinMaxArgsGradient", fake_gradient),
     ("FakeQuantWithMinMaxVars", fake_between),
+    ("FakeQuantWithMinMaxVarsGradient", fake_gradient_between),
     ("FakeQuantWithMinMaxVarsPerChannel", fake_between),
+    ("FakeQuantWithMinMaxVarsPerChannelGradient", fake_gradient_between),
     ("QuantizeAndDequantizeV2", quantize_and_back),
+    ("QuantizeAndDequantizeV3", quantize_and_back_by_input),
     ("QuantizeAndDequantizeV4", quantize_and_back),
+    ("QuantizeAndDequantizeV4Grad", quantize_and_back_gradient),
     ("QuantizeV2", quantize),
 ];
 
@@ -34,14 +39,14 @@ fn float(node: &Node<'_, '_>, name: &str, default: f64) -> Imported<f64> {
 }
 
 /// A chain of ops of two operands.
-struct Chain<'n, 'i, 'g>(&'n mut Node<'i, 'g>);
+pub(super) struct Chain<'n, 'i, 'g>(pub(super) &'n mut Node<'i, 'g>);
 
 impl Chain<'_, '_, '_> {
-    fn op(&mut self, op: &str, a: ValueId, b: ValueId) -> Imported<ValueId> {
+    pub(super) fn op(&mut self, op: &str, a: ValueId, b: ValueId) -> Imported<ValueId> {
         self.0.op(op, &[a, b], &[])
     }
 
-    fn number(&mut self, like: ValueId, value: f64) -> Imported<ValueId> {
+    pub(super) fn number(&mut self, like: ValueId, value: f64) -> Imported<ValueId> {
         self.0.add_number_like(like, value)
     }
 
@@ -63,14 +68,15 @@ fn fake_between(node: &mut Node<'_, '_>) -> Imported {
     fake(node, x, low, high)
 }
 
-/// The nearest of equidistant steps, of which one is zero.
-fn fake(node: &mut Node<'_, '_>, x: ValueId, low: ValueId, high: ValueId) -> Imported {
+/// The least and the greatest value of the steps that a node rounds to, one of which is zero, and
+/// how far they lie apart.
+fn steps_between(node: &mut Node<'_, '_>, low: ValueId, high: ValueId) -> Imported<[ValueId; 3]> {
     let bits = node.int("num_bits")?.unwrap_or(8).clamp(2, 16);
     let first = if node.flag("narrow_range")? { 1.0 } else { 0.0 };
     let last = ((1i64 << bits) - 1) as f64;
     let mut chain = Chain(node);
-    let (first_step, last_step) = (chain.number(x, first)?, chain.number(x, last)?);
-    let count = chain.number(x, last - first)?;
+    let (first_step, last_step) = (chain.number(low, first)?, chain.number(low, last)?);
+    let count = chain.number(low, last - first)?;
     let span = chain.op("tf.Sub", high, low)?;
     let step = chain.op("tf.RealDiv", span, count)?;
     let offset = chain.op("tf.RealDiv", low, step)?;
@@ -81,6 +87,13 @@ fn fake(node: &mut Node<'_, '_>, x: ValueId, low: ValueId, high: ValueId) -> Imp
     let low = chain.op("tf.Mul", below, step)?;
     let above = chain.op("tf.Sub", last_step, zero)?;
     let high = chain.op("tf.Mul", above, step)?;
+    Ok([low, high, step])
+}
+
+/// The nearest of equidistant steps, of which one is zero.
+fn fake(node: &mut Node<'_, '_>, x: ValueId, low: ValueId, high: ValueId) -> Imported {
+    let [low, high, step] = steps_between(node, low, high)?;
+    let mut chain = Chain(node);
     let inside = chain.clamped(x, low, high)?;
     let shifted = chain.op("tf.Sub", inside, low)?;
     let inverse = chain.0.op("tf.Inv", &[step], &[])?;
@@ -90,11 +103,124 @@ fn fake(node: &mut Node<'_, '_>, x: ValueId, low: ValueId, high: ValueId) -> Imp
     Ok(vec![chain.op("tf.AddV2", value, low)?.into()])
 }
 
-/// Rounds to the steps of an integer that cover a range, and back.
+/// The gradients where a condition on two values holds, and zero elsewhere.
+fn kept(chain: &mut Chain<'_, '_, '_>, gradient: ValueId, holds: ValueId) -> Imported<ValueId> {
+    let zero = chain.number(gradient, 0.0)?;
+    chain.0.op("tf.SelectV2", &[holds, gradient, zero], &[])
+}
+
+/// The gradients of the values within the range.
+fn within(
+    chain: &mut Chain<'_, '_, '_>,
+    gradient: ValueId,
+    x: ValueId,
+    [low, high]: [ValueId; 2],
+) -> Imported<ValueId> {
+    let (above, below) = (chain.op("tf.GreaterEqual", x, low)?, chain.op("tf.LessEqual", x, high)?);
+    let holds = chain.op("tf.LogicalAnd", above, below)?;
+    kept(chain, gradient, holds)
+}
+
+fn fake_gradient(node: &mut Node<'_, '_>) -> Imported {
+    let (gradient, x) = (node.input(0)?, node.input(1)?);
+    let (low, high) = (float(node, "min", -6.0)?, float(node, "max", 6.0)?);
+    let (low, high) = (node.add_number_like(x, low)?, node.add_number_like(x, high)?);
+    let [low, high, _] = steps_between(node, low, high)?;
+    Ok(vec![within(&mut Chain(node), gradient, x, [low, high])?.into()])
+}
+
+/// Values outside of the range contribute to the gradient of its end. A range of one number passes
+/// all gradients on.
+fn fake_gradient_between(node: &mut Node<'_, '_>) -> Imported {
+    let [gradient, x, first, last] = [node.input(0)?, node.input(1)?, node.input(2)?, node.input(3)?];
+    let is_per_channel = node.proto.op.contains("PerChannel");
+    let rank = node.ty(x)?.rank().ok_or("the rank of the input is not known")? as i64;
+    let axes: Vec<i64> = (0..rank - i64::from(is_per_channel)).collect();
+    let [low, high, _] = steps_between(node, first, last)?;
+    let axes = node.builder().add_integers(&axes)?;
+    let mut chain = Chain(node);
+    let zero = chain.number(first, 0.0)?;
+    let (no_first, no_last) = (chain.op("tf.Equal", first, zero)?, chain.op("tf.Equal", last, zero)?);
+    let is_one = chain.op("tf.LogicalAnd", no_first, no_last)?;
+    let inside = within(&mut chain, gradient, x, [low, high])?;
+    let inside = chain.0.op("tf.SelectV2", &[is_one, gradient, inside], &[])?;
+    let mut outputs = vec![inside.into()];
+    for (op, end) in [("tf.Less", low), ("tf.Greater", high)] {
+        let is_outside = chain.op(op, x, end)?;
+        let outside = kept(&mut chain, gradient, is_outside)?;
+        let sum = chain.0.op("tf.Sum", &[outside, axes], &[("keep_dims", Attribute::Bool(false))])?;
+        let none = chain.number(sum, 0.0)?;
+        outputs.push(chain.0.op("tf.SelectV2", &[is_one, none, sum], &[])?.into());
+    }
+    Ok(outputs)
+}
+
+/// The ends of the range have no gradient.
+fn quantize_and_back_gradient(node: &mut Node<'_, '_>) -> Imported {
+    let [gradient, x, low, high] = [node.input(0)?, node.input(1)?, node.input(2)?, node.input(3)?];
+    let ends = [along_axis(node, x, low)?, along_axis(node, x, high)?];
+    let inside = within(&mut Chain(node), gradient, x, ends)?;
+    let mut outputs = vec![inside.into()];
+    for end in [low, high] {
+        outputs.push(node.op("tf.ZerosLike", &[end], &[])?.into());
+    }
+    Ok(outputs)
+}
+
+/// The axis whose channels have ranges of their own.
+fn channel_axis(node: &Node<'_, '_>) -> Imported<Option<usize>> {
+    Ok(node.int("axis")?.and_then(|axis| usize::try_from(axis).ok()))
+}
+
+/// An end of a range for each channel, in the form in which it is broadcast to the values.
+fn along_axis(node: &mut Node<'_, '_>, x: ValueId, end: ValueId) -> Imported<ValueId> {
+    let Some(axis) = channel_axis(node)? else { return Ok(end) };
+    let rank = node.ty(x)?.rank().ok_or("the rank of the input is not known")?;
+    if axis >= rank {
+        return Err(format!("axis {axis} is not one of {rank} dimensions").into());
+    }
+    let mut form = vec![1; rank];
+    form[axis] = -1;
+    let form = node.builder().add_integers(&form)?;
+    node.op("tf.Reshape", &[end, form], &[])
+}
+
+/// The least and the greatest value, of each channel if channels have ranges of their own.
+fn range_of(node: &mut Node<'_, '_>, x: ValueId) -> Imported<[ValueId; 2]> {
+    let (mut values, mut axes) = (x, vec![0]);
+    let axis = channel_axis(node)?;
+    match axis {
+        Some(axis) => {
+            let rank = node.ty(x)?.rank().ok_or("the rank of the input is not known")?;
+            axes = (0..rank).filter(|&other| other != axis).map(|other| other as i64).collect();
+        }
+        None => {
+            let flat = node.builder().add_integers(&[-1])?;
+            values = node.op("tf.Reshape", &[x, flat], &[])?;
+        }
+    }
+    let axes = node.builder().add_integers(&axes)?;
+    let keep = [("keep_dims", Attribute::Bool(axis.is_some()))];
+    Ok([node.op("tf.Min", &[values, axes], &keep)?, node.op("tf.Max", &[values, axes], &keep)?])
+}
+
+/// The number of bits is an input.
+fn quantize_and_back_by_input(node: &mut Node<'_, '_>) -> Imported {
+    let bits = node.input(3)?;
+    let bits = node.integers(bits).and_then(|bits| bits.first().copied());
+    rounded_to_bits(node, bits.ok_or("the number of bits must be a constant")?)
+}
+
 fn quantize_and_back(node: &mut Node<'_, '_>) -> Imported {
+    let bits = node.int("num_bits")?.unwrap_or(8);
+    rounded_to_bits(node, bits)
+}
+
+/// Rounds to the steps of an integer that cover a range, and back.
+fn rounded_to_bits(node: &mut Node<'_, '_>, bits: i64) -> Imported {
     let [x, mut low, mut high] = [node.input(0)?, node.input(1)?, node.input(2)?];
-    if node.int("axis")?.is_some_and(|axis| axis >= 0) {
-        return Err("ranges for each channel are not supported".into());
+    if channel_axis(node)?.is_some() {
+        (low, high) = (along_axis(node, x, low)?, along_axis(node, x, high)?);
     }
     let is_set = |name: &str, default: bool| match node.attr(name) {
         Some(Attr::B(value)) => *value,
@@ -103,7 +229,7 @@ fn quantize_and_back(node: &mut Node<'_, '_>) -> Imported {
     let (is_signed, is_given, is_narrow) =
         (is_set("signed_input", true), is_set("range_given", false), is_set("narrow_range", false));
     let rounding = node.string("round_mode")?.unwrap_or_else(|| "HALF_TO_EVEN".to_owned());
-    let bits = node.int("num_bits")?.unwrap_or(8).clamp(1, 62);
+    let bits = bits.clamp(1, 62);
     let (least, most) = match is_signed {
         true => (
             -((1i64 << (bits - 1)) as f64) + f64::from(u8::from(is_narrow)),
@@ -111,14 +237,10 @@ fn quantize_and_back(node: &mut Node<'_, '_>) -> Imported {
         ),
         false => (0.0, ((1i64 << bits) - 1) as f64),
     };
-    let mut chain = Chain(node);
     if !is_given {
-        let axes = chain.0.builder().add_integers(&[-1])?;
-        let flat = chain.0.op("tf.Reshape", &[x, axes], &[])?;
-        let axes = chain.0.builder().add_integers(&[0])?;
-        low = chain.op("tf.Min", flat, axes)?;
-        high = chain.op("tf.Max", flat, axes)?;
+        [low, high] = range_of(node, x)?;
     }
+    let mut chain = Chain(node);
     // The range that the steps cover: that of the two ends which needs the larger steps.
     let (zero, huge) = (chain.number(x, 0.0)?, chain.number(x, f64::from(f32::MAX))?);
     let mut scales = Vec::new();
@@ -218,7 +340,7 @@ fn adjust_contrast(node: &mut Node<'_, '_>) -> Imported {
     let dtype = node.dtype(x)?;
     let wide = node.builder().cast(x, DType::F32)?;
     let axes = node.builder().add_integers(&[-3, -2])?;
-    let keep = [("keep_dims", tfrt_ir::Attribute::Bool(true))];
+    let keep = [("keep_dims", Attribute::Bool(true))];
     let mean = node.op("tf.Mean", &[wide, axes], &keep)?;
     let mut chain = Chain(node);
     let difference = chain.op("tf.Sub", wide, mean)?;

@@ -71,17 +71,27 @@ fn suppress_and_count(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![padded(node, chosen)?.into(), count.into()])
 }
 
-/// Boxes are kept or not; scores that overlap softens are not supported.
+/// Boxes are kept or not, or soften the scores of those that they overlap.
 fn suppress_with_scores(node: &mut Node<'_, '_>) -> Imported {
     let (scores, sigma) = (node.input(1)?, node.input(5)?);
-    let sigma = node.builder().cast(sigma, DType::I64)?;
-    if node.integers(sigma).as_deref() != Some(&[0]) {
-        return Err("soft_nms_sigma must be a constant of zero".into());
-    }
-    let chosen = suppressed(node)?;
+    let wide = node.builder().cast(sigma, DType::F64)?;
+    let zero = node.builder().add_number(DType::F64, 0.0)?;
+    let is_soft = node.op("tf.NotEqual", &[wide, zero], &[])?;
+    let is_soft = node.builder().cast(is_soft, DType::I64)?;
+    let (chosen, scores) = match node.integers(is_soft).as_deref() {
+        Some(&[0]) => {
+            let chosen = suppressed(node)?;
+            let axis = node.builder().add_integer(0)?;
+            (chosen, node.op("tf.GatherV2", &[scores, chosen, axis], &[])?)
+        }
+        Some(_) => {
+            let operands = node.inputs_from(0)?;
+            let results = node.ops("tfrt.SoftSuppression", &operands, &[], 2)?;
+            (results[0], results[1])
+        }
+        None => return Err("soft_nms_sigma must be a constant".into()),
+    };
     let count = node.op("tf.Size", &[chosen], &[])?;
-    let axis = node.builder().add_integer(0)?;
-    let scores = node.op("tf.GatherV2", &[scores, chosen, axis], &[])?;
     Ok(vec![padded(node, chosen)?.into(), padded(node, scores)?.into(), count.into()])
 }
 

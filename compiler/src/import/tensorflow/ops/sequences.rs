@@ -31,15 +31,20 @@ const NO: Attribute = Attribute::Bool(false);
 /// none.
 fn greedy_labels(node: &mut Node<'_, '_>) -> Imported {
     let (scores, lengths) = (node.input(0)?, node.input(1)?);
-    let classes = node.ty(scores)?.dims.and_then(|dims| dims.get(2).copied().flatten());
-    let classes = classes.ok_or("the number of classes is not known")? as i64;
-    let blank = node.int("blank_index")?.unwrap_or(-1);
-    let blank = if blank < 0 { blank + classes } else { blank };
     let wide = [("out_type", type_attribute(DType::I64))];
+    let blank = node.int("blank_index")?.unwrap_or(-1);
+    let mut blank_label = node.builder().add_integer(blank)?;
+    if blank < 0 {
+        // It is counted from the last class.
+        let shape = node.op("tf.Shape", &[scores], &wide)?;
+        let last = node.builder().add_integer(2)?;
+        let classes = gather(node, shape, last)?;
+        blank_label = node.op("tf.AddV2", &[classes, blank_label], &[])?;
+    }
     let mut builder = node.builder();
     let (axis, by_row) = (builder.add_integer(2)?, builder.add_integers(&[1, 0])?);
     let (zero, one) = (builder.add_integer(0)?, builder.add_integer(1)?);
-    let (blank, last) = (builder.add_integer(blank)?, builder.add_integers(&[2])?);
+    let last = builder.add_integers(&[2])?;
     let lengths = builder.cast(lengths, DType::I64)?;
     let best = node.op("tf.ArgMax", &[scores, axis], &[("output_type", type_attribute(DType::I64))])?;
     let labels = node.op("tf.Transpose", &[best, by_row], &[])?;
@@ -48,7 +53,7 @@ fn greedy_labels(node: &mut Node<'_, '_>) -> Imported {
     let steps = node.op("tf.Range", &[zero, steps, one], &[])?;
     let ends = node.op("tf.ExpandDims", &[lengths, one], &[])?;
     let is_inside = node.op("tf.Less", &[steps, ends], &[])?;
-    let is_label = node.op("tf.NotEqual", &[labels, blank], &[])?;
+    let is_label = node.op("tf.NotEqual", &[labels, blank_label], &[])?;
     let mut is_kept = node.op("tf.LogicalAnd", &[is_inside, is_label], &[])?;
     if node.flag("merge_repeated")? {
         let before = node.op("tf.Roll", &[labels, one, one], &[])?;

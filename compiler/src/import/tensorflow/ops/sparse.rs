@@ -121,7 +121,7 @@ fn add(node: &mut Node<'_, '_>) -> Imported {
 }
 
 /// How many rows a matrix or vector has.
-fn row_count(node: &mut Node<'_, '_>, matrix: ValueId) -> Imported<ValueId> {
+pub(super) fn row_count(node: &mut Node<'_, '_>, matrix: ValueId) -> Imported<ValueId> {
     let shape = node.op("tf.Shape", &[matrix], &[])?;
     let zero = node.builder().add_integer(0)?;
     let count = gather(node, shape, zero)?;

@@ -55,9 +55,13 @@ pub(super) fn joined_elements(node: &mut Node<'_, '_>, list: ValueId) -> Importe
     Ok(vec![value.into(), node.op("tf.Fill", &[count, length], &[])?.into()])
 }
 
-/// Parts of a tensor, which must be equally long.
 fn split(node: &mut Node<'_, '_>) -> Imported {
     let (value, lengths) = (node.input(0)?, node.input(2)?);
+    split_evenly(node, value, lengths)
+}
+
+/// A list of the parts of a tensor, which must be equally long.
+pub(super) fn split_evenly(node: &mut Node<'_, '_>, value: ValueId, lengths: ValueId) -> Imported {
     let mut builder = node.builder();
     let (zero, axes) = (builder.add_integer(0)?, builder.add_integers(&[0])?);
     let first = node.op("tf.GatherV2", &[lengths, zero, zero], &[])?;

@@ -22,6 +22,10 @@ pub(super) const OPS: Family = &[
         let list = tensor_arrays::filled(node, flow)?;
         tensor_lists::joined_elements(node, list)
     }),
+    ("TensorArraySplitV3", |node| {
+        let (value, lengths) = (node.input(1)?, node.input(2)?);
+        tensor_lists::split_evenly(node, value, lengths)
+    }),
     ("TensorListScatter", |node| {
         let [value, indices] = [node.input(0)?, node.input(1)?];
         let least = node.builder().add_integer(-1)?;
