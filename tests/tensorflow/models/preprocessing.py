@@ -191,4 +191,5 @@ def sequence_examples(folder):
             made |= {name + key: value for key, value in all_of(parts).items()}
         return made
 
-    frozen_case(folder, f, {"x": np.array([message(steps) for steps in (2, 4, 0)])})
+    # NumPy's own strings lose zeros at their ends.
+    frozen_case(folder, f, {"x": np.array([message(steps) for steps in (2, 4, 0)], object)})
