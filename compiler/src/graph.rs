@@ -29,8 +29,13 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Adds a constant. `name` is what the model calls it, or empty.
-    pub fn add(&mut self, name: &str, tensor: HostTensor) -> ConstantId {
+    /// Adds a constant. `name` is what the model calls it, or empty. Its elements become read-only,
+    /// which tells ops that they may keep what they compute from them.
+    pub fn add(&mut self, name: &str, mut tensor: HostTensor) -> ConstantId {
+        if let HostTensor::Dense(dense) = &mut tensor {
+            // Elements that somebody else can access stay as they are.
+            dense.make_readonly();
+        }
         self.tensors.push((name.to_owned(), tensor));
         ConstantId(self.tensors.len() - 1)
     }
@@ -95,5 +100,27 @@ impl Graph {
     pub fn constant(&self, value: ValueId) -> Option<&HostTensor> {
         let ValueDef::Result { op, .. } = self.module.value(value).def else { return None };
         self.constants.tensor(self.constant_id(op)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tfrt_host::allocator::SystemAllocator;
+    use tfrt_tensor::{DenseHostTensor, SharedAllocator, TensorShape};
+
+    use super::*;
+
+    #[test]
+    fn constants_are_readonly() {
+        let shape = TensorShape::new(&[2]).unwrap();
+        let allocator: SharedAllocator = Arc::new(SystemAllocator);
+        let tensor = DenseHostTensor::from_slice(shape, &[1.0f32, 2.0], &allocator).unwrap();
+        assert!(tensor.buffer().is_writable());
+        let mut constants = Constants::default();
+        let id = constants.add("weights", tensor.into());
+        let constant = constants.tensor(id).unwrap().dense().unwrap();
+        assert!(!constant.buffer().is_writable());
     }
 }

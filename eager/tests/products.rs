@@ -1,4 +1,5 @@
-//! Products of many rows by one matrix, which is laid out once and kept with its elements.
+//! Products of many rows by one matrix, which is laid out once and kept with its elements if these
+//! are read-only.
 
 #![expect(clippy::unwrap_used, reason = "a test ends that way")]
 
@@ -6,6 +7,7 @@ mod support;
 
 use support::Runner;
 use tfrt_eager::{OpAttrs, TensorHandle};
+use tfrt_host::host_buffer::{HostBuffer, ReadGuard};
 use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape};
 
 static ME: Accessor = Accessor::new("test of products");
@@ -18,6 +20,22 @@ fn value(place: usize, modulus: usize) -> f32 {
 fn tensor(dims: &[usize], modulus: usize) -> DenseHostTensor {
     let values: Vec<f32> = (0..dims.iter().product()).map(|place| value(place, modulus)).collect();
     DenseHostTensor::from_slice(TensorShape::new(dims).unwrap(), &values, &support::allocator()).unwrap()
+}
+
+/// Memory that is lent for reading, as the weights of a model are.
+struct Lent(ReadGuard<HostBuffer>);
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// The same numbers in memory that cannot be written.
+fn weights(dims: &[usize], modulus: usize) -> DenseHostTensor {
+    let tensor = tensor(dims, modulus);
+    let bytes = HostBuffer::from_readonly(Lent(tensor.buffer().read_owned(0).unwrap()));
+    DenseHostTensor::from_buffer(tensor.metadata().clone(), bytes).unwrap()
 }
 
 fn elements(runner: &Runner, handle: &TensorHandle) -> Vec<f32> {
@@ -57,7 +75,7 @@ fn products_of_any_number_of_rows_are_those_of_the_definition() {
                     .into_iter()
                     .filter_map(|(name, is_set)| is_set.then_some(name))
                     .collect();
-                let factors = [tensor(&a, 7), tensor(&b, 5)].map(|tensor| runner.handle(tensor));
+                let factors = [tensor(&a, 7), weights(&b, 5)].map(|tensor| runner.handle(tensor));
                 let result = runner.call("tf.MatMul", factors, &flags(&attrs), 1);
                 assert_eq!(
                     elements(&runner, &result[0]),
@@ -72,7 +90,7 @@ fn products_of_any_number_of_rows_are_those_of_the_definition() {
 #[test]
 fn one_matrix_serves_as_it_is_and_transposed() {
     let runner = Runner::new("mstd:2");
-    let (a, b) = (runner.handle(tensor(&[20, 30], 7)), runner.handle(tensor(&[30, 30], 5)));
+    let (a, b) = (runner.handle(tensor(&[20, 30], 7)), runner.handle(weights(&[30, 30], 5)));
     for is_transposed in [false, true, false] {
         let names: &[&str] = if is_transposed { &["transpose_b"] } else { &[] };
         let result = runner.call("tf.MatMul", [a.clone(), b.clone()], &flags(names), 1);
@@ -85,7 +103,7 @@ fn one_matrix_serves_all_of_a_batch() {
     let runner = Runner::new("mstd:2");
     for (names, is_transposed) in [(&[][..], false), (&["adj_y"], true)] {
         let b: &[usize] = if is_transposed { &[33, 20] } else { &[20, 33] };
-        let factors = [tensor(&[3, 8, 20], 7), tensor(b, 5)].map(|tensor| runner.handle(tensor));
+        let factors = [tensor(&[3, 8, 20], 7), weights(b, 5)].map(|tensor| runner.handle(tensor));
         let result = runner.call("tf.BatchMatMulV2", factors, &flags(names), 1);
         assert_eq!(elements(&runner, &result[0]), expected([24, 20, 33], [false, is_transposed]));
     }
@@ -109,7 +127,7 @@ fn biases_and_activations_are_applied() {
         for rows in [3, 40] {
             let mut attrs = OpAttrs::new();
             attrs.set_strings("fused_ops", names.iter().copied()).unwrap();
-            let operands = [tensor(&[rows, 9], 7), tensor(&[9, 50], 5), tensor(&[50], 11)];
+            let operands = [tensor(&[rows, 9], 7), weights(&[9, 50], 5), tensor(&[50], 11)];
             let result = runner.call("tf._FusedMatMul", operands.map(|t| runner.handle(t)), &attrs, 1);
             let products = expected([rows, 9, 50], [false; 2]);
             let wanted: Vec<f32> =
@@ -120,7 +138,7 @@ fn biases_and_activations_are_applied() {
 }
 
 #[test]
-fn a_matrix_that_changes_in_place_is_laid_out_again() {
+fn a_matrix_that_changes_in_place_is_multiplied_as_it_is_now() {
     let runner = Runner::new("mstd:2");
     let (a, b) = (runner.handle(tensor(&[40, 30], 7)), tensor(&[30, 20], 5));
     let multiply = || {

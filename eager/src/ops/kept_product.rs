@@ -1,6 +1,10 @@
 //! Products by one matrix that is laid out once and kept with its elements, as filters are: the
 //! weights of a layer, by which many rows are multiplied. To the host's mathematics such a product
 //! is a convolution by a filter of one pixel.
+//!
+//! Only read-only memory is taken for weights. Another matrix may be a new one at each call, and
+//! laying it out would cost more than it saves. When the same matrix comes again must not matter,
+//! because the two ways of computing round differently.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -16,7 +20,7 @@ use crate::CpuCall;
 
 static ME: Accessor = Accessor::new("tf product by a kept matrix");
 
-/// From this number of rows on, laying out the matrix pays even if it is used once.
+/// With fewer rows the matrix is better read as it is.
 const LEAST_ROWS: usize = 16;
 
 /// A matrix that is laid out, as it is or transposed.
@@ -43,7 +47,10 @@ impl KeptProduct {
         let [depth, columns] = oriented(b.shape(), transposed_b);
         let rows = a.num_elements().checked_div(depth).unwrap_or(0);
         let is_one = product(batch_dims(b.shape()).unwrap_or_default()) == 1;
-        if b.dtype() != DType::F32 || transposed_a || !is_one || rows < LEAST_ROWS || columns == 0 {
+        if b.dtype() != DType::F32 || b.buffer().is_writable() || transposed_a || !is_one {
+            return Ok(None);
+        }
+        if rows < LEAST_ROWS || columns == 0 {
             return Ok(None);
         }
         let one = Extent2::new(1, 1);

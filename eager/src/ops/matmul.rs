@@ -338,12 +338,15 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
     if names.is_empty() {
         return Err(invalid("FusedMatMul must specify fused operations"));
     }
-    let activation = match names[..] {
-        ["BiasAdd"] => Some(None),
-        ["BiasAdd", name] => Activation::named(name, fused_leak(call.attrs)?).map(Some),
+    // Many calls add a bias, and apply one activation at most.
+    let simple = match (&names[..], rest) {
+        (["BiasAdd"], [bias]) => Some((bias, None)),
+        (["BiasAdd", name], [bias]) => {
+            Activation::named(name, fused_leak(call.attrs)?).map(|activation| (bias, Some(activation)))
+        }
         _ => None,
     };
-    if let (Some(activation), [bias]) = (activation, rest)
+    if let Some((bias, activation)) = simple
         && let Some(kept) = KeptProduct::new(&call, (a, b), flags, activation)?
     {
         let out = call.allocate_unset(0)?;
@@ -355,9 +358,9 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
         let columns = oriented(out.shape(), false)[1];
         let reads = (a.read_owned::<T>(&ME)?, b.read_owned::<T>(&ME)?);
         // The steps that the product itself applies when it stores its results.
-        let stored = match (&names[..], rest) {
-            (["BiasAdd"], [bias]) => Some((tfrt_math::Activation::None, bias)),
-            (["BiasAdd", "Relu"], [bias]) => Some((tfrt_math::Activation::Relu, bias)),
+        let stored = match simple {
+            Some((bias, None)) => Some((tfrt_math::Activation::None, bias)),
+            Some((bias, Some(Activation::Relu))) => Some((tfrt_math::Activation::Relu, bias)),
             _ => None,
         };
         if let Some((activation, bias)) = stored {

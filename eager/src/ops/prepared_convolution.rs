@@ -9,7 +9,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{Activation, Conv2d, Conv2dInput, ConvElement, Float, PackedFilter, Program};
+use tfrt_math::{Activation, Conv2d, Conv2dInput, ConvElement, Float, PackedFilter, Program, ShapeError};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
 
 use super::activation::Activation as Elementwise;
@@ -86,21 +86,26 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     one(TensorMetadata::new(input.dtype, output))
 }
 
-/// The filter as the plan reads it. It is kept with the filter's elements.
-fn laid_out(
-    plan: &Conv2d<f32>,
-    (groups, layout): (usize, FilterLayout),
+/// A filter as a plan reads it, and how its elements were read.
+struct LaidOut<T: ConvElement> {
+    layout: FilterLayout,
+    filter: PackedFilter<T>,
+}
+
+/// Lays out a filter for a plan, by way of `pack`, which takes its extents and its elements in
+/// TensorFlow's order. The result is kept with the filter's elements.
+fn laid_out<T: Element + ConvElement>(
+    plan: &Conv2d<T>,
+    layout: FilterLayout,
     filter: &DenseHostTensor,
-) -> Result<Arc<PackedFilter<f32>>, Diagnostic> {
+    pack: impl FnOnce([usize; 4], &[T]) -> Result<PackedFilter<T>, ShapeError>,
+) -> Result<Arc<LaidOut<T>>, Diagnostic> {
     let extents = layout.extents(filter.shape())?;
-    let pack = |elements: &[f32]| {
-        let elements = hwio(layout, extents, elements);
-        match groups {
-            1 => PackedFilter::new(extents, &elements),
-            _ => plan.pack_filter(&elements),
-        }
+    let fits = |kept: &LaidOut<T>| kept.layout == layout && plan.takes(&kept.filter);
+    let pack = |elements: &[T]| {
+        pack(extents, &hwio(layout, extents, elements)).map(|filter| LaidOut { layout, filter })
     };
-    filter.read::<f32>(&ME)?.derived(|packed| plan.takes(packed), pack).map_err(shape_error)
+    filter.read::<T>(&ME)?.derived(fits, pack).map_err(shape_error)
 }
 
 /// Returns a filter's elements in TensorFlow's order.
@@ -154,9 +159,7 @@ fn fused_narrow<T: Element + ConvElement + Float>(
             }
         });
     }
-    let extents = layout.extents(filter.shape())?;
-    let pack = |elements: &[T]| plan.pack_filter(&hwio(layout, extents, elements));
-    let packed = filter.read::<T>(&ME)?.derived(|packed| plan.takes(packed), pack).map_err(shape_error)?;
+    let packed = laid_out(&plan, layout, filter, |_, elements| plan.pack_filter(elements))?;
     let residual = residual.map(|residual| residual.read_owned::<T>(&ME)).transpose()?;
     let reads = (input.read_owned::<T>(&ME)?, packed, bias.read_owned::<T>(&ME)?, residual);
     let out = call.allocate_unset(0)?;
@@ -165,10 +168,10 @@ fn fused_narrow<T: Element + ConvElement + Float>(
         call.cx,
         Ok(plan),
         operands,
-        |(x, filter, bias, residual)| Conv2dInput {
+        |(x, kept, bias, residual)| Conv2dInput {
             bias: Some(bias),
             residual: residual.as_deref(),
-            ..Conv2dInput::new(x, filter)
+            ..Conv2dInput::new(x, &kept.filter)
         },
         |out| out,
         result,
@@ -194,7 +197,11 @@ fn fused_single(call: &CpuCall<'_>, ([input, filter, bias], residual): Operands<
             debug_assert!(applied.is_ok());
         });
     }
-    let packed = laid_out(&plan, (shape.groups, FilterLayout::of(call.attrs)?), filter)?;
+    let packed =
+        laid_out(&plan, FilterLayout::of(call.attrs)?, filter, |extents, elements| match shape.groups {
+            1 => PackedFilter::new(extents, elements),
+            _ => plan.pack_filter(elements),
+        })?;
     let bias = bias.read_owned::<f32>(&ME)?;
     let residual = residual.map(|residual| residual.read_owned::<f32>(&ME)).transpose()?;
     let reads = (input.read_owned::<f32>(&ME)?, packed, bias, residual);
@@ -204,10 +211,10 @@ fn fused_single(call: &CpuCall<'_>, ([input, filter, bias], residual): Operands<
         call.cx,
         Ok(plan),
         operands,
-        |(x, filter, bias, residual)| Conv2dInput {
+        |(x, kept, bias, residual)| Conv2dInput {
             bias: Some(bias),
             residual: residual.as_deref(),
-            ..Conv2dInput::new(x, filter)
+            ..Conv2dInput::new(x, &kept.filter)
         },
         |out| out,
         result,

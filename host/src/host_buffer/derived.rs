@@ -63,6 +63,17 @@ impl<B: Borrow<HostBuffer>> ReadGuard<B> {
 }
 
 impl HostBuffer {
+    /// Makes the bytes read-only for good, as those of a constant are, if no other handle or guard
+    /// can access them. Returns whether they are read-only.
+    pub fn make_readonly(&mut self) -> bool {
+        if self.is_writable() && self.is_exclusive() && self.access().is_free() {
+            // SAFETY: the header is alive, and nobody else refers to it: the only handle is
+            // borrowed mutably, and no guard is alive.
+            unsafe { (*self.header.as_ptr()).writable = false };
+        }
+        !self.is_writable()
+    }
+
     fn kept<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         // Relaxed: the caller's guard is ordered after the last writer, and the table is behind a
         // lock.
@@ -93,6 +104,7 @@ impl HostBuffer {
 mod tests {
     use std::convert::Infallible;
 
+    use super::super::AccessError;
     use super::*;
 
     /// Returns the sum of a buffer's bytes, and whether it was computed now.
@@ -130,6 +142,23 @@ mod tests {
         // Read-only memory is never written.
         let slice = HostBuffer::from_readonly(vec![1u8, 2, 3]).slice(0, 2).unwrap();
         assert_eq!([sum(&slice), sum(&slice)], [(3, true), (3, false)]);
+    }
+
+    #[test]
+    fn only_an_exclusive_buffer_becomes_readonly() {
+        let mut buffer = HostBuffer::from_vec(vec![1u8, 2, 3]);
+        let other = buffer.clone();
+        assert!(!buffer.make_readonly(), "another handle could write");
+        drop(other);
+        let mut slice = buffer.slice(0, 2).unwrap();
+        assert!(!slice.make_readonly(), "so could the handle of the whole");
+        drop(slice);
+        assert!(buffer.make_readonly() && buffer.make_readonly());
+        assert_eq!(buffer.write(0).map(drop), Err(AccessError::ReadOnly));
+        assert!(buffer.get_mut().is_none());
+        assert_eq!(sum(&buffer.slice(0, 2).unwrap()), (3, true));
+        let mut last = HostBuffer::from_vec(vec![1u8, 2, 3]).slice(0, 2).unwrap();
+        assert!(last.make_readonly(), "only the slice refers to the memory");
     }
 
     #[test]

@@ -102,7 +102,8 @@ value_type!(HostBuffer, "!ht.host_buffer");
 
 // SAFETY: the reference count and the access state are atomic. The bytes are accessed through
 // guards, which keep writers apart from all others, or through raw pointers, whose users promise
-// the same. The rest of the header never changes, and its owner and allocator are `Send + Sync`.
+// the same. The rest of the header changes only while there is one handle, which is borrowed
+// mutably, and its owner and allocator are `Send + Sync`.
 unsafe impl Send for HostBuffer {}
 // SAFETY: a shared handle gives no access beyond that of an owned one, and an owned handle may be
 // sent.
@@ -259,8 +260,8 @@ impl HostBuffer {
 
     #[inline]
     fn header(&self) -> &Header {
-        // SAFETY: this handle counts as one reference, so the header is alive. Only its atomics
-        // change.
+        // SAFETY: this handle counts as one reference, so the header is alive. While it is borrowed
+        // only its atomics change.
         unsafe { self.header.as_ref() }
     }
 

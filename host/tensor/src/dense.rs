@@ -174,6 +174,12 @@ impl DenseHostTensor {
         &self.buffer
     }
 
+    /// Makes the elements read-only for good, if nobody else can access them: see
+    /// [`HostBuffer::make_readonly`].
+    pub fn make_readonly(&mut self) -> bool {
+        self.buffer.make_readonly()
+    }
+
     /// The same elements in another shape, shared.
     ///
     /// # Errors
