@@ -10,6 +10,7 @@ use super::{cost, liveness::VIEWS};
 use crate::{
     Graph, MAIN, TensorType,
     import::onnx::RETURN,
+    pass::STEP_OPS,
     plan::{
         Buffer, InPlace, Memory, Op, Problem, Queue, Rows,
         cost::{Costs, Estimate, Machine, Work},
@@ -295,39 +296,10 @@ fn axis_of(graph: &Graph, value: ValueId) -> Option<i64> {
 
 /// Ops whose element of the result depends on the operands' elements at the same place alone.
 fn is_elementwise(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "AddV2",
-        "Sub",
-        "Mul",
-        "RealDiv",
-        "Maximum",
-        "Minimum",
-        "SquaredDifference",
-        "Abs",
-        "Ceil",
-        "Erf",
-        "Exp",
-        "Floor",
-        "Log",
-        "Neg",
-        "Reciprocal",
-        "Relu",
-        "Relu6",
-        "Round",
-        "Rsqrt",
-        "Sigmoid",
-        "Sqrt",
-        "Square",
-        "Tanh",
-        "BiasAdd",
-        "LeakyRelu",
-        "Gelu",
-        "Elu",
-        "Selu",
-        "Softplus",
-        "Pow",
-        "Select",
-        "SelectV2",
-    ];
-    name == "tfrt.FusedElementwise" || name.strip_prefix("tf.").is_some_and(|name| NAMES.contains(&name))
+    const BESIDE_STEPS: &[&str] =
+        &["BiasAdd", "LeakyRelu", "Gelu", "Elu", "Selu", "Softplus", "Pow", "Select", "SelectV2"];
+    name == "tfrt.FusedElementwise"
+        || name
+            .strip_prefix("tf.")
+            .is_some_and(|name| STEP_OPS.contains(&name) || BESIDE_STEPS.contains(&name))
 }

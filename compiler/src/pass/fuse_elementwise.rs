@@ -21,7 +21,7 @@ const MAX_ARGUMENTS: usize = 8;
 const MAX_OPS: usize = 32;
 
 /// Ops that become steps of their own name.
-const PLAIN: &[&str] = &[
+pub(crate) const STEP_OPS: &[&str] = &[
     "AddV2",
     "Sub",
     "Mul",
@@ -78,7 +78,7 @@ fn function(rewriter: &Rewriter<'_>, op: OpId) -> Option<(String, Option<f32>)> 
             let exponent = number(rewriter, operation.operands[1], usize::MAX)?;
             (exponent == 2.0).then(|| ("Square".to_owned(), None))
         }
-        _ => PLAIN.contains(&name).then(|| (name.to_owned(), None)),
+        _ => STEP_OPS.contains(&name).then(|| (name.to_owned(), None)),
     }
 }
 

@@ -35,6 +35,7 @@ use tfrt_ir::Diagnostics;
 
 use crate::{Evaluator, Graph};
 
+pub(crate) use fuse_elementwise::STEP_OPS;
 pub use verify::{verify_kernel_graph, verify_op_graph};
 
 /// A pass over a graph.
