@@ -1,5 +1,5 @@
-//! Programs that call workers over real sockets: each file in `tests/programs` says how many
-//! workers it needs and, in `// OUT:` lines, what `tfrt run` prints. `TFRT_BLESS=1` rewrites these
+//! Programs that call workers over real sockets: each file in `tests/programs`, and the example for
+//! users, says how many workers it needs and, in `// OUT:` lines, what `tfrt run` prints. `TFRT_BLESS=1` rewrites these
 //! lines. Of the numbers of workers that a file lists, the first and the last are tried, or all
 //! with `TFRT_TEST_WORKERS=all`.
 
@@ -48,8 +48,10 @@ fn check(path: &Path) -> Result<(), String> {
 
 #[test]
 fn programs_print_what_they_should() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let programs = fs::read_dir(here.join("tests/programs")).unwrap();
+    let mut files: Vec<_> = programs.map(|entry| entry.unwrap().path()).collect();
+    files.push(here.join("../../examples/remote.mlir"));
     files.retain(|file| {
         std::env::var("TFRT_ONLY").map_or(true, |only| file.to_string_lossy().contains(&only))
     });
