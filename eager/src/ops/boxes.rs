@@ -1,4 +1,5 @@
-//! `tf.NonMaxSuppressionWithOverlaps`, `tfrt.SoftSuppression` and `tf.CropAndResizeGradImage`.
+//! `tf.NonMaxSuppressionWithOverlaps`, `tfrt.SoftSuppression`, and gradients of
+//! `tf.CropAndResize`.
 
 use tfrt_host::DType;
 use tfrt_tensor::HostTensor;
@@ -164,6 +165,66 @@ fn crop_gradient(call: &CpuCall<'_>) -> Computed {
     Ok(results([of_reals(call, dtype, &[count, height, width, channels], &sums)?]))
 }
 
+/// How much the pixels of crops change with the edges of their boxes.
+fn box_gradient(call: &CpuCall<'_>) -> Computed {
+    let [gradients, image, boxes, images] = take(call)?;
+    let [number, crop_height, crop_width, depth] = four(gradients.shape(), "grads")?;
+    let [count, height, width, channels] = four(image.shape(), "image")?;
+    if depth != channels || height == 0 || width == 0 {
+        let message = format!("image of shape {} does not fit grads {}", image.shape(), gradients.shape());
+        return Err(invalid(message));
+    }
+    let crops = crops(boxes, images, [count, height, width], [crop_height, crop_width])?;
+    if crops.len() != number {
+        return Err(invalid(format!("there are {number} crops and {} boxes", crops.len())));
+    }
+    let (gradients, pixels) = (reals(gradients)?, reals(image)?);
+    let mut sums: Vec<f64> = room_for(number.saturating_mul(4))?;
+    for (number, crop) in crops.iter().enumerate() {
+        let mut edges = [0.0; 4];
+        for place in 0..crop_height * crop_width {
+            let (row, column) = (place / crop_width, place % crop_width);
+            let (Some(y), Some(x)) = (crop.rows.place(row), crop.columns.place(column)) else { continue };
+            let from = (number * crop_height * crop_width + place) * channels;
+            let [down, right] = slopes(&pixels, &gradients[from..from + channels], [y, x], |y, x| {
+                ((crop.image * height + y) * width + x) * channels
+            });
+            // A place in the crop moves with both edges, more with the one that it is closer to.
+            for (axis, (slope, at, extent, crop)) in
+                [(down, row, height, crop_height), (right, column, width, crop_width)].into_iter().enumerate()
+            {
+                let share = if crop > 1 { at as f64 / (crop - 1) as f64 } else { 0.5 };
+                edges[axis] += slope * (1.0 - share) * (extent - 1) as f64;
+                edges[axis + 2] += slope * share * (extent - 1) as f64;
+            }
+        }
+        sums.extend(edges);
+    }
+    Ok(results([of_reals(call, DType::F32, &[number, 4], &sums)?]))
+}
+
+/// How much the pixels at a place between others grow downwards and to the right, times their
+/// gradients.
+fn slopes(
+    pixels: &[f64],
+    gradients: &[f64],
+    [y, x]: [f32; 2],
+    start: impl Fn(usize, usize) -> usize,
+) -> [f64; 2] {
+    let (below, beside) = (f64::from(y - y.floor()), f64::from(x - x.floor()));
+    let corner = |y: f32, x: f32| start(y as usize, x as usize);
+    let [top, bottom] = [y.floor(), y.ceil()].map(|y| [corner(y, x.floor()), corner(y, x.ceil())]);
+    let (mut down, mut right) = (0.0, 0.0);
+    for (channel, gradient) in gradients.iter().enumerate() {
+        let [left_above, right_above] = top.map(|at| pixels[at + channel]);
+        let [left_below, right_below] = bottom.map(|at| pixels[at + channel]);
+        down +=
+            gradient * ((1.0 - beside) * (left_below - left_above) + beside * (right_below - right_above));
+        right += gradient * ((1.0 - below) * (right_above - left_above) + below * (right_below - left_below));
+    }
+    [down, right]
+}
+
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add("tf.NonMaxSuppressionWithOverlaps")
         .types(&[DType::F32, DType::I32])
@@ -178,4 +239,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .attrs([attr::dtype("T"), attr::string_or("method", "bilinear")])
         .results([ResultType::named("T").rank(4)])
         .cpu(|call| crop_gradient(&call));
+    ops.add("tf.CropAndResizeGradBoxes")
+        .types(types::SCALARS)
+        .attrs([attr::string_or("method", "bilinear")])
+        .results([ResultType::is(DType::F32).rank(2)])
+        .cpu(|call| box_gradient(&call));
 }

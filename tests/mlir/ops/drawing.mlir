@@ -129,3 +129,17 @@ func @soft_suppression() -> !tfrt.chain {
   %ch2 = "corert.print_tensorhandle"(%y1, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch2 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'box_gradient'
+func @box_gradient() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x0 = corert.const_dense_tensor dense<[[[[1.0], [2.0]]]]> : tensor<1x1x2x1xf32>
+  %x1 = corert.const_dense_tensor dense<[[[[0.0], [1.0]], [[2.0], [4.0]]]]> : tensor<1x2x2x1xf32>
+  %x2 = corert.const_dense_tensor dense<[[0.0, 0.25, 1.0, 0.75]]> : tensor<1x4xf32>
+  %x3 = corert.const_dense_tensor dense<[0]> : tensor<1xi32>
+  %y0 = corert.executeop(%cpu) "tf.CropAndResizeGradBoxes"(%x0, %x1, %x2, %x3) : 1
+  // CHECK: DenseHostTensor dtype = F32, shape = [1, 4], values = [3.875000e+00, 1.500000e+00, 3.875000e+00, 3.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}

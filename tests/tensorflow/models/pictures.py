@@ -106,6 +106,10 @@ def image_gradients(folder):
             return tape.gradient(loss, values)
 
         made = {f"{method}{smooth}": gradient(lambda x: i.resize(x, [4, 11], method, antialias=smooth), x)[0] for method in ("bicubic", "lanczos3", "mitchellcubic") for smooth in (False, True)}
+        boxes = tf.constant([[0.1, 0.2, 0.8, 0.9], [-0.2, 0.0, 0.6, 1.3], [0.9, 0.8, 0.2, 0.3]])
+        for size in ([3, 4], [1, 2]):
+            crops = gradient(lambda x, boxes: i.crop_and_resize(x, boxes, [0, 1, 1], size), x, boxes)
+            made |= {f"cropped{size[0]}": crops[0], f"boxes{size[0]}": crops[1]}
         made["aligned"] = gradient(lambda x: v1.image.resize_bicubic(x, [9, 3], align_corners=True), x)[0]
         for padding in ("SAME", "VALID"):
             dilated = gradient(lambda x, k: tf.nn.dilation2d(x, k, [1, 2, 1, 1], padding, "NHWC", [1, 1, 2, 1]), x, k)

@@ -49,6 +49,9 @@ pub(super) const OPS: Family = &[
     ("ToBool", truth),
 ];
 
+/// The most elements of a window, each of which becomes a slice.
+const MAX_WINDOW: i64 = 4096;
+
 /// The op of another name with the same inputs, attributes and outputs.
 fn renamed(node: &mut Node<'_, '_>, op: &str) -> Imported {
     let (operands, attributes) = (node.inputs_from(0)?, node.forwarded(op)?);
@@ -108,6 +111,10 @@ fn volume_patches(node: &mut Node<'_, '_>) -> Imported {
     let extents = node.ty(x)?.dims.filter(|dims| dims.len() == 5);
     let extents = extents.ok_or("the input must have five dimensions")?;
     let (sizes, strides) = (spatial(node, "ksizes")?, spatial(node, "strides")?);
+    let mut counts = sizes.iter().chain(&strides);
+    if counts.any(|count| !(1..=MAX_WINDOW).contains(count)) || sizes.iter().product::<i64>() > MAX_WINDOW {
+        return Err(format!("windows of {sizes:?} with strides {strides:?} are not supported").into());
+    }
     let is_same = match node.string("padding")?.as_deref() {
         Some("SAME") => true,
         Some("VALID") => false,
@@ -116,7 +123,7 @@ fn volume_patches(node: &mut Node<'_, '_>) -> Imported {
     let (mut pads, mut outputs) = (vec![0, 0], Vec::new());
     for axis in 0..3 {
         let extent = extents[axis + 1].ok_or("the extents of the volumes are not known")? as i64;
-        let (size, stride) = (sizes[axis].max(1), strides[axis].max(1));
+        let (size, stride) = (sizes[axis], strides[axis]);
         let output = if is_same { (extent + stride - 1) / stride } else { (extent - size) / stride + 1 };
         let missing = if is_same { ((output - 1) * stride + size - extent).max(0) } else { 0 };
         pads.extend([missing / 2, missing - missing / 2]);

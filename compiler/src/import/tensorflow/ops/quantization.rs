@@ -103,7 +103,7 @@ fn fake(node: &mut Node<'_, '_>, x: ValueId, low: ValueId, high: ValueId) -> Imp
     Ok(vec![chain.op("tf.AddV2", value, low)?.into()])
 }
 
-/// The gradients where a condition on two values holds, and zero elsewhere.
+/// The gradients where a condition holds, and zero elsewhere.
 fn kept(chain: &mut Chain<'_, '_, '_>, gradient: ValueId, holds: ValueId) -> Imported<ValueId> {
     let zero = chain.number(gradient, 0.0)?;
     chain.0.op("tf.SelectV2", &[holds, gradient, zero], &[])
