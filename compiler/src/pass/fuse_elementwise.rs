@@ -31,8 +31,10 @@ pub(crate) const STEP_OPS: &[&str] = &[
     "SquaredDifference",
     "Abs",
     "Ceil",
+    "Elu",
     "Erf",
     "Exp",
+    "Expm1",
     "Floor",
     "Log",
     "Neg",
@@ -41,7 +43,10 @@ pub(crate) const STEP_OPS: &[&str] = &[
     "Relu6",
     "Round",
     "Rsqrt",
+    "Selu",
     "Sigmoid",
+    "Softplus",
+    "Softsign",
     "Sqrt",
     "Square",
     "Tanh",
@@ -127,10 +132,7 @@ fn fuse(rewriter: &mut Rewriter<'_>, root: OpId) -> Option<()> {
     let result = rewriter.result(root)?;
     let (ty, rank) = (rewriter.graph.module.value_type(result).clone(), rewriter.ty(result)?.rank()?);
     let members = cluster(rewriter, root)?;
-    // The ops themselves are computed in double precision.
-    let is_slow = ["tf.Erf", "tf.Gelu"].iter().any(|name| rewriter.op(root).name == *name);
-    let is_alone = members.len() < 2 && !is_slow;
-    if is_alone && !follows_convolution(rewriter, root) {
+    if members.len() < 2 && !follows_convolution(rewriter, root) {
         return use_square(rewriter, root);
     }
     let (mut arguments, mut steps) = (Vec::<ValueId>::new(), Vec::new());

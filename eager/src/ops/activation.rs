@@ -1,10 +1,10 @@
 //! Activations and their gradients.
 
 use tfrt_host::Diagnostic;
-use tfrt_math::{Float, Number, map_in_place, ops};
+use tfrt_math::{Float, Function, Number, map_in_place, ops};
 use tfrt_tensor::Accessor;
 
-use super::elementwise::{binary, broadcast_metadata, map};
+use super::elementwise::{binary, broadcast_metadata, map, single};
 use super::support::{Described, float_attr, invalid, same, with_float, with_number};
 use super::types;
 use crate::{CpuCall, MetadataCall, OpRegistry, attr};
@@ -63,8 +63,8 @@ impl Activation {
     pub(super) fn apply_to<T: Float>(self, elements: &mut [T]) {
         match self {
             Self::Relu6 => map_in_place(elements, relu6),
-            Self::Tanh => map_in_place(elements, ops::tanh),
-            Self::Sigmoid => map_in_place(elements, ops::sigmoid),
+            Self::Tanh => T::tanh_row(elements),
+            Self::Sigmoid => T::sigmoid_row(elements),
             other => map_in_place(elements, |x| other.apply(x)),
         }
     }
@@ -133,13 +133,11 @@ fn alike(call: MetadataCall<'_>) -> Described {
     broadcast_metadata(call)
 }
 
-/// Defines activations in double precision.
-macro_rules! wide {
-    ($ops:expr; $($name:literal => $f:expr;)*) => {$(
+/// Defines activations that have vectorized loops in single precision.
+macro_rules! vectors {
+    ($ops:expr; $($name:literal => $function:ident, $wide:expr;)*) => {$(
         $ops.add($name).types(types::FLOATS).metadata(same).cpu(|call| {
-            with_float!(call.result(0)?.dtype, $name, |T| {
-                map::<T>(&call, &ME, |x| T::from_f64($f(x.to_f64())))
-            })
+            single(&call, &ME, $name, Function::$function, $wide)
         });
     )*};
 }
@@ -167,10 +165,12 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .types(types::NUMBERS)
         .metadata(same)
         .cpu(|call| with_number!(call.result(0)?.dtype, "tf.Relu6", |T| map::<T>(&call, &ME, relu6)));
-    ops.add("tf.Elu")
-        .types(types::FLOATS)
-        .metadata(same)
-        .cpu(|call| with_float!(call.result(0)?.dtype, "tf.Elu", |T| map::<T>(&call, &ME, elu)));
+    vectors! { ops;
+        "tf.Elu" => Elu, elu::<f64>;
+        "tf.Selu" => Selu, selu;
+        "tf.Softplus" => Softplus, softplus;
+        "tf.Softsign" => Softsign, |x| x / (1.0 + x.abs());
+    }
     ops.add("tf.LeakyRelu").types(types::FLOATS).attrs([attr::float_or("alpha", 0.2)]).metadata(same).cpu(
         |call| {
             let alpha = leak(call.attrs)?;
@@ -186,15 +186,9 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .metadata(same)
         .cpu(|call| {
             let approximate = approximate(&call)?;
-            with_float!(call.result(0)?.dtype, "tf.Gelu", |T| {
-                map::<T>(&call, &ME, move |x| T::from_f64(gelu(x.to_f64(), approximate)))
-            })
+            let function = if approximate { Function::GeluTanh } else { Function::Gelu };
+            single(&call, &ME, "tf.Gelu", function, move |x| gelu(x, approximate))
         });
-    wide! { ops;
-        "tf.Selu" => selu;
-        "tf.Softplus" => softplus;
-        "tf.Softsign" => |x: f64| x / (1.0 + x.abs());
-    }
     ops.add("tf.ReluGrad").types(types::NUMBERS).metadata(alike).cpu(|call| {
         with_number!(call.result(0)?.dtype, "tf.ReluGrad", |T| {
             binary::<T>(&call, &ME, |dy, x| where_rising(dy, x > T::ZERO))

@@ -6,10 +6,10 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use tfrt_compute::shape_error;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{BinaryLoop, Broadcast, Runs, UnaryLoop, with_left, with_right};
+use tfrt_math::{BinaryLoop, Broadcast, Function, Runs, UnaryLoop, with_left, with_right};
 use tfrt_tensor::{Accessor, Element, HostTensor, ScalarHostTensor, TensorMetadata, TensorShape};
 
-use super::support::{Computed, Described, Operand, compute, invalid, one, spread, take};
+use super::support::{Computed, Described, Operand, compute, invalid, one, spread, take, unsupported};
 use crate::{CpuCall, MetadataCall};
 
 /// The cost of an elementwise function, in elements of streaming.
@@ -59,6 +59,24 @@ pub(super) fn map<T: Element>(
     f: impl Fn(T) -> T + Send + Sync + 'static,
 ) -> Computed {
     map_loop(call, me, Box::new(f))
+}
+
+/// Applies a function of one number in single precision, and rounds once, or in double precision to
+/// elements of that type.
+pub(super) fn single(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    name: &str,
+    function: Function,
+    wide: impl Fn(f64) -> f64 + Send + Sync + 'static,
+) -> Computed {
+    match call.result(0)?.dtype {
+        DType::F16 => map_loop::<tfrt_tensor::f16>(call, me, Box::new(function)),
+        DType::BF16 => map_loop::<tfrt_tensor::bf16>(call, me, Box::new(function)),
+        DType::F32 => map_loop::<f32>(call, me, Box::new(function)),
+        DType::F64 => map::<f64>(call, me, wide),
+        other => Err(unsupported(name, other)),
+    }
 }
 
 /// Applies `f` to each pair of elements with broadcasting. If both are scalar tensors, so is the

@@ -6,11 +6,11 @@
 use std::convert::identity;
 
 use tfrt_host::DType;
-use tfrt_math::{Float, ops};
+use tfrt_math::{Float, Function, ops};
 use tfrt_tensor::Accessor;
 
 use super::complex::{self, Field, Wide, map_complex};
-use super::elementwise::{binary, map, retyped, unary};
+use super::elementwise::{binary, map, retyped, single, unary};
 use super::support::{invalid, is_complex, one, same, with_field, with_float, with_integer, with_number};
 use super::types;
 use crate::{MetadataCall, OpRegistry, ops::support::Described};
@@ -40,6 +40,16 @@ macro_rules! of_fields {
         $ops.add($name).types(types::$types).metadata(same).cpu(|call| match call.result(0)?.dtype {
             dtype if is_complex(dtype) => map_complex(&call, &ME, $name, $complex),
             dtype => $with!(dtype, $name, |$T| map::<$T>(&call, &ME, |$x: $T| $body)),
+        });
+    )*};
+}
+
+/// Ops on real numbers that have vectorized loops in single precision, and on complex ones.
+macro_rules! of_vectors {
+    ($ops:expr; $($name:literal => $function:ident, $wide:expr, $complex:expr;)*) => {$(
+        $ops.add($name).types(types::FRACTIONS).metadata(same).cpu(|call| match call.result(0)?.dtype {
+            dtype if is_complex(dtype) => map_complex(&call, &ME, $name, $complex),
+            _ => single(&call, &ME, $name, Function::$function, $wide),
         });
     )*};
 }
@@ -117,22 +127,27 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Atanh" => |x: T| wide(x, f64::atanh), complex::atanh;
         "tf.Cos" => |x: T| ops::cos(x), complex::cos;
         "tf.Cosh" => |x: T| wide(x, f64::cosh), complex::cosh;
-        "tf.Exp" => |x: T| ops::exp(x), complex::exp;
-        "tf.Expm1" => |x: T| wide(x, f64::exp_m1), complex::expm1;
         "tf.Inv" => |x: T| ops::reciprocal(x), complex::reciprocal;
-        "tf.Log" => |x: T| ops::log(x), complex::ln;
         "tf.Log1p" => |x: T| wide(x, f64::ln_1p), complex::log1p;
         "tf.Reciprocal" => |x: T| ops::reciprocal(x), complex::reciprocal;
         "tf.Rsqrt" => |x: T| ops::rsqrt(x), complex::rsqrt;
-        "tf.Sigmoid" => |x: T| ops::sigmoid(x), complex::sigmoid;
         "tf.Sin" => |x: T| ops::sin(x), complex::sin;
         "tf.Sinh" => |x: T| wide(x, f64::sinh), complex::sinh;
         "tf.Sqrt" => |x: T| ops::sqrt(x), complex::sqrt;
         "tf.Tan" => |x: T| wide(x, f64::tan), complex::tan;
-        "tf.Tanh" => |x: T| ops::tanh(x), complex::tanh;
     }
+    of_vectors! { ops;
+        "tf.Exp" => Exp, f64::exp, complex::exp;
+        "tf.Expm1" => Expm1, f64::exp_m1, complex::expm1;
+        "tf.Log" => Log, f64::ln, complex::ln;
+        "tf.Sigmoid" => Sigmoid, ops::sigmoid::<f64>, complex::sigmoid;
+        "tf.Tanh" => Tanh, f64::tanh, complex::tanh;
+    }
+    ops.add("tf.Erf")
+        .types(types::FLOATS)
+        .metadata(same)
+        .cpu(|call| single(&call, &ME, "tf.Erf", Function::Erf, libm::erf));
     of_floats! { ops;
-        "tf.Erf" => |x: T| wide(x, libm::erf);
         "tf.Erfc" => |x: T| wide(x, libm::erfc);
         "tf.Lgamma" => |x: T| wide(x, libm::lgamma);
         "tf.Rint" => |x: T| ops::round(x);

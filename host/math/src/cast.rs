@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 
 use crate::elementwise::Unary;
-use crate::{Element, Float, ShapeError};
+use crate::{Element, Float, Number, ShapeError};
 
 /// A conversion that always succeeds.
 ///
@@ -62,14 +62,14 @@ macro_rules! cast_to_half {
 
 macro_rules! cast_half {
     ($($from:ident)*) => {$(
-        cast_impl!($from => i8, i16, i32, i64, u8, u16, u32, u64, f32, f64; |x| x.to_f32());
+        cast_impl!($from => i8, i16, i32, i64, u8, u16, u32, u64, f32, f64; |x| Number::to_acc(x));
         impl CastTo<f16> for $from {
             #[inline]
-            fn cast_to(self) -> f16 { f16::from_f32(self.to_f32()) }
+            fn cast_to(self) -> f16 { Number::from_acc(Number::to_acc(self)) }
         }
         impl CastTo<bf16> for $from {
             #[inline]
-            fn cast_to(self) -> bf16 { bf16::from_f32(self.to_f32()) }
+            fn cast_to(self) -> bf16 { Number::from_acc(Number::to_acc(self)) }
         }
         impl CastTo<bool> for $from {
             #[inline]
@@ -83,7 +83,8 @@ macro_rules! cast_half {
 }
 
 cast_native!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
-cast_to_half!(i8 i16 i32 u8 u16 u32 f32; |x| Float::from_f64(x.into()));
+cast_to_half!(i8 i16 i32 u8 u16 u32; |x| Float::from_f64(x.into()));
+cast_to_half!(f32; |x| Number::from_acc(x));
 cast_to_half!(f64; |x| Float::from_f64(x));
 cast_to_half!(i64 u64; |x| Float::from_integer(x.into()));
 cast_half!(f16 bf16);

@@ -2,8 +2,11 @@
 
 use half::{bf16, f16};
 
+use crate::elementwise::Function;
 use crate::exp::exp_f32;
+use crate::softmax::{ExpMinus, softmax_rows, softmax_rows_f32};
 use crate::special::tanh_f32;
+use crate::{UnaryLoop, map_in_place, ops};
 
 /// A plain value that a tensor may hold: anything that is copied bit by bit.
 pub trait Element: Copy + Default + Send + Sync + PartialEq + 'static {}
@@ -81,6 +84,23 @@ pub trait Float: Number {
     fn sin(self) -> Self;
     /// Cosine.
     fn cos(self) -> Self;
+
+    /// Writes `exp(x - max)` of each element of a row.
+    fn exp_minus(out: &mut [Self], x: &[Self], max: Self) {
+        UnaryLoop::map(&|x: Self| x.minus(max).exp(), out, x);
+    }
+    /// Writes the softmax of one row after the other.
+    fn softmax_rows(out: &mut [Self], x: &[Self], cols: usize) {
+        softmax_rows(out, x, cols);
+    }
+    /// Replaces each element of a row by its sigmoid.
+    fn sigmoid_row(row: &mut [Self]) {
+        map_in_place(row, ops::sigmoid);
+    }
+    /// Replaces each element of a row by its hyperbolic tangent.
+    fn tanh_row(row: &mut [Self]) {
+        map_in_place(row, Self::tanh);
+    }
 }
 
 /// Implements [`Number::order_key`] for all floating-point numbers.
@@ -95,7 +115,7 @@ fn float_key(x: f64) -> u64 {
 }
 
 macro_rules! native_float {
-    ($($t:ident: $exp:path, $tanh:path;)*) => {$(
+    ($($t:ident: $exp:path, $tanh:path, { $($rows:tt)* };)*) => {$(
         impl Number for $t {
             type Acc = f64;
             const ZERO: Self = 0.0;
@@ -152,6 +172,7 @@ macro_rules! native_float {
             fn sin(self) -> Self { self.sin() }
             #[inline]
             fn cos(self) -> Self { self.cos() }
+            $($rows)*
         }
     )*};
 }
@@ -181,8 +202,51 @@ fn integer_rounded_to_odd(value: i128) -> f64 {
     f64::from_bits((near.to_bits() - u64::from(is_beyond)) | 1)
 }
 
+/// An `f16` as an `f32`, in integer arithmetic that loops are vectorized with. The conversions of the
+/// crate `half` ask for instructions of the processor, one number at a time.
+#[inline(always)]
+fn widened(x: f16) -> f32 {
+    const EXPONENT: u32 = 0x7c00 << 13;
+    /// What the exponents of the two types differ by.
+    const BIAS: u32 = (127 - 15) << 23;
+    let bits = u32::from(x.to_bits());
+    let size = (bits & 0x7fff) << 13;
+    let normal = size + BIAS;
+    // Infinities and NaN have the greatest exponent there, too.
+    let normal = if size & EXPONENT == EXPONENT { normal + BIAS } else { normal };
+    // NaN becomes a quiet one.
+    let normal = if size > EXPONENT { normal | 1 << 22 } else { normal };
+    // Subnormal numbers are multiples of the least one.
+    let small = (f32::from_bits(size + BIAS + (1 << 23)) - f32::from_bits(BIAS + (1 << 23))).to_bits();
+    let size = if size & EXPONENT == 0 { small } else { normal };
+    f32::from_bits(size | (bits & 0x8000) << 16)
+}
+
+/// An `f32` rounded to an `f16`, like [`widened`].
+#[inline(always)]
+fn narrowed(x: f32) -> f16 {
+    /// Added to a number that is subnormal as an `f16`, this rounds it to a multiple of the least
+    /// one, which the low bits of the sum then count.
+    const ROUNDER: f32 = 0.5;
+    const LEAST_NORMAL: u32 = (127 - 14) << 23;
+    const INFINITY: u32 = 0xff << 23;
+    /// The first number that is rounded to infinity.
+    const TOO_LARGE: u32 = ((127 + 15) << 23) + (0x7ff << 12);
+    let bits = x.to_bits();
+    let size = bits & 0x7fff_ffff;
+    let small = (f32::from_bits(size) + ROUNDER).to_bits().wrapping_sub(ROUNDER.to_bits());
+    // Half of the last digit, less one where the result is even so far.
+    let rounded = size.wrapping_add(0xfff + (size >> 13 & 1));
+    let normal = rounded.wrapping_sub((127 - 15) << 23) >> 13;
+    let result = if size < LEAST_NORMAL { small } else { normal };
+    let result = if size >= TOO_LARGE { 0x7c00 } else { result };
+    // NaN stays one with the digits that fit.
+    let result = if size > INFINITY { 0x7e00 | (size >> 13 & 0x3ff) } else { result };
+    f16::from_bits((result | bits >> 16 & 0x8000) as u16)
+}
+
 macro_rules! half_float {
-    ($($t:ident),*) => {$(
+    ($($t:ident: $widen:path, $narrow:path;)*) => {$(
         impl Number for $t {
             type Acc = f32;
             const ZERO: Self = $t::ZERO;
@@ -191,54 +255,54 @@ macro_rules! half_float {
             const LEAST_FINITE: Self = $t::MIN;
             const HIGHEST: Self = $t::INFINITY;
             #[inline]
-            fn plus(self, other: Self) -> Self { $t::from_f32(self.to_f32() + other.to_f32()) }
+            fn plus(self, other: Self) -> Self { $narrow($widen(self) + $widen(other)) }
             #[inline]
-            fn minus(self, other: Self) -> Self { $t::from_f32(self.to_f32() - other.to_f32()) }
+            fn minus(self, other: Self) -> Self { $narrow($widen(self) - $widen(other)) }
             #[inline]
-            fn times(self, other: Self) -> Self { $t::from_f32(self.to_f32() * other.to_f32()) }
+            fn times(self, other: Self) -> Self { $narrow($widen(self) * $widen(other)) }
             #[inline]
-            fn over(self, other: Self) -> Self { $t::from_f32(self.to_f32() / other.to_f32()) }
+            fn over(self, other: Self) -> Self { $narrow($widen(self) / $widen(other)) }
             #[inline]
-            fn remainder(self, other: Self) -> Self { $t::from_f32(self.to_f32() % other.to_f32()) }
+            fn remainder(self, other: Self) -> Self { $narrow($widen(self) % $widen(other)) }
             #[inline]
             fn is_nan(self) -> bool { self.is_nan() }
             #[inline]
-            fn to_acc(self) -> f32 { self.to_f32() }
+            fn to_acc(self) -> f32 { $widen(self) }
             #[inline]
-            fn from_acc(acc: f32) -> Self { $t::from_f32(acc) }
+            fn from_acc(acc: f32) -> Self { $narrow(acc) }
             #[inline]
             fn from_count(count: usize) -> Self { Float::from_f64(count as f64) }
             #[inline]
-            fn order_key(self) -> u64 { float_key(f64::from(self.to_f32())) }
+            fn order_key(self) -> u64 { float_key(f64::from($widen(self))) }
         }
 
         impl Float for $t {
             #[inline]
-            fn from_f64(value: f64) -> Self { $t::from_f32(rounded_to_odd(value)) }
+            fn from_f64(value: f64) -> Self { $narrow(rounded_to_odd(value)) }
             #[inline]
             fn from_integer(value: i128) -> Self { Float::from_f64(integer_rounded_to_odd(value)) }
             #[inline]
             fn to_f64(self) -> f64 { self.to_f64() }
             #[inline]
-            fn exp(self) -> Self { $t::from_f32(exp_f32(self.to_f32())) }
+            fn exp(self) -> Self { $narrow(exp_f32($widen(self))) }
             #[inline]
-            fn ln(self) -> Self { $t::from_f32(self.to_f32().ln()) }
+            fn ln(self) -> Self { $narrow($widen(self).ln()) }
             #[inline]
-            fn sqrt(self) -> Self { $t::from_f32(self.to_f32().sqrt()) }
+            fn sqrt(self) -> Self { $narrow($widen(self).sqrt()) }
             #[inline]
-            fn tanh(self) -> Self { $t::from_f32(tanh_f32(self.to_f32())) }
+            fn tanh(self) -> Self { $narrow(tanh_f32($widen(self))) }
             #[inline]
-            fn power(self, other: Self) -> Self { $t::from_f32(self.to_f32().powf(other.to_f32())) }
+            fn power(self, other: Self) -> Self { $narrow($widen(self).powf($widen(other))) }
             #[inline]
-            fn floor(self) -> Self { $t::from_f32(self.to_f32().floor()) }
+            fn floor(self) -> Self { $narrow($widen(self).floor()) }
             #[inline]
-            fn ceil(self) -> Self { $t::from_f32(self.to_f32().ceil()) }
+            fn ceil(self) -> Self { $narrow($widen(self).ceil()) }
             #[inline]
-            fn round_even(self) -> Self { $t::from_f32(self.to_f32().round_ties_even()) }
+            fn round_even(self) -> Self { $narrow($widen(self).round_ties_even()) }
             #[inline]
-            fn sin(self) -> Self { $t::from_f32(self.to_f32().sin()) }
+            fn sin(self) -> Self { $narrow($widen(self).sin()) }
             #[inline]
-            fn cos(self) -> Self { $t::from_f32(self.to_f32().cos()) }
+            fn cos(self) -> Self { $narrow($widen(self).cos()) }
         }
     )*};
 }
@@ -279,8 +343,16 @@ macro_rules! integer {
     )*};
 }
 
-native_float!(f32: exp_f32, tanh_f32; f64: f64::exp, f64::tanh;);
-half_float!(f16, bf16);
+native_float! {
+    f32: exp_f32, tanh_f32, {
+        fn exp_minus(out: &mut [f32], x: &[f32], max: f32) { ExpMinus { out, x, max }.run_wide() }
+        fn softmax_rows(out: &mut [f32], x: &[f32], cols: usize) { softmax_rows_f32(out, x, cols) }
+        fn sigmoid_row(row: &mut [f32]) { Function::Sigmoid.map_in_place(row) }
+        fn tanh_row(row: &mut [f32]) { Function::Tanh.map_in_place(row) }
+    };
+    f64: f64::exp, f64::tanh, {};
+}
+half_float!(f16: widened, narrowed; bf16: bf16::to_f32, bf16::from_f32;);
 integer!(i8: i64, i16: i64, i32: i64, i64: i64, u8: u64, u16: u64, u32: u64, u64: u64);
 
 #[cfg(test)]
@@ -294,6 +366,25 @@ mod tests {
                 let expected = x.partial_cmp(y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()));
                 assert_eq!(order, expected, "{x:?} and {y:?}");
             }
+        }
+    }
+
+    #[test]
+    fn halves_are_converted_as_by_the_crate_half() {
+        for bits in 0..=u16::MAX {
+            let half = f16::from_bits(bits);
+            assert_eq!(widened(half).to_bits(), half.to_f32().to_bits(), "{bits:#x}");
+            // Around each half and around each middle between two.
+            for near in -2i32..=2 {
+                for middle in [0, 0x1000] {
+                    let wide = widened(half).to_bits().wrapping_add_signed(near).wrapping_add(middle);
+                    let x = f32::from_bits(wide);
+                    assert_eq!(narrowed(x).to_bits(), f16::from_f32_const(x).to_bits(), "{x}");
+                }
+            }
+        }
+        for x in [f32::MAX, f32::MIN_POSITIVE, 1e-45, -0.0, 2f32.powi(-25), f32::INFINITY] {
+            assert_eq!(narrowed(x).to_bits(), f16::from_f32_const(x).to_bits(), "{x}");
         }
     }
 

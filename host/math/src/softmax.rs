@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 
 use crate::error::check_len;
+use crate::exp::exp;
 use crate::parallel::Chunks;
 use crate::reduce::reduce_run;
-use crate::simd::vectorize;
-use crate::{BlockOp, Float, Max, Number, ShapeError, Sum, UnaryLoop, ops};
+use crate::simd::{Body, Products, vectorize, vectorize_products};
+use crate::{BlockOp, Float, Max, Number, ShapeError, Sum, ops};
 
 /// The cost of one exponential, in elements of streaming.
 pub(crate) const EXP_COST: usize = 4;
@@ -18,12 +19,72 @@ pub(crate) fn row_max<T: Float>(row: &[T]) -> T {
 
 /// Writes `exp(x - max)` of a row and returns the sum.
 pub(crate) fn exp_row<T: Float>(out: &mut [T], x: &[T], max: T) -> T::Acc {
-    UnaryLoop::map(&|x: T| x.minus(max).exp(), out, x);
+    T::exp_minus(out, x, max);
     reduce_run::<T, Sum>(out)
 }
 
+/// Writes the softmax of one row after the other, of as many elements each, in single precision.
+pub(crate) fn softmax_rows_f32(out: &mut [f32], x: &[f32], cols: usize) {
+    vectorize_products(SoftmaxRows { out, x, cols });
+}
+
+struct SoftmaxRows<'a> {
+    out: &'a mut [f32],
+    x: &'a [f32],
+    cols: usize,
+}
+
+/// The number of results that do not wait for each other: two vectors.
+const LANES: usize = 32;
+
+impl Body for SoftmaxRows<'_> {
+    #[inline(always)]
+    fn run<P: Products>(self) {
+        let rows = self.out.chunks_exact_mut(self.cols).zip(self.x.chunks_exact(self.cols));
+        for (out, x) in rows {
+            let (blocks, rest) = x.as_chunks::<LANES>();
+            let mut maxima = [f32::NEG_INFINITY; LANES];
+            for x in blocks {
+                maxima.iter_mut().zip(x).for_each(|(max, &x)| *max = ops::maximum(*max, x));
+            }
+            let max = maxima.into_iter().chain(rest.iter().copied()).fold(f32::NEG_INFINITY, ops::maximum);
+            let mut sums = [0.0f64; LANES];
+            let (results, last) = out.as_chunks_mut::<LANES>();
+            for (out, x) in results.iter_mut().zip(blocks) {
+                *out = x.map(|x| exp::<P>(x - max));
+                sums.iter_mut().zip(&*out).for_each(|(sum, &e)| *sum += f64::from(e));
+            }
+            last.iter_mut().zip(rest).for_each(|(out, &x)| *out = exp::<P>(x - max));
+            let sum = sums.into_iter().chain(last.iter().copied().map(f64::from)).sum::<f64>();
+            let scale = (1.0 / sum) as f32;
+            out.iter_mut().for_each(|out| *out *= scale);
+        }
+    }
+}
+
+/// The loop of `exp(x - max)` in single precision.
+pub(crate) struct ExpMinus<'a> {
+    pub(crate) out: &'a mut [f32],
+    pub(crate) x: &'a [f32],
+    pub(crate) max: f32,
+}
+
+impl ExpMinus<'_> {
+    pub(crate) fn run_wide(self) {
+        vectorize_products(self);
+    }
+}
+
+impl Body for ExpMinus<'_> {
+    #[inline(always)]
+    fn run<P: Products>(self) {
+        let Self { out, x, max } = self;
+        out.iter_mut().zip(x).for_each(|(out, &x)| *out = exp::<P>(x - max));
+    }
+}
+
 macro_rules! row_plan {
-    ($name:ident, $doc:literal, $row:path) => {
+    ($name:ident, $doc:literal, $rows:path) => {
         #[doc = $doc]
         #[derive(Debug, Clone)]
         pub struct $name<T> {
@@ -56,8 +117,7 @@ macro_rules! row_plan {
             fn run_block(&self, block: usize, x: &[T], piece: &mut [T]) -> Result<(), ShapeError> {
                 let range = self.chunks.elements_of(block, piece.len())?;
                 check_len("operand", self.chunks.len(), x.len())?;
-                let rows = piece.chunks_exact_mut(self.cols).zip(x[range].chunks_exact(self.cols));
-                rows.for_each(|(out, x)| $row(out, x));
+                $rows(piece, &x[range], self.cols);
                 Ok(())
             }
         }
@@ -68,13 +128,13 @@ row_plan!(
     Softmax,
     "`out[r, c] = exp(x[r, c]) / Σ exp(x[r, ·])`, computed after subtracting the row's greatest element, so that \
      nothing overflows. A row with a NaN becomes all NaN.",
-    softmax_row
+    T::softmax_rows
 );
 row_plan!(
     LogSoftmax,
     "`out[r, c] = x[r, c] - ln Σ exp(x[r, ·])`, computed after subtracting the row's greatest element, so that \
      nothing overflows. A row with a NaN becomes all NaN.",
-    log_softmax_row
+    log_softmax_rows
 );
 
 /// The number of columns that are computed at a time.
@@ -125,6 +185,15 @@ fn exp_columns<T: Float>(out: &mut [T], (x, maxima): (&[T], &[T])) {
     });
 }
 
+/// Writes the softmax of one row after the other.
+pub(crate) fn softmax_rows<T: Float>(out: &mut [T], x: &[T], cols: usize) {
+    out.chunks_exact_mut(cols).zip(x.chunks_exact(cols)).for_each(|(out, x)| softmax_row(out, x));
+}
+
+fn log_softmax_rows<T: Float>(out: &mut [T], x: &[T], cols: usize) {
+    out.chunks_exact_mut(cols).zip(x.chunks_exact(cols)).for_each(|(out, x)| log_softmax_row(out, x));
+}
+
 fn softmax_row<T: Float>(out: &mut [T], x: &[T]) {
     let sum = exp_row(out, x, row_max(x));
     let scale = T::Acc::ONE.over(sum);
@@ -140,6 +209,25 @@ fn log_softmax_row<T: Float>(out: &mut [T], x: &[T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_those_of_the_definition() {
+        for cols in [1, 5, 31, 32, 33, 100] {
+            let x: Vec<f32> = (0..3 * cols).map(|i| (i as f32 * 0.37).sin() * 30.0).collect();
+            let (mut found, mut expected) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+            softmax_rows_f32(&mut found, &x, cols);
+            softmax_rows(&mut expected, &x, cols);
+            let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-6 * b.abs().max(1e-3);
+            assert!(found.iter().zip(&expected).all(close), "{cols}");
+            let mut nan = x.clone();
+            nan[cols - 1] = f32::NAN;
+            softmax_rows_f32(&mut found, &nan, cols);
+            assert!(
+                found[..cols].iter().all(|x| x.is_nan())
+                    && found[cols..].iter().zip(&expected[cols..]).all(close)
+            );
+        }
+    }
 
     #[test]
     fn columns_are_those_of_the_transposed_rows() {

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: func @main
 // CHECK-NOT: tf.Erf
-// CHECK: "tfrt.FusedElementwise"(%arg0) {steps = "Gelu x0"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: "tf.Gelu"(%arg0) {approximate = false} : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: tfrt.return
 func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %root = "tf.Const"() {value = dense<1.4142135> : tensor<f32>} : () -> tensor<f32>
@@ -19,7 +19,7 @@ func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 }
 
 // CHECK-LABEL: func @tanh
-// CHECK: "tfrt.FusedElementwise"(%arg0) {steps = "GeluTanh x0"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: "tf.Gelu"(%arg0) {approximate = true} : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT: tfrt.return
 func @tanh(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %cube_factor = "tf.Const"() {value = dense<0.044715> : tensor<f32>} : () -> tensor<f32>

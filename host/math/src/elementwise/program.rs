@@ -10,8 +10,7 @@ use std::sync::Arc;
 use super::stage::{Loop, Sigmoid, Stage, stages};
 use super::{BinaryLoop, UnaryLoop, ops};
 use crate::shape::{element_count, row_major_strides};
-use crate::special::{erf_f32, gelu_f32, gelu_tanh_f32};
-use crate::{Float, Number, ShapeError, broadcast_shapes};
+use crate::{Number, ShapeError, broadcast_shapes, special};
 
 /// The number of elements that are computed at a time.
 const PIECE: usize = 512;
@@ -34,8 +33,10 @@ pub enum Function {
     LeakyRelu,
     Abs,
     Ceil,
+    Elu,
     Erf,
     Exp,
+    Expm1,
     Floor,
     Gelu,
     /// The approximation of `Gelu` by a hyperbolic tangent.
@@ -47,7 +48,10 @@ pub enum Function {
     Relu6,
     Round,
     Rsqrt,
+    Selu,
     Sigmoid,
+    Softplus,
+    Softsign,
     Sqrt,
     Square,
     Tanh,
@@ -72,8 +76,15 @@ impl Function {
     /// Returns the cost of one element, in elements of streaming.
     fn cost(self) -> usize {
         match self {
-            Self::Erf | Self::Gelu | Self::Log => 16,
-            Self::Exp | Self::GeluTanh | Self::Sigmoid | Self::Tanh => 6,
+            Self::Erf | Self::Gelu | Self::Softplus => 6,
+            Self::Elu
+            | Self::Exp
+            | Self::Expm1
+            | Self::GeluTanh
+            | Self::Log
+            | Self::Selu
+            | Self::Sigmoid
+            | Self::Tanh => 4,
             _ => 1,
         }
     }
@@ -217,6 +228,9 @@ fn map_with(f: &dyn UnaryLoop<f32, f32>, x: Lane<'_>, out: &mut [f32]) {
 }
 
 fn map(function: Function, x: Lane<'_>, out: &mut [f32]) {
+    if let Some(special) = special(function) {
+        return map_with(special, x, out);
+    }
     macro_rules! each {
         ($($name:ident => $f:expr;)*) => {
             match (function, x) {
@@ -230,24 +244,75 @@ fn map(function: Function, x: Lane<'_>, out: &mut [f32]) {
     each! {
         Abs => f32::abs;
         Ceil => f32::ceil;
-        Erf => erf_f32;
-        Exp => Float::exp;
         Floor => f32::floor;
-        Gelu => gelu_f32;
-        GeluTanh => gelu_tanh_f32;
-        Log => Float::ln;
         Neg => |x: f32| -x;
         Reciprocal => ops::reciprocal::<f32>;
         Relu => ops::relu::<f32>;
         Relu6 => |x: f32| ops::minimum(ops::relu(x), 6.0);
         Round => f32::round_ties_even;
         Rsqrt => |x: f32| 1.0 / x.sqrt();
-        Sigmoid => ops::sigmoid::<f32>;
+        Softsign => |x: f32| x / (1.0 + x.abs());
         Sqrt => f32::sqrt;
         Square => |x: f32| x * x;
-        Tanh => ops::tanh::<f32>;
     }
 }
+
+/// The loop of a function that has one for itself.
+fn special(function: Function) -> Option<&'static dyn UnaryLoop<f32, f32>> {
+    Some(match function {
+        Function::Elu => &special::Elu,
+        Function::Erf => &special::Erf,
+        Function::Exp => &special::Exp,
+        Function::Expm1 => &special::Expm1,
+        Function::Gelu => &special::Gelu,
+        Function::GeluTanh => &special::GeluTanh,
+        Function::Log => &special::Log,
+        Function::Selu => &special::Selu,
+        Function::Sigmoid => &Sigmoid { is_gate: false },
+        Function::Softplus => &special::Softplus,
+        Function::Tanh => &special::Tanh,
+        _ => return None,
+    })
+}
+
+impl Function {
+    /// Replaces each element by a function of one number of it.
+    pub(crate) fn map_in_place(self, elements: &mut [f32]) {
+        let mut before = [0.0; PIECE];
+        for piece in elements.chunks_mut(PIECE) {
+            let before = &mut before[..piece.len()];
+            before.copy_from_slice(piece);
+            map(self, Lane::Each(before), piece);
+        }
+    }
+}
+
+/// The loop of a function of one number.
+impl UnaryLoop<f32, f32> for Function {
+    fn map(&self, out: &mut [f32], x: &[f32]) {
+        let len = out.len().min(x.len());
+        map(*self, Lane::Each(&x[..len]), &mut out[..len]);
+    }
+}
+
+/// The loop of a function of one number, computed in single precision and rounded once.
+macro_rules! in_single_precision {
+    ($($half:ty)*) => {$(
+        impl UnaryLoop<$half, $half> for Function {
+            fn map(&self, out: &mut [$half], x: &[$half]) {
+                let (mut wide, mut results) = ([0.0; PIECE], [0.0; PIECE]);
+                for (out, x) in out.chunks_mut(PIECE).zip(x.chunks(PIECE)) {
+                    let (wide, results) = (&mut wide[..x.len()], &mut results[..x.len()]);
+                    UnaryLoop::map(&|x: $half| x.to_acc(), wide, x);
+                    map(*self, Lane::Each(wide), results);
+                    UnaryLoop::map(&<$half as Number>::from_acc, out, results);
+                }
+            }
+        }
+    )*};
+}
+
+in_single_precision!(half::f16 half::bf16);
 
 fn zip(function: Function, a: Lane<'_>, b: Lane<'_>, out: &mut [f32]) {
     macro_rules! each {
@@ -298,6 +363,8 @@ pub struct Fused {
     program: Program,
     spreads: Vec<Spread>,
     shape: Vec<usize>,
+    /// The extents that strides are along: those of the shape, some of them merged.
+    extents: Vec<usize>,
     len: usize,
 }
 
@@ -319,8 +386,9 @@ impl Fused {
             shape = broadcast_shapes(&shape, other)?;
         }
         let len = element_count(&shape)?;
-        let spreads = shapes.iter().map(|own| spread(own, &shape)).collect();
-        Ok(Self { program, spreads, shape, len })
+        let mut spreads: Vec<_> = shapes.iter().map(|own| spread(own, &shape)).collect();
+        let extents = merge(&shape, &mut spreads);
+        Ok(Self { program, spreads, shape, extents, len })
     }
 
     /// Returns the shape of the result.
@@ -347,7 +415,7 @@ impl Fused {
                 Spread::Cyclic(period) => *period,
                 Spread::Strides(strides) => {
                     let reach =
-                        strides.iter().zip(&self.shape).map(|(stride, dim)| stride * dim.saturating_sub(1));
+                        strides.iter().zip(&self.extents).map(|(stride, dim)| stride * dim.saturating_sub(1));
                     reach.sum::<usize>() + 1
                 }
             };
@@ -387,6 +455,33 @@ fn spread(own: &[usize], shape: &[usize]) -> Spread {
     )
 }
 
+/// Merges neighbouring dimensions along which each argument moves as along one, so that rows are
+/// long. Returns the extents.
+fn merge(shape: &[usize], spreads: &mut [Spread]) -> Vec<usize> {
+    let mut all: Vec<&mut Vec<usize>> = spreads
+        .iter_mut()
+        .filter_map(|spread| match spread {
+            Spread::Strides(strides) => Some(strides),
+            _ => None,
+        })
+        .collect();
+    let mut extents = shape.to_vec();
+    for axis in (1..extents.len()).rev() {
+        let (outer, inner) = (extents[axis - 1], extents[axis]);
+        let is_one = |strides: &Vec<usize>| strides[axis - 1] == strides[axis].saturating_mul(inner);
+        if outer != 1 && inner != 1 && !all.iter().all(|strides| is_one(strides)) {
+            continue;
+        }
+        extents[axis - 1] = outer.saturating_mul(inner);
+        extents.remove(axis);
+        // Along a single element nothing moves.
+        for strides in &mut all {
+            strides.remove(if inner == 1 { axis } else { axis - 1 });
+        }
+    }
+    extents
+}
+
 /// A [`Fused`] program with its arguments.
 #[derive(Debug)]
 pub struct Prepared<A> {
@@ -407,7 +502,7 @@ impl<A: AsRef<[f32]>> Prepared<A> {
             let (expected, actual) = (self.plan.len, range.end);
             return Err(ShapeError::Length { operand: "output", expected, actual });
         }
-        let inner = self.plan.shape.last().copied().unwrap_or(1);
+        let inner = self.plan.extents.last().copied().unwrap_or(1);
         let has_strides = self.plan.spreads.iter().any(|spread| matches!(spread, Spread::Strides(_)));
         let mut memory = SCRATCH.take();
         memory.resize((self.plan.program.steps.len() * PIECE).max(memory.len()), 0.0);
@@ -437,7 +532,7 @@ impl<A: AsRef<[f32]>> Prepared<A> {
     /// Returns the elements of an argument for `len` elements of a row of the result.
     fn strided<'a>(&self, strides: &[usize], argument: &'a [f32], (at, len): (usize, usize)) -> Lane<'a> {
         let (mut rest, mut start) = (at, 0);
-        for (dim, stride) in self.plan.shape.iter().zip(strides).rev() {
+        for (dim, stride) in self.plan.extents.iter().zip(strides).rev() {
             start += rest % dim * stride;
             rest /= dim;
         }

@@ -44,7 +44,7 @@ fn clip(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![x])
 }
 
-/// `x` where it is positive, else `alpha * (e^x - 1)`.
+/// `x` where it is positive, else `alpha * (e^x - 1)`: the sum of both parts, one of which is zero.
 fn elu(node: &mut Node<'_, '_>) -> Imported {
     let (x, alpha) = (node.input(0)?, node.float_or("alpha", 1.0)?);
     if alpha == 1.0 {
@@ -55,8 +55,8 @@ fn elu(node: &mut Node<'_, '_>) -> Imported {
     let negative = node.op("tf.Minimum", &[x, zero], &[])?;
     let grown = node.op("tf.Expm1", &[negative], &[])?;
     let scaled = node.op("tf.Mul", &[grown, alpha], &[])?;
-    let is_positive = node.op("tf.Greater", &[x, zero], &[])?;
-    Ok(vec![node.op("tf.SelectV2", &[is_positive, x, scaled], &[])?])
+    let positive = node.op("tf.Relu", &[x], &[])?;
+    Ok(vec![node.op("tf.AddV2", &[positive, scaled], &[])?])
 }
 
 fn gelu(node: &mut Node<'_, '_>) -> Imported {
