@@ -221,6 +221,7 @@ impl Attention {
         let product = RowProduct {
             pointers: queries,
             run_len: self.depth,
+            nothing: std::ptr::null(),
             packed: keys,
             panels: 0..keys.panels(),
             out: scores.as_mut_ptr(),
@@ -363,6 +364,7 @@ fn weigh(values: &Packed<f32>, weights: &[f32], factors: &[f32], out: &mut TileM
     let product = RowProduct {
         pointers: &pointers,
         run_len: values.depth(),
+        nothing: std::ptr::null(),
         packed: values,
         panels: 0..values.panels(),
         out: out.as_mut_ptr(),

@@ -176,6 +176,11 @@ impl<T: ConvElement> Conv2d<T> {
     ) {
         let g = &self.geometry;
         let pixels = block.at.row + first..block.at.row + first + offsets.len();
+        // Windows may be outside the border by whole taps, above all those with large dilations.
+        let nothing = match block.input.filter.is_finite {
+            true => left.nothing(g.window.x.window * g.in_channels),
+            false => std::ptr::null(),
+        };
         for (group, packed) in block.filters.iter().enumerate() {
             let next = block.filters.get(group + 1);
             let (pointers, run_len) = self.left(block.input.x, group, pixels.clone(), left);
@@ -192,8 +197,19 @@ impl<T: ConvElement> Conv2d<T> {
             unsafe {
                 let residual = if residual.is_null() { residual } else { residual.add(skip) };
                 let out = out.add(skip);
-                RowProduct { pointers, run_len, packed, panels, out, offsets, residual, next, epilogue }
-                    .run();
+                let product = RowProduct {
+                    pointers,
+                    run_len,
+                    nothing,
+                    packed,
+                    panels,
+                    out,
+                    offsets,
+                    residual,
+                    next,
+                    epilogue,
+                };
+                product.run();
             }
         }
     }

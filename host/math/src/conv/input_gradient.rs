@@ -173,6 +173,7 @@ impl<T: ConvElement> ConvBackwardInput<T> {
                             RowProduct {
                                 pointers,
                                 run_len,
+                                nothing: std::ptr::null(),
                                 packed,
                                 panels,
                                 out,

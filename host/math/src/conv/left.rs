@@ -31,6 +31,15 @@ impl<T: ConvElement> Left<T> {
         Self { starts: Vec::new(), pointers: Vec::new(), copies: Vec::new(), zeros: Vec::new() }
     }
 
+    /// Returns what pointers to runs of at most `len` elements outside the border are, unless they
+    /// have to be copied. It stays valid while only such runs are asked for.
+    pub(super) fn nothing(&mut self, len: usize) -> *const T::Work {
+        if self.zeros.len() < len {
+            self.zeros.resize(len, T::ZERO.widen());
+        }
+        self.zeros.as_ptr()
+    }
+
     /// Returns pointers to the runs at `starts`, of `run_len` elements each, into `images` or into
     /// copies in the type of the computation. They are valid as long as both, and until the next
     /// call.
@@ -39,10 +48,7 @@ impl<T: ConvElement> Left<T> {
     /// If a run reaches beyond the images.
     pub(super) fn point(&mut self, images: &[T], run_len: usize) -> &[*const T::Work] {
         self.pointers.clear();
-        if self.zeros.len() < run_len {
-            self.zeros.resize(run_len, T::ZERO.widen());
-        }
-        let zeros = self.zeros.as_ptr();
+        let zeros = self.nothing(run_len);
         if let Some(images) = T::as_work(images) {
             let pointer = |&start: &usize| match start {
                 BEYOND => zeros,
@@ -96,10 +102,10 @@ impl<T: ConvElement> Left<T> {
     ) -> &[*const T::Work] {
         let Window { y, x } = *window;
         let (rows, line) = (pixels.len(), x.window * channels);
-        self.zeros.resize(line, T::ZERO.widen());
+        let zeros = self.nothing(line);
         self.copies.resize(rows * y.window * line, T::ZERO.widen());
         self.pointers.clear();
-        self.pointers.resize(rows * y.window, self.zeros.as_ptr());
+        self.pointers.resize(rows * y.window, zeros);
         // Windows that cross no side are adjacent in each line.
         let first = x.before.div_ceil(x.stride);
         let last = (x.input + x.before).checked_sub(x.window).map_or(0, |room| room / x.stride + 1);

@@ -327,6 +327,7 @@ impl<T: ConvElement> Chunk<'_, T> {
             let product = RowProduct {
                 pointers: &pointers,
                 run_len: g.in_channels,
+                nothing: std::ptr::null(),
                 packed,
                 panels: packed.panels_over(at.col..at.col + at.cols),
                 out: sums.as_mut_ptr(),

@@ -2,10 +2,10 @@
 
 use super::minimal::MinimalFilter;
 use super::{ConvElement, Geometry};
-use crate::ShapeError;
 use crate::error::check_len;
 use crate::micro::{Packed, PackedSource};
 use crate::shape::element_count;
+use crate::{Number, ShapeError};
 
 /// A filter laid out for [`Conv2d`](crate::Conv2d), in the type that is computed in. It is made for
 /// one processor: its layout depends on the length of the vectors.
@@ -14,6 +14,8 @@ pub struct PackedFilter<T: ConvElement> {
     pub(super) layout: Layout<T::Work>,
     /// For convolutions that can do with fewer products.
     pub(super) minimal: Option<MinimalFilter<T::Work>>,
+    /// Whether products of zeros by all of its elements are zeros.
+    pub(super) is_finite: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -54,7 +56,8 @@ impl<T: ConvElement> PackedFilter<T> {
         // Without groups a single channel is as well a matrix of taps.
         if groups > 1 && in_channels == groups {
             let weights = filter.iter().map(|&weight| weight.widen()).collect();
-            return Ok(Self { layout: Layout::Depthwise { groups, taps: depth, weights }, minimal: None });
+            let layout = Layout::Depthwise { groups, taps: depth, weights };
+            return Ok(Self { layout, minimal: None, is_finite: false });
         }
         let cols = out_channels / groups;
         let pack = |group: usize| {
@@ -67,7 +70,9 @@ impl<T: ConvElement> PackedFilter<T> {
             Packed::pack(&source, cols, T::widen)
         };
         let layout = Layout::Groups((0..groups).map(pack).collect::<Result<_, _>>()?);
-        Ok(Self { layout, minimal: None })
+        let zero = T::Work::ZERO;
+        let is_finite = filter.iter().all(|weight| weight.widen().times(zero) == zero);
+        Ok(Self { layout, minimal: None, is_finite })
     }
 
     /// Returns whether this is a filter of the convolution's shape.

@@ -107,6 +107,7 @@ impl<T: ConvElement> PreparedMatrix<T> {
         let product = RowProduct {
             pointers: &pointers,
             run_len: depth,
+            nothing: std::ptr::null(),
             packed: &self.packed,
             panels: self.packed.panels_over(at.col..at.col + at.cols),
             out: piece.as_mut_ptr(),

@@ -30,6 +30,9 @@ pub(crate) struct RowProduct<'a, E> {
     /// elements each.
     pub(crate) pointers: &'a [*const E],
     pub(crate) run_len: usize,
+    /// What the pointers to runs of zeros are that need not be multiplied, if the matrix has no
+    /// infinities and no NaN; or null.
+    pub(crate) nothing: *const E,
     pub(crate) packed: &'a Packed<E>,
     pub(crate) panels: Range<usize>,
     /// The output at the first column of the first panel.
@@ -180,8 +183,15 @@ impl<E: MicroElement> RowProduct<'_, E> {
             unsafe {
                 target.store(|vectors, store| {
                     let ahead = ahead.wrapping_add(number * ahead_step * self.packed.rows(part).len());
-                    let tile =
-                        RowTile { segments, first: rows.start, panel: right, ahead, ahead_step, store };
+                    let tile = RowTile {
+                        segments,
+                        first: rows.start,
+                        nothing: self.nothing,
+                        panel: right,
+                        ahead,
+                        ahead_step,
+                        store,
+                    };
                     (micro.row_tile)(rows.len(), vectors, &tile);
                 });
             }
@@ -227,6 +237,7 @@ mod tests {
                 let product = RowProduct {
                     pointers: &pointers,
                     run_len,
+                    nothing: std::ptr::null(),
                     packed: &packed,
                     panels: 0..1,
                     out: out.as_mut_ptr(),

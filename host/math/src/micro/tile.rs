@@ -114,6 +114,9 @@ impl<E> Store<E> {
 pub(crate) struct RowTile<'a, E> {
     pub(crate) segments: &'a [Segment<E>],
     pub(crate) first: usize,
+    /// The start of runs of zeros, which need not be multiplied if all of the tile's rows have them;
+    /// or null.
+    pub(crate) nothing: *const E,
     pub(crate) panel: *const E,
     /// What is read soon after this tile. It is only fetched into the cache, and may be any
     /// address.
@@ -217,6 +220,10 @@ unsafe fn row_sums<V: Vector, const M: usize, const N: usize, const PANEL: usize
         let (mut panel, mut ahead) = (tile.panel, tile.ahead);
         for segment in tile.segments {
             let rows = segment.rows.add(tile.first);
+            if *rows == tile.nothing && (1..M).all(|row| *rows.add(row) == tile.nothing) {
+                panel = panel.add(segment.len * PANEL * V::LANES);
+                continue;
+            }
             let mut left = [tile.panel; M];
             each!(R < M {
                 left[R] = (*rows.add(R)).add(segment.offset);
