@@ -171,6 +171,13 @@ fn choose<T: Element>(
         [spread(condition_dims, &dims)?, spread(x.shape().dims(), &dims)?, spread(y.shape().dims(), &dims)?];
     let (condition, x, y) =
         (condition.read_owned::<bool>(&ME)?, x.read_owned::<T>(&ME)?, y.read_owned::<T>(&ME)?);
+    let is_plain = |len: usize| len == 1 || len == count;
+    if is_plain(condition.len()) && is_plain(x.len()) && is_plain(y.len()) {
+        return compute(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
+            choose_plain(out, range.start, (&condition, &x, &y));
+            Ok(())
+        });
+    }
     compute(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
         let units = vec![(); count];
         // First one choice everywhere, then the other, then the condition between the two.
@@ -184,6 +191,28 @@ fn choose<T: Element>(
         });
         Ok(())
     })
+}
+
+/// Chooses for the elements from `start` on, where each operand has one element for all or one for
+/// each.
+fn choose_plain<T: Element>(out: &mut [T], start: usize, (condition, x, y): (&[bool], &[T], &[T])) {
+    const PIECE: usize = 512;
+    fn piece<'a, T: Copy>(all: &'a [T], one: &'a [T; PIECE], start: usize, len: usize) -> &'a [T] {
+        if all.len() == 1 { &one[..len] } else { &all[start..][..len] }
+    }
+    fn repeated<T: Copy + Default>(all: &[T]) -> [T; PIECE] {
+        if let [one] = all { [*one; PIECE] } else { [T::default(); PIECE] }
+    }
+    let ones = (repeated(condition), repeated(x), repeated(y));
+    for (number, out) in out.chunks_mut(PIECE).enumerate() {
+        let (start, len) = (start + number * PIECE, out.len());
+        let (c, x) = (piece(condition, &ones.0, start, len), piece(x, &ones.1, start, len));
+        let choices = c.iter().zip(x).zip(piece(y, &ones.2, start, len));
+        // A branch would often be predicted wrongly, and keep the loop from being vectorized.
+        out.iter_mut()
+            .zip(choices)
+            .for_each(|(out, ((&c, &x), &y))| *out = std::hint::select_unpredictable(c, x, y));
+    }
 }
 
 /// The coordinates of the elements that are not zero, I64 of shape `[count, rank]`.

@@ -91,6 +91,16 @@ impl Axis {
         }
     }
 
+    /// Returns how many times a list has each of several neighbours, as where images become larger
+    /// by a whole factor, or 1.
+    fn times(&self) -> usize {
+        let Self::Table(table) = self else { return 1 };
+        let Some(&first) = table.first() else { return 1 };
+        let times = table.iter().take_while(|&&place| place == first).count();
+        let is_even = table.iter().enumerate().all(|(i, &place)| place == first + i / times);
+        if is_even { times } else { 1 }
+    }
+
     fn place(&self, index: usize) -> usize {
         match self {
             // Every position is within the argument, so sums neither overflow nor become negative.
@@ -314,6 +324,7 @@ impl Moves {
             return;
         }
         let (mut walk, count, mut before) = (Walk::new(outer, rows.start), inner.count(), None);
+        let times = inner.times();
         for row in 0..rows.len().min(out.len() / count) {
             let (done, out) = out.split_at_mut(row * count);
             let (out, base) = (&mut out[..count], walk.base());
@@ -340,6 +351,12 @@ impl Moves {
                 Axis::Repeated { extent, .. } if *stride == 1 => {
                     out.chunks_mut(*extent).for_each(|out| out.copy_from_slice(&x[..out.len()]));
                 }
+                Axis::Table(table) if *stride == 1 && times > 1 => match times {
+                    2 => repeat_each::<T, 2>(&x[table[0]..], out),
+                    3 => repeat_each::<T, 3>(&x[table[0]..], out),
+                    4 => repeat_each::<T, 4>(&x[table[0]..], out),
+                    times => out.chunks_mut(times).zip(&x[table[0]..]).for_each(|(out, &x)| out.fill(x)),
+                },
                 Axis::Table(table) => {
                     out.iter_mut().zip(table).for_each(|(out, &place)| *out = x[place * stride]);
                 }
@@ -347,6 +364,15 @@ impl Moves {
             }
         }
     }
+}
+
+/// Writes each element `N` times.
+fn repeat_each<T: Copy, const N: usize>(x: &[T], out: &mut [T]) {
+    let (whole, rest) = out.as_chunks_mut::<N>();
+    if let Some(&x) = x.get(whole.len()) {
+        rest.fill(x);
+    }
+    whole.iter_mut().zip(x).for_each(|(out, &x)| *out = [x; N]);
 }
 
 /// The starts of rows of the result in the argument, one row after the other.

@@ -1,8 +1,6 @@
 //! Along one dimension: where extremes are, the greatest elements, where values belong among sorted
 //! ones, running sums and products.
 
-use std::cmp::Ordering;
-
 use tfrt_host::{AsyncValue, DType, Diagnostic};
 use tfrt_math::{Number, ops};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
@@ -18,23 +16,61 @@ use crate::{AttrSpec, CpuCall, Forms, MetadataCall, OpAttrs, OpRegistry, OpResul
 
 static ME: Accessor = Accessor::new("tf op along a dimension");
 
-/// Where the extreme of `extent` elements is that lie `step` apart from a first one on. The first
+/// Writes where the extremes of neighbouring lines are. The elements of each of `extent` lie as many
+/// places apart as the second number says, and the first line begins at the first number. The first
 /// of equals wins; NaN never does.
-type Search = Box<dyn Fn(usize, usize, usize) -> usize + Send + Sync>;
+type Search = Box<dyn Fn((usize, usize, usize), &mut [usize]) + Send + Sync>;
 
 fn search<T: Element + PartialOrd>(x: &DenseHostTensor, greatest: bool) -> Result<Search, Diagnostic> {
     let x = x.read_owned::<T>(&ME)?;
-    let better = if greatest { Ordering::Greater } else { Ordering::Less };
-    Ok(Box::new(move |first, step, extent| {
-        let mut best: Option<(usize, T)> = None;
-        for (i, &x) in x[first..].iter().step_by(step).take(extent).enumerate() {
-            let is_number = x.partial_cmp(&x).is_some();
-            if is_number && best.is_none_or(|(_, extreme)| x.partial_cmp(&extreme) == Some(better)) {
-                best = Some((i, x));
+    Ok(Box::new(move |(first, step, extent), out| match greatest {
+        true => extremes(&x[first..], (step, extent), |x, best| x > best, out),
+        false => extremes(&x[first..], (step, extent), |x, best| x < best, out),
+    }))
+}
+
+/// The number of lines that are searched at a time: their extremes stay in the first-level cache.
+const LINES: usize = 256;
+
+fn extremes<T: Element + PartialOrd>(
+    x: &[T],
+    (step, extent): (usize, usize),
+    is_better: impl Fn(T, T) -> bool,
+    out: &mut [usize],
+) {
+    // Any number is better than NaN, which alone differs from itself.
+    let wins = |x: T, best: T| is_better(x, best) | (x.is_self() & !best.is_self());
+    if let ([out], Some(&best)) = (&mut *out, x.first()) {
+        let each = x.iter().step_by(step).take(extent).enumerate();
+        let better = |(place, best), (i, &x)| if wins(x, best) { (i, x) } else { (place, best) };
+        return *out = each.fold((0, best), better).0;
+    }
+    let mut best = [T::default(); LINES];
+    for (number, out) in out.chunks_mut(LINES).enumerate() {
+        let (x, best) = (&x[number * LINES..], &mut best[..out.len()]);
+        best.copy_from_slice(&x[..out.len()]);
+        out.fill(0);
+        for i in 1..extent {
+            let row = &x[i * step..][..out.len()];
+            for ((out, best), &x) in out.iter_mut().zip(&mut *best).zip(row) {
+                let wins = wins(x, *best);
+                *out = if wins { i } else { *out };
+                *best = if wins { x } else { *best };
             }
         }
-        best.map_or(0, |(i, _)| i)
-    }))
+    }
+}
+
+/// Whether a value equals itself, as all but NaN do.
+trait IsSelf {
+    fn is_self(&self) -> bool;
+}
+
+impl<T: PartialEq> IsSelf for T {
+    #[expect(clippy::eq_op, reason = "NaN differs from itself")]
+    fn is_self(&self) -> bool {
+        self == self
+    }
 }
 
 /// The places of extremes along a dimension, as an `I`.
@@ -47,9 +83,15 @@ fn places<I: Element>(
     let out = allocate(call, I::DTYPE, dims)?;
     let inner = product(&dims[axis..]);
     compute(call, &ME, out, (product(dims), 1, extent), move |range, out: &mut [I]| {
-        for (place, out) in range.zip(out) {
+        let (mut place, mut rest, mut found) = (range.start, out, [0; LINES]);
+        while !rest.is_empty() {
+            // The lines of one row begin next to each other.
+            let count = (inner - place % inner).min(LINES).min(rest.len());
+            let (out, after) = rest.split_at_mut(count);
             let first = place / inner * inner * extent + place % inner;
-            *out = index(search(first, inner, extent));
+            search((first, inner, extent), &mut found[..count]);
+            out.iter_mut().zip(found).for_each(|(out, found)| *out = index(found));
+            (place, rest) = (place + count, after);
         }
         Ok(())
     })
@@ -153,7 +195,11 @@ fn scan_metadata(call: MetadataCall<'_>) -> Described {
 }
 
 /// Running results of `f` along a dimension, from `first` on.
-fn scan<T: Element>(call: &CpuCall<'_>, f: fn(T, T) -> T, first: T) -> Computed {
+fn scan<T: Element>(
+    call: &CpuCall<'_>,
+    f: impl Fn(T, T) -> T + Copy + Send + Sync + 'static,
+    first: T,
+) -> Computed {
     let [tensor, axis] = take(call)?;
     let (dense, rank) = (tensor.dense()?, tensor.shape().rank());
     let axis = integer(axis, "axis")?;
@@ -172,10 +218,12 @@ fn scan<T: Element>(call: &CpuCall<'_>, f: fn(T, T) -> T, first: T) -> Computed 
             for i in 0..extent {
                 let row = if reverse { extent - 1 - i } else { i };
                 let (x, out) = (&x[row * inner..][..inner], &mut out[row * inner..][..inner]);
-                for ((running, out), &x) in running.iter_mut().zip(out).zip(x) {
-                    let before = *running;
-                    *running = f(before, x);
-                    *out = if exclusive { before } else { *running };
+                if exclusive {
+                    out.copy_from_slice(&running);
+                }
+                running.iter_mut().zip(x).for_each(|(running, &x)| *running = f(*running, x));
+                if !exclusive {
+                    out.copy_from_slice(&running);
                 }
             }
         }

@@ -17,11 +17,27 @@ impl Ranking {
         is_sorted: bool,
     ) -> impl Iterator<Item = usize> {
         self.ranked.clear();
-        self.ranked.extend(keys.zip(0u64..).map(|(key, place)| u128::from(key) << 64 | u128::from(place)));
+        // What is not less than `k` others that came before needs no place. The bound is found anew
+        // whenever there are several times as many.
+        let (room, mut bound) = (k.saturating_mul(4).max(MIN_ROOM), u128::MAX);
+        for (key, place) in keys.zip(0u64..) {
+            let ranked = u128::from(key) << 64 | u128::from(place);
+            if ranked >= bound {
+                continue;
+            }
+            self.ranked.push(ranked);
+            if k > 0 && self.ranked.len() == room {
+                bound = *self.ranked.select_nth_unstable(k - 1).1;
+                self.ranked.truncate(k);
+            }
+        }
         select(&mut self.ranked, k, is_sorted);
         self.ranked.iter().map(|&ranked| ranked as u64 as usize)
     }
 }
+
+/// The fewest keys that a bound is found among.
+const MIN_ROOM: usize = 256;
 
 fn select(ranked: &mut Vec<u128>, k: usize, is_sorted: bool) {
     if k < ranked.len() {
@@ -36,6 +52,18 @@ fn select(ranked: &mut Vec<u128>, k: usize, is_sorted: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_keys_are_ranked_as_by_sorting() {
+        let keys: Vec<u64> = (0..5_000u64).map(|i| i.wrapping_mul(2_654_435_761) % 997).collect();
+        let mut sorted: Vec<usize> = (0..keys.len()).collect();
+        sorted.sort_by_key(|&i| (keys[i], i));
+        let mut ranking = Ranking::default();
+        for k in [0, 1, 64, 65, 2_000, 5_000] {
+            let places: Vec<_> = ranking.first(keys.iter().copied(), k, true).collect();
+            assert_eq!(places, sorted[..k], "{k}");
+        }
+    }
 
     #[test]
     fn the_least_keys_come_first_and_of_equals_the_first_place() {

@@ -97,6 +97,10 @@ impl<T: Element> Transpose<T> {
         let mut square = [T::default(); TILE * TILE];
         for col in (0..extent).step_by(TILE) {
             let cols = TILE.min(extent - col);
+            if rows == TILE && cols == TILE {
+                exchange_square(&x[col * stride..], stride, &mut out[col..], extent);
+                continue;
+            }
             for (i, line) in square.chunks_exact_mut(TILE).take(cols).enumerate() {
                 line[..rows].copy_from_slice(&x[(col + i) * stride..][..rows]);
             }
@@ -104,6 +108,23 @@ impl<T: Element> Transpose<T> {
                 let out = &mut out[row * extent + col..][..cols];
                 out.iter_mut().enumerate().for_each(|(i, o)| *o = square[i * TILE + row]);
             }
+        }
+    }
+}
+
+/// Transposes a whole square whose lines are `stride` elements apart, to lines that are `to` elements
+/// apart.
+#[inline]
+fn exchange_square<T: Element>(x: &[T], stride: usize, out: &mut [T], to: usize) {
+    let mut square = [[T::default(); TILE]; TILE];
+    for (i, line) in square.iter_mut().enumerate() {
+        if let Some(x) = x[i * stride..].first_chunk() {
+            *line = *x;
+        }
+    }
+    for row in 0..TILE {
+        if let Some(out) = out[row * to..].first_chunk_mut::<TILE>() {
+            *out = std::array::from_fn(|i| square[i][row]);
         }
     }
 }

@@ -12,8 +12,8 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use tfrt_host::Diagnostic;
 use tfrt_host::host_buffer::{Access, HostBuffer, ReadGuard, WriteGuard};
+use tfrt_host::{DType, Diagnostic};
 
 use crate::accessor::Accessor;
 use crate::element::Element;
@@ -41,7 +41,15 @@ pub struct ElementsMut<T, B: Borrow<HostBuffer>> {
 fn are_elements<T: Element>(bytes: &[u8]) -> bool {
     bytes.len().is_multiple_of(size_of::<T>())
         && (bytes.is_empty() || bytes.as_ptr().cast::<T>().is_aligned())
-        && (T::ANY_BITS || bytes.is_empty() || bytemuck::checked::try_cast_slice::<u8, T>(bytes).is_ok())
+        && (T::ANY_BITS
+            || bytes.is_empty()
+            || T::DTYPE == DType::I1 && are_truth_values(bytes)
+            || bytemuck::checked::try_cast_slice::<u8, T>(bytes).is_ok())
+}
+
+/// Whether each byte is a `bool`. Without a way out of the loop it takes whole vectors at a time.
+fn are_truth_values(bytes: &[u8]) -> bool {
+    bytes.iter().fold(0, |all, byte| all | byte) <= 1
 }
 
 #[cold]

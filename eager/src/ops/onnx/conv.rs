@@ -9,7 +9,7 @@ use tfrt_compute::{OnQueue, shape_error, workers};
 use tfrt_host::Diagnostic;
 use tfrt_math::{
     Activation, BlockOp, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardInput, ConvElement, Extent2, Float,
-    PackedFilter, Padding, Transpose,
+    PackedFilter, Padding, Transpose, zip_in_place,
 };
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, TensorMetadata, TensorShape};
 
@@ -435,8 +435,12 @@ fn conv_transpose_planes<T: Element + Float>(
     let (plane, given, taps) = (window.input_len(), window.output_len(), window.tap_count());
     let (per_group, depth) = (outputs / groups, channels / groups);
     let cost = given.saturating_mul(taps).saturating_mul(depth).max(plane);
+    // Every `step`-th element of a row belongs to one lane, in which those that a tap writes are next
+    // to each other.
+    let (step, width) = (window.row_step(), window.axes[2].input);
+    let lane = width.div_ceil(step);
     compute(call, &ME, out, (batch * outputs, plane, cost), move |planes, out: &mut [T]| {
-        let mut sums = vec![<T::Acc>::default(); plane];
+        let mut sums = vec![<T::Acc>::default(); plane.checked_div(width).unwrap_or(0) * step * lane];
         for (index, out) in planes.zip(out.chunks_exact_mut(plane.max(1))) {
             let (image, output) = (index / outputs, index % outputs);
             sums.fill(bias.as_ref().map_or(T::ZERO, |bias| bias[output]).to_acc());
@@ -444,13 +448,19 @@ fn conv_transpose_planes<T: Element + Float>(
                 let x = &x[(image * channels + channel) * given..][..given];
                 let w = &w[(channel * per_group + output % per_group) * taps..][..taps];
                 window.rows(|row| {
-                    let (factor, step) = (w[row.tap].to_acc(), window.row_step());
-                    let sums = sums[row.input..].iter_mut().step_by(step);
+                    let (factor, column) = (w[row.tap].to_acc(), row.input % width);
+                    let first = (row.input / width * step + column % step) * lane + column / step;
                     let x = &x[row.output..][..row.count];
-                    sums.zip(x).for_each(|(sum, &x)| *sum = sum.plus(factor.times(x.to_acc())));
+                    let add = |sum: T::Acc, x: T| sum.plus(factor.times(x.to_acc()));
+                    zip_in_place(&mut sums[first..][..row.count], x, add);
                 });
             }
-            out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = T::from_acc(sum));
+            for (out, sums) in out.chunks_exact_mut(width.max(1)).zip(sums.chunks_exact(step * lane)) {
+                for (first, sums) in sums.chunks_exact(lane).enumerate() {
+                    let out = out[first.min(width)..].iter_mut().step_by(step);
+                    out.zip(sums).for_each(|(out, &sum)| *out = T::from_acc(sum));
+                }
+            }
         }
         Ok(())
     })

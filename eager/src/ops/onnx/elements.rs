@@ -1,10 +1,10 @@
 //! Ops that choose elements: `onnx.GatherElements`, `onnx.GatherND`, `onnx.Compress`, `onnx.Trilu`,
 //! `onnx.OneHot`, `onnx.CumSum` and `onnx.CenterCropPad`.
 
-use tfrt_host::{DType, Diagnostic};
+use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
 use tfrt_math::Number;
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
+    Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape, with_element,
 };
 
 use super::arguments::{OPERANDS, count_or, dense, flag, formal, int_or, ints_attr};
@@ -80,21 +80,38 @@ fn gather_elements_metadata(call: MetadataCall<'_>) -> Described {
 fn gather_elements(call: &CpuCall<'_>) -> Computed {
     let ([data, indices], out) = (call.dense()?, call.allocate_unset(0)?);
     let axis = axis_of(int_or(call.attrs, "axis", 0)?, data.shape().rank(), "axis")?;
-    let indices = integers(&HostTensor::from(indices.clone()), "indices")?.to_vec();
-    let extent = data.shape().dims()[axis];
-    let is_within = |index: i64| (-(extent as i64)..extent as i64).contains(&index);
-    if let Some(&outside) = indices.iter().find(|&&index| !is_within(index)) {
-        index_of(outside, extent)?;
+    match indices.dtype() {
+        DType::I32 => gather_elements_at::<i32>(call, data, (indices, axis), out),
+        DType::I64 => gather_elements_at::<i64>(call, data, (indices, axis), out),
+        // Other types are an error.
+        _ => integers(&HostTensor::from(indices.clone()), "indices").map(|_| out.into()),
     }
-    with_element!(data.dtype(), |T| gathered::<T>(call, data, (indices, axis), out),
+}
+
+fn gather_elements_at<I: Element + Into<i64>>(
+    call: &CpuCall<'_>,
+    data: &DenseHostTensor,
+    (indices, axis): (&DenseHostTensor, usize),
+    out: DenseHostTensor,
+) -> Computed {
+    let (indices, extent) = (indices.read_owned::<I>(&ME)?, data.shape().dims()[axis]);
+    let range = -(extent as i64)..extent as i64;
+    let are_within = indices.iter().fold(true, |all, &index| {
+        let index: i64 = index.into();
+        all & (index >= range.start) & (index < range.end)
+    });
+    if !are_within {
+        indices.iter().try_for_each(|&index| index_of(index.into(), extent).map(drop))?;
+    }
+    with_element!(data.dtype(), |T| gathered::<T, I>(call, data, (indices, axis), out),
         else Err(unsupported("onnx.GatherElements", data.dtype())))
 }
 
 /// The elements at indices along an axis, row by row of the last dimension.
-fn gathered<T: Element>(
+fn gathered<T: Element, I: Element + Into<i64>>(
     call: &CpuCall<'_>,
     data: &DenseHostTensor,
-    (indices, axis): (Vec<i64>, usize),
+    (indices, axis): (Elements<I, HostBuffer>, usize),
     out: DenseHostTensor,
 ) -> Computed {
     let dims = out.shape().dims().to_vec();
@@ -114,6 +131,7 @@ fn gathered<T: Element>(
             }
             let indices = &indices[row * columns..][..columns];
             for (column, (out, &index)) in out.iter_mut().zip(indices).enumerate() {
+                let index: i64 = index.into();
                 let place = if index < 0 { index + extent as i64 } else { index } as usize;
                 *out = x[start + place * stride + column * step];
             }
@@ -304,13 +322,16 @@ fn cum_sum<T: Element + Number>(call: &CpuCall<'_>) -> Computed {
     compute(call, &ME, out, (outer, unit, 2 * unit), move |range, out: &mut [T]| {
         for (index, out) in range.zip(out.chunks_exact_mut(unit)) {
             let x = &x[index * unit..][..unit];
-            for column in 0..inner {
-                let mut sum = T::ZERO;
-                for step in 0..count {
-                    let place = (if is_reverse { count - 1 - step } else { step }) * inner + column;
-                    let next = sum.plus(x[place]);
-                    out[place] = if is_exclusive { sum } else { next };
-                    sum = next;
+            let mut sums = vec![T::ZERO; inner];
+            for step in 0..count {
+                let first = (if is_reverse { count - 1 - step } else { step }) * inner;
+                let (x, out) = (&x[first..][..inner], &mut out[first..][..inner]);
+                if is_exclusive {
+                    out.copy_from_slice(&sums);
+                }
+                sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum = sum.plus(x));
+                if !is_exclusive {
+                    out.copy_from_slice(&sums);
                 }
             }
         }

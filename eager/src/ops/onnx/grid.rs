@@ -7,8 +7,9 @@ use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::arguments::{check_dims, extents_of, flag, text_or, unknown};
 use super::elements::strides;
+use super::parallel::for_units;
 use crate::ops::support::{
-    Computed, Described, allocate, compute, integers, invalid, one, product, shape_of, with_float,
+    Computed, Described, allocate, compute, integers, invalid, one, product, room_for, shape_of, with_float,
 };
 use crate::ops::types;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -181,45 +182,107 @@ impl Taps {
     }
 }
 
-/// Returns the weighted sum of the elements at all combinations of taps.
-fn sampled<T: Float>(plane: &[T], taps: &[Taps], strides: &[usize]) -> f64 {
-    let (Some((taps, rest)), Some((stride, strides))) = (taps.split_first(), strides.split_first()) else {
-        return plane.first().map_or(0.0, |x| x.to_f64());
+/// The elements that one sample is made of, with their weights: all combinations of its taps along
+/// each dimension, of which there are at most `each`.
+struct Samples {
+    entries: Vec<(usize, f64)>,
+    each: usize,
+}
+
+impl Samples {
+    /// Finds the elements for all points of the grids. The channels of an image share them.
+    fn new(
+        call: &CpuCall<'_>,
+        numbers: &[f64],
+        (sampling, spatial): (Sampling, &[usize]),
+    ) -> Result<Self, Diagnostic> {
+        let (rank, strides) = (spatial.len(), strides(spatial));
+        let along = match sampling.mode {
+            Mode::Nearest => 1usize,
+            Mode::Linear => 2,
+            Mode::Cubic => 4,
+        };
+        let each = along.pow(rank as u32);
+        let count = (numbers.len() / rank).checked_mul(each);
+        let mut entries = room_for(count.ok_or_else(|| invalid("there are too many samples"))?)?;
+        entries.resize(numbers.len() / rank * each, (NOWHERE, 0.0));
+        for_units(call.cx, &mut entries, (each, 8 * each), &|point, entries| {
+            let mut taps = [Taps::default(); MAX_RANK];
+            // The grid has the last dimension first.
+            let numbers = numbers[point * rank..][..rank].iter().rev();
+            for (taps, (&number, &extent)) in taps.iter_mut().zip(numbers.zip(spatial)) {
+                *taps = sampling.taps(number, extent);
+            }
+            let mut entries = entries.iter_mut();
+            combinations(&taps[..rank], &strides, (0, 1.0), &mut |entry| {
+                if let Some(next) = entries.next() {
+                    *next = entry;
+                }
+            });
+        });
+        Ok(Self { entries, each })
+    }
+
+    /// Writes the samples of a plane at the points from `first` on.
+    fn sample<T: Float>(&self, plane: &[T], first: usize, out: &mut [T]) {
+        let entries = &self.entries[first * self.each..];
+        match self.each {
+            4 => out.iter_mut().zip(entries.as_chunks::<4>().0).for_each(|(out, entries)| {
+                let [a, b, c, d] = entries.map(|entry| part(plane, entry));
+                *out = T::from_f64((a + b) + (c + d));
+            }),
+            each => out.iter_mut().zip(entries.chunks_exact(each)).for_each(|(out, entries)| {
+                *out = T::from_f64(entries.iter().map(|&entry| part(plane, entry)).sum());
+            }),
+        }
+    }
+}
+
+/// An element with its weight. What lies outside of the image has no part, not even of zero times
+/// infinity.
+fn part<T: Float>(plane: &[T], (place, weight): (usize, f64)) -> f64 {
+    plane.get(place).map_or(0.0, |x| weight * x.to_f64())
+}
+
+/// A place that no image has.
+const NOWHERE: usize = usize::MAX;
+
+/// Calls `f` with the place and the weight of each combination of taps.
+fn combinations(
+    taps: &[Taps],
+    strides: &[usize],
+    (place, weight): (usize, f64),
+    f: &mut dyn FnMut((usize, f64)),
+) {
+    let (Some((own, rest)), Some((stride, strides))) = (taps.split_first(), strides.split_first()) else {
+        return f((place, weight));
     };
-    let each =
-        (0..taps.count).map(|i| taps.weights[i] * sampled(&plane[taps.places[i] * stride..], rest, strides));
-    each.sum()
+    for (at, by) in own.places.iter().zip(own.weights).take(own.count) {
+        combinations(rest, strides, (place + at * stride, weight * by), f);
+    }
 }
 
 fn grid_sample<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let ([x, grid], out) = (call.dense()?, call.allocate_unset(0)?);
-    let (batch, channels, spatial, at) = extents(x.shape(), grid.shape())?;
+    let (_, channels, spatial, at) = extents(x.shape(), grid.shape())?;
     let sampling = Sampling::of(call.attrs)?;
-    if out.num_elements() == 0 {
+    let count = out.num_elements();
+    if count == 0 {
         return Ok(out.into());
     }
     if spatial.contains(&0) {
         return Err(invalid("images without elements have no samples"));
     }
-    let (points, plane, rank) = (product(at), product(spatial), spatial.len());
-    let (spatial, strides) = (spatial.to_vec(), strides(spatial));
+    let (points, plane) = (product(at), product(spatial));
     let x = x.read_owned::<T>(&ME)?;
     let numbers: Vec<f64> = with_float!(grid.dtype(), "onnx.GridSample", |G| {
         Ok::<_, Diagnostic>(grid.read::<G>(&ME)?.iter().map(|x| x.to_f64()).collect())
     })?;
-    let cost = points.saturating_mul(8 << rank);
-    compute(call, &ME, out, (batch * channels, points, cost), move |range, out: &mut [T]| {
+    let samples = Samples::new(call, &numbers, (sampling, spatial))?;
+    let cost = points.saturating_mul(2 * samples.each);
+    compute(call, &ME, out, (count / points, points, cost), move |range, out: &mut [T]| {
         for (index, out) in range.zip(out.chunks_exact_mut(points)) {
-            let x = &x[index * plane..][..plane];
-            let numbers = &numbers[index / channels * points * rank..][..points * rank];
-            for (out, numbers) in out.iter_mut().zip(numbers.chunks_exact(rank)) {
-                let mut taps = [Taps::default(); MAX_RANK];
-                // The grid has the last dimension first.
-                for (taps, (&number, &extent)) in taps.iter_mut().zip(numbers.iter().rev().zip(&spatial)) {
-                    *taps = sampling.taps(number, extent);
-                }
-                *out = T::from_f64(sampled(x, &taps[..rank], &strides));
-            }
+            samples.sample(&x[index * plane..][..plane], index / channels * points, out);
         }
         Ok(())
     })

@@ -6,7 +6,7 @@ use tfrt_tensor::{Accessor, Element, TensorMetadata, TensorShape};
 
 use super::arguments::{RESULTS, extents_of, flag, int_or, ints_attr, pick, wanted};
 use super::two::{compute_two, second};
-use super::window::{MAX_SPATIAL, Window};
+use super::window::{Fold, MAX_SPATIAL, Window};
 use crate::ops::support::{
     Computed, Described, allocate, compute, float_attr, invalid, product, with_float, with_type,
 };
@@ -72,18 +72,9 @@ fn max_pool<T: Element + Number>(call: &CpuCall<'_>, window: Window) -> Computed
         return max_pool_with_indices::<T>(call, window, wanted[0]);
     }
     by_plane::<T>(call, window, |window, x, out| {
-        out.fill(T::LOWEST);
-        window.rows(|row| {
-            let x = &x[row.input..];
-            let out = &mut out[row.output..][..row.count];
-            match window.row_step() {
-                1 => out.iter_mut().zip(x).for_each(|(out, &x)| *out = ops::maximum(*out, x)),
-                step => {
-                    out.iter_mut()
-                        .zip(x.iter().step_by(step))
-                        .for_each(|(out, &x)| *out = ops::maximum(*out, x));
-                }
-            }
+        let fold = Fold { identity: T::LOWEST, load: |x: T| x, merge: ops::maximum::<T> };
+        window.combine(x, &fold, |row, values| {
+            out[row * values.len()..][..values.len()].copy_from_slice(values);
         });
     })
 }
@@ -146,33 +137,29 @@ fn column_major(window: &Window, place: usize) -> usize {
 fn average_pool<T: Element + Float>(call: &CpuCall<'_>, window: Window) -> Computed {
     let includes_padding = flag(call.attrs, "count_include_pad", false)?;
     by_plane::<T>(call, window, move |window, x, out| {
-        let mut sums = vec![<T::Acc>::default(); out.len()];
-        window.rows(|row| {
-            let sums = &mut sums[row.output..][..row.count];
-            let x = x[row.input..].iter().step_by(window.row_step());
-            sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum = sum.plus(x.to_acc()));
-        });
         let counts: [Vec<usize>; MAX_SPATIAL] = window
             .axes
             .map(|axis| (0..axis.output).map(|output| axis.taps(output, includes_padding).len()).collect());
-        let [z, y, x] = &counts;
-        let counts = z.iter().flat_map(|z| y.iter().flat_map(move |y| x.iter().map(move |x| z * y * x)));
-        for ((out, &sum), count) in out.iter_mut().zip(&sums).zip(counts) {
-            *out = T::from_acc(sum.over(<T::Acc as Number>::from_count(count)));
-        }
+        let [depths, heights, widths] = &counts;
+        let fold = Fold { identity: <T::Acc>::default(), load: |x: T| x.to_acc(), merge: ops::add::<T::Acc> };
+        window.combine(x, &fold, |row, sums| {
+            let count = depths[row / heights.len()] * heights[row % heights.len()];
+            let out = out[row * sums.len()..].iter_mut().zip(sums);
+            for ((out, &sum), width) in out.zip(widths) {
+                *out = T::from_acc(sum.over(<T::Acc as Number>::from_count(count * width)));
+            }
+        });
     })
 }
 
 fn lp_pool<T: Element + Float>(call: &CpuCall<'_>, window: Window) -> Computed {
     let power = float_attr_or_int(call.attrs, "p", 2.0)?;
     by_plane::<T>(call, window, move |window, x, out| {
-        let mut sums = vec![0.0f64; out.len()];
-        window.rows(|row| {
-            let sums = &mut sums[row.output..][..row.count];
-            let x = x[row.input..].iter().step_by(window.row_step());
-            sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum += powered(x.to_f64(), power));
+        let fold = Fold { identity: 0.0, load: |x: T| powered(x.to_f64(), power), merge: ops::add::<f64> };
+        window.combine(x, &fold, |row, sums| {
+            let out = out[row * sums.len()..].iter_mut();
+            out.zip(sums).for_each(|(out, &sum)| *out = T::from_f64(root(sum, power)));
         });
-        out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = T::from_f64(root(sum, power)));
     })
 }
 

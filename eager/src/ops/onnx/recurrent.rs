@@ -342,6 +342,7 @@ fn run_direction<W: Element + Float + ConvElement<Work = W>>(
     };
     let (mut products, mut reset) = (zeros(&[batch, first.columns()])?, zeros(&[batch, hidden])?);
     let mut candidates: Vec<W> = zeros(&[batch, second.columns()])?;
+    let mut scratch: Vec<W> = zeros(&[rows])?;
     let longest = turns.lengths.iter().copied().max().unwrap_or(0);
     for turn in 0..longest {
         first.multiply(parallel, &states.hidden, &mut products).map_err(shape_error)?;
@@ -355,7 +356,8 @@ fn run_direction<W: Element + Float + ConvElement<Work = W>>(
             for sequence in 0..batch {
                 let Some(gates) = gates_of(sequence) else { continue };
                 let state = &states.hidden[sequence * hidden..][..hidden];
-                cell.reset(gates, products_of(sequence), state, &mut reset[sequence * hidden..][..hidden]);
+                let now = Step { gates, products: products_of(sequence), candidate: None };
+                cell.reset(&now, state, &mut reset[sequence * hidden..][..hidden]);
             }
             second.multiply(parallel, &reset, &mut candidates).map_err(shape_error)?;
         }
@@ -367,7 +369,7 @@ fn run_direction<W: Element + Float + ConvElement<Work = W>>(
             let candidate = if has_second { candidates.get(own.clone()) } else { None };
             let now = Step { gates, products: products_of(sequence), candidate };
             let state = &mut states.hidden[own.clone()];
-            cell.step(&now, state, &mut states.cell[own]);
+            cell.step(&now, state, &mut states.cell[own], &mut scratch);
             states.all[(step * batch + sequence) * hidden..][..hidden].copy_from_slice(state);
         }
     }

@@ -5,11 +5,13 @@
 
 mod coordinates;
 
+use std::borrow::Cow;
+
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
 
-use self::coordinates::{Axis, Interpolation, Taps, Transformation};
+use self::coordinates::{Axis, Interpolation, Taps, Transformation, pairs};
 use super::arguments::{OPERANDS, dense, extents_of, formal, ints_attr, text_or, unknown};
 use super::parallel::for_units;
 use crate::ops::moves::{Axis as Steps, Moves};
@@ -162,7 +164,29 @@ trait Interpolated: Element {
     type Work: Float + bytemuck::Pod;
     fn widen(self) -> Self::Work;
     fn narrow(sum: Self::Work) -> Self;
+    /// Elements as those of the other type, if it is the same.
+    fn as_work(_: &[Self]) -> Option<&[Self::Work]> {
+        None
+    }
+    /// Elements as those of the other type, if it is the same.
+    fn as_work_mut(_: &mut [Self]) -> Option<&mut [Self::Work]> {
+        None
+    }
 }
+
+macro_rules! interpolated_in_itself {
+    ($($t:ty)*) => {$(
+        impl Interpolated for $t {
+            type Work = Self;
+            fn widen(self) -> Self { self }
+            fn narrow(sum: Self) -> Self { sum }
+            fn as_work(elements: &[Self]) -> Option<&[Self]> { Some(elements) }
+            fn as_work_mut(elements: &mut [Self]) -> Option<&mut [Self]> { Some(elements) }
+        }
+    )*};
+}
+
+interpolated_in_itself!(f32 f64);
 
 macro_rules! interpolated {
     ($($t:ty => $work:ty, |$x:ident| $widen:expr, |$y:ident| $narrow:expr;)*) => {$(
@@ -175,8 +199,6 @@ macro_rules! interpolated {
 }
 
 interpolated! {
-    f32 => f32, |x| x, |y| y;
-    f64 => f64, |x| x, |y| y;
     tfrt_tensor::f16 => f32, |x| x.to_f32(), |y| Self::from_f32(y);
     tfrt_tensor::bf16 => f32, |x| x.to_f32(), |y| Self::from_f32(y);
     i8 => f32, |x| x.into(), |y| y as Self;
@@ -197,8 +219,15 @@ fn interpolate<T: Interpolated>(
     outside: f64,
 ) -> Computed {
     let mut extents = x.shape().dims().to_vec();
-    let mut values: Vec<T::Work> = room_for(x.num_elements())?;
-    values.extend(x.read::<T>(&ME)?.iter().map(|&x| x.widen()));
+    let elements = x.read::<T>(&ME)?;
+    let mut values = match T::as_work(&elements) {
+        Some(values) => Cow::Borrowed(values),
+        None => {
+            let mut wide = room_for(elements.len())?;
+            wide.extend(elements.iter().map(|&x| x.widen()));
+            Cow::Owned(wide)
+        }
+    };
     // The dimensions that shrink most come first.
     let mut order: Vec<usize> =
         (0..plans.len()).filter(|&axis| !is_identity(&plans[axis], extents[axis])).collect();
@@ -206,27 +235,61 @@ fn interpolate<T: Interpolated>(
         let ratio = |axis: usize| plans[axis].len() as f64 / extents[axis] as f64;
         ratio(a).total_cmp(&ratio(b))
     });
-    for axis in order {
+    let mut out = allocate(call, T::DTYPE, dims)?;
+    let results = out.elements_mut::<T>()?;
+    for (number, &axis) in order.iter().enumerate() {
         let (outer, inner) = (product(&extents[..axis]), product(&extents[axis + 1..]));
         let (input, plan) = (extents[axis], &plans[axis]);
+        let step = Step { plan, pairs: pairs(plan), input, inner, outside: T::Work::from_f64(outside) };
+        extents[axis] = plan.len();
+        if number + 1 == order.len()
+            && let Some(results) = T::as_work_mut(results)
+        {
+            step.run(call, &values, results);
+            return Ok(out.into());
+        }
         let count = outer.checked_mul(plan.len()).and_then(|count| count.checked_mul(inner));
         let mut next = room_for(count.ok_or_else(|| invalid("the resized tensor is too large"))?)?;
         next.resize(outer * plan.len() * inner, T::Work::default());
-        let outside = T::Work::from_f64(outside);
-        for_units(call.cx, &mut next, (plan.len() * inner, plan.len() * inner * 4), &|unit, out| {
-            let x = &values[unit * input * inner..][..input * inner];
-            if inner == 1 {
-                out.iter_mut().zip(plan).for_each(|(out, taps)| *out = taps.sum(x, outside));
-            } else {
-                out.chunks_exact_mut(inner).zip(plan).for_each(|(out, taps)| taps.sum_rows(x, out, outside));
+        step.run(call, &values, &mut next);
+        values = Cow::Owned(next);
+    }
+    results.iter_mut().zip(&*values).for_each(|(out, &value)| *out = T::narrow(value));
+    Ok(out.into())
+}
+
+/// The interpolation along one dimension.
+struct Step<'a, W> {
+    plan: &'a [Taps],
+    /// The plan, if each output coordinate is made of two elements.
+    pairs: Option<Vec<[(usize, W); 2]>>,
+    input: usize,
+    /// How many elements the dimensions after this one have.
+    inner: usize,
+    outside: W,
+}
+
+impl<W: Float> Step<'_, W> {
+    fn run(&self, call: &CpuCall<'_>, values: &[W], out: &mut [W]) {
+        let (from, to) = (self.input * self.inner, self.plan.len() * self.inner);
+        for_units(call.cx, out, (to, to * 4), &|unit, out| {
+            let x = &values[unit * from..][..from];
+            match &self.pairs {
+                Some(pairs) if self.inner == 1 => {
+                    for (out, &[(a, v), (b, w)]) in out.iter_mut().zip(pairs) {
+                        *out = v.times(x[a]).plus(w.times(x[b]));
+                    }
+                }
+                _ if self.inner == 1 => {
+                    out.iter_mut().zip(self.plan).for_each(|(out, taps)| *out = taps.sum(x, self.outside));
+                }
+                _ => {
+                    let rows = out.chunks_exact_mut(self.inner).zip(self.plan);
+                    rows.for_each(|(out, taps)| taps.sum_rows(x, out, self.outside));
+                }
             }
         });
-        extents[axis] = plan.len();
-        values = next;
     }
-    let mut out = allocate(call, T::DTYPE, dims)?;
-    out.elements_mut::<T>()?.iter_mut().zip(&values).for_each(|(out, &value)| *out = T::narrow(value));
-    Ok(out.into())
 }
 
 /// Whether a dimension stays as it is.

@@ -126,33 +126,60 @@ fn align<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     }
     let (x, unit) = (x.read_owned::<T>(&ME)?, rows * columns);
     compute(call, &ME, out, (all.len() * channels, unit, 32 * unit), move |range, out: &mut [T]| {
+        let (mut known, mut elements) = (None, Elements::default());
         for (index, out) in range.zip(out.chunks_exact_mut(unit)) {
-            let (region, channel) = (&all[index / channels], index % channels);
+            let (number, channel) = (index / channels, index % channels);
+            let region = &all[number];
+            if known != Some(number) {
+                // All channels of a region have the same samples.
+                elements.find(region, width);
+                known = Some(number);
+            }
             let plane = &x[(region.image * channels + channel) * height * width..][..height * width];
-            let [vertical, horizontal] = &region.axes;
             for (place, out) in out.iter_mut().enumerate() {
-                let (ys, xs) = (&vertical[place / columns], &horizontal[place % columns]);
-                *out = T::from_f64(pooled(plane, width, ys, xs, is_average));
+                *out = T::from_f64(elements.pooled(plane, place, is_average));
             }
         }
         Ok(())
     })
 }
 
-/// The average of samples, or the greatest product of an element and its weight.
-fn pooled<T: Float>(plane: &[T], width: usize, ys: &[Sample], xs: &[Sample], is_average: bool) -> f64 {
-    let (mut sum, mut greatest) = (0.0, f64::NEG_INFINITY);
-    for (y, x) in ys.iter().flat_map(|y| xs.iter().map(move |x| (y, x))) {
-        for (&(row, down), &(column, across)) in y.iter().flat_map(|y| x.iter().map(move |x| (y, x))) {
-            let product = down * across * plane[row * width + column].to_f64();
-            sum += product;
-            greatest = f64::max(greatest, product);
+/// The elements that the results of a region are made of, with their weights: as many for each.
+#[derive(Default)]
+struct Elements {
+    all: Vec<(usize, f64)>,
+    /// The elements of each result: four for each sample.
+    each: usize,
+}
+
+impl Elements {
+    fn find(&mut self, region: &Region, width: usize) {
+        let [vertical, horizontal] = &region.axes;
+        self.all.clear();
+        for (ys, xs) in vertical.iter().flat_map(|ys| horizontal.iter().map(move |xs| (ys, xs))) {
+            for (y, x) in ys.iter().flat_map(|y| xs.iter().map(move |x| (y, x))) {
+                for (row, down) in y {
+                    self.all.extend(x.map(|(column, across)| (row * width + column, down * across)));
+                }
+            }
         }
+        self.each = self.all.len() / (vertical.len() * horizontal.len()).max(1);
     }
-    match (is_average, ys.len() * xs.len()) {
-        (true, count) => sum / count.max(1) as f64,
-        (false, 0) => 0.0,
-        (false, _) => greatest,
+
+    /// The average of samples, or the greatest product of an element and its weight.
+    fn pooled<T: Float>(&self, plane: &[T], place: usize, is_average: bool) -> f64 {
+        let (samples, _) = self.all[place * self.each..][..self.each].as_chunks::<4>();
+        let products = |sample: &[(usize, f64); 4]| sample.map(|(at, weight)| weight * plane[at].to_f64());
+        if !is_average {
+            let greatest = samples.iter().flat_map(products).reduce(f64::max);
+            return greatest.unwrap_or(0.0);
+        }
+        // Four sums, none of which waits for the others.
+        let mut sums = [0.0; 4];
+        for sample in samples {
+            sums.iter_mut().zip(products(sample)).for_each(|(sum, product)| *sum += product);
+        }
+        sums.iter().sum::<f64>() / samples.len().max(1) as f64
     }
 }
 

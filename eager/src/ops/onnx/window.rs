@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use tfrt_host::Diagnostic;
+use tfrt_math::{Element, zip_in_place};
 
 use super::arguments::{flag, ints_attr, text_or, unknown};
 use crate::OpAttrs;
@@ -37,8 +38,13 @@ impl Axis {
         (output * self.stride + tap * self.dilation) as i64 - self.pads[0]
     }
 
+    /// Whether each output position has one tap, which lies at the same position.
+    fn is_whole(&self) -> bool {
+        (self.kernel, self.stride, self.pads) == (1, 1, [0; 2]) && self.input == self.output
+    }
+
     /// The output positions at which a tap lies inside the input.
-    fn outputs(&self, tap: usize) -> Range<usize> {
+    pub(super) fn outputs(&self, tap: usize) -> Range<usize> {
         let (stride, offset) = (self.stride as i64, (tap * self.dilation) as i64 - self.pads[0]);
         let least = if offset >= 0 { 0 } else { (-offset + stride - 1) / stride };
         let beyond = (self.input as i64 - offset + stride - 1).max(0) / stride;
@@ -226,6 +232,109 @@ impl Window {
     }
 }
 
+/// How elements under a window are combined: what no elements give, an element by itself, and two
+/// results together, which is associative.
+pub(super) struct Fold<A, L, M> {
+    pub(super) identity: A,
+    pub(super) load: L,
+    pub(super) merge: M,
+}
+
+impl Window {
+    /// Combines the elements of an input plane under each position of the window, one dimension
+    /// after the other. What is outside does not count. Calls `emit` with each row of outputs and
+    /// its number.
+    pub(super) fn combine<T: Element, A: Element>(
+        &self,
+        x: &[T],
+        fold: &Fold<A, impl Fn(T) -> A + Copy, impl Fn(A, A) -> A + Copy>,
+        mut emit: impl FnMut(usize, &[A]),
+    ) {
+        let &Fold { identity, load, merge } = fold;
+        let [depth, height, width] = &self.axes;
+        let plane = height.input * width.input;
+        // Planes are combined first if several rows of the output use the result.
+        let by_plane = !depth.is_whole() && !height.is_whole();
+        let mut volume = vec![identity; if by_plane { plane } else { 0 }];
+        let (mut row, mut out) = (vec![identity; width.input], vec![identity; width.output]);
+        let mut lanes = Vec::new();
+        for z in 0..depth.output {
+            let planes = depth.taps(z, false).map(|tap| depth.position(z, tap) as usize);
+            if by_plane {
+                volume.fill(identity);
+                for at in planes.clone() {
+                    zip_in_place(&mut volume, &x[at * plane..][..plane], |a, x| merge(a, load(x)));
+                }
+            }
+            for y in 0..height.output {
+                row.fill(identity);
+                for tap in height.taps(y, false) {
+                    let from = height.position(y, tap) as usize * width.input;
+                    if by_plane {
+                        zip_in_place(&mut row, &volume[from..], merge);
+                        continue;
+                    }
+                    for at in planes.clone() {
+                        zip_in_place(&mut row, &x[at * plane + from..], |a, x| merge(a, load(x)));
+                    }
+                }
+                if width.is_whole() {
+                    emit(z * height.output + y, &row);
+                    continue;
+                }
+                out.fill(identity);
+                combine_row(width, &row, &mut out, (&mut lanes, identity, merge));
+                emit(z * height.output + y, &out);
+            }
+        }
+    }
+}
+
+/// Combines the elements of one row. Those that a tap reads are next to each other in one of `stride`
+/// lanes, which have every `stride`-th element.
+fn combine_row<A: Element>(
+    axis: &Axis,
+    x: &[A],
+    out: &mut [A],
+    (lanes, identity, merge): (&mut Vec<A>, A, impl Fn(A, A) -> A + Copy),
+) {
+    let stride = axis.stride.min(x.len().max(1));
+    let length = x.len().div_ceil(stride);
+    let lanes = if stride == 1 {
+        x
+    } else {
+        lanes.resize(stride * length, identity);
+        deal(x, lanes, (stride, length));
+        &*lanes
+    };
+    for tap in 0..axis.kernel {
+        let outputs = axis.outputs(tap);
+        if outputs.is_empty() {
+            continue;
+        }
+        let from = axis.position(outputs.start, tap) as usize;
+        let from = from % stride * length + from / stride;
+        let lane = &lanes[from..][..outputs.len()];
+        zip_in_place(&mut out[outputs], lane, merge);
+    }
+}
+
+/// Deals the elements of a row out to lanes in turn.
+fn deal<A: Element>(x: &[A], lanes: &mut [A], (stride, length): (usize, usize)) {
+    if stride == 2 {
+        let (even, odd) = lanes.split_at_mut(length);
+        let (pairs, last) = x.as_chunks::<2>();
+        even.iter_mut().zip(odd).zip(pairs).for_each(|((even, odd), pair)| [*even, *odd] = *pair);
+        if let ([x], Some(even)) = (last, even.last_mut()) {
+            *even = *x;
+        }
+        return;
+    }
+    for (first, lane) in lanes.chunks_exact_mut(length.max(1)).enumerate() {
+        lane.iter_mut().zip(x[first..].iter().step_by(stride)).for_each(|(lane, &x)| *lane = x);
+    }
+}
+
 /// Finds padding and output extent of an axis.
 fn place(axis: &mut Axis, auto_pad: &str, rounding: Rounding) -> Result<(), Diagnostic> {
     let too_large = || invalid("the window is too large");
@@ -303,6 +412,36 @@ mod tests {
         }
         assert!(place(&mut axis(1, usize::MAX, 1, 2, [0, 0]), "NOTSET", Rounding::Down).is_err());
         assert!(place(&mut axis(1, 1, 1, 1, [i64::MAX, 1]), "NOTSET", Rounding::Down).is_err());
+    }
+
+    #[test]
+    fn combined_elements_are_those_under_the_window() {
+        let extents = [(5, 3, 2, 1), (4, 2, 1, 2), (9, 3, 3, 1), (3, 1, 4, 1), (6, 1, 1, 1)];
+        for pads in [[0, 0], [1, 1], [2, 0], [-1, 1]] {
+            for (z, y, x) in [(0, 1, 2), (1, 2, 0), (2, 3, 4), (4, 4, 3), (4, 0, 4)] {
+                let axes = [z, y, x].map(|i| {
+                    let (input, kernel, stride, dilation) = extents[i];
+                    let mut axis =
+                        axis(input, kernel, stride, dilation, if kernel == 1 { [0; 2] } else { pads });
+                    place(&mut axis, "NOTSET", Rounding::Down).unwrap();
+                    axis
+                });
+                let window = Window { axes, rank: 3 };
+                let plane: Vec<u64> = (0..window.input_len() as u64).map(|i| i * i % 101).collect();
+                let mut expected = vec![0; window.output_len()];
+                window.rows(|row| {
+                    for i in 0..row.count {
+                        expected[row.output + i] += plane[row.input + i * window.row_step()];
+                    }
+                });
+                let fold = Fold { identity: 0, load: |x: u64| x, merge: |a: u64, b: u64| a + b };
+                let mut combined = vec![u64::MAX; expected.len()];
+                window.combine(&plane, &fold, |row, sums| {
+                    combined[row * sums.len()..][..sums.len()].copy_from_slice(sums);
+                });
+                assert_eq!(combined, expected, "{window:?}");
+            }
+        }
     }
 
     #[test]

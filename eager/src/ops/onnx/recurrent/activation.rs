@@ -26,7 +26,16 @@ pub(super) enum Activation {
 }
 
 impl Activation {
-    pub(super) fn apply<W: Float>(self, x: W) -> W {
+    /// Applies it to each element of a row.
+    pub(super) fn apply_to<W: Float>(self, row: &mut [W]) {
+        match self {
+            Self::Sigmoid => W::sigmoid_row(row),
+            Self::Tanh => W::tanh_row(row),
+            other => row.iter_mut().for_each(|x| *x = other.apply(*x)),
+        }
+    }
+
+    fn apply<W: Float>(self, x: W) -> W {
         let wide = |f: &dyn Fn(f64) -> f64| W::from_f64(f(x.to_f64()));
         match self {
             Self::Sigmoid => ops::sigmoid(x),

@@ -59,74 +59,122 @@ pub(super) struct Step<'a, W> {
 }
 
 impl<W: Float> Cell<'_, W> {
-    /// Clips a number and applies an activation.
-    fn activate(&self, index: usize, x: W) -> W {
-        let x = match self.clip {
-            Some(clip) => {
-                let clip = clip.abs();
-                W::from_f64(x.to_f64().clamp(-clip, clip))
+    /// Clips numbers and applies an activation.
+    fn activate(&self, index: usize, row: &mut [W]) {
+        if let Some(clip) = self.clip {
+            let clip = clip.abs();
+            row.iter_mut().for_each(|x| *x = W::from_f64(x.to_f64().clamp(-clip, clip)));
+        }
+        self.activations[index].apply_to(row);
+    }
+
+    /// Returns the biases of a gate: for the inputs' part and for the hidden state's.
+    fn biases(&self, gate: usize) -> Option<[&[W]; 2]> {
+        let (inputs, states) = self.bias.map(|bias| bias.split_at(bias.len() / 2))?;
+        Some([inputs, states].map(|part| &part[gate * self.hidden..][..self.hidden]))
+    }
+
+    /// Writes a gate before its activation, without peepholes.
+    fn sum(&self, gate: usize, now: &Step<'_, W>, out: &mut [W]) {
+        let own = gate * self.hidden..(gate + 1) * self.hidden;
+        let parts = now.gates[own.clone()].iter().zip(&now.products[own]);
+        match self.biases(gate) {
+            Some([input, hidden]) => {
+                let parts = parts.zip(input.iter().zip(hidden));
+                for (out, ((&gate, &product), (&input, &hidden))) in out.iter_mut().zip(parts) {
+                    *out = gate.plus(product).plus(input.plus(hidden));
+                }
             }
-            None => x,
-        };
-        self.activations[index].apply(x)
+            None => out.iter_mut().zip(parts).for_each(|(out, (&gate, &product))| *out = gate.plus(product)),
+        }
     }
 
-    /// Returns the biases of a gate's element: for the inputs' part and for the hidden state's.
-    fn biases(&self, gate: usize, i: usize) -> [W; 2] {
-        let place = gate * self.hidden + i;
-        self.bias.as_ref().map_or([W::ZERO; 2], |bias| [bias[place], bias[bias.len() / 2 + place]])
-    }
-
-    /// Returns a gate before its activation, without peepholes.
-    fn gate(&self, gate: usize, i: usize, gates: &[W], products: &[W]) -> W {
-        let place = gate * self.hidden + i;
-        let [input, hidden] = self.biases(gate, i);
-        gates[place].plus(products[place]).plus(input.plus(hidden))
-    }
-
-    fn peephole(&self, gate: usize, i: usize, cell: W) -> W {
-        self.peepholes.as_ref().map_or(W::ZERO, |weights| weights[gate * self.hidden + i].times(cell))
+    /// Adds the cell state's part to a gate.
+    fn add_peephole(&self, weights: usize, cell: &[W], out: &mut [W]) {
+        let Some(all) = self.peepholes else { return };
+        let weights = &all[weights * self.hidden..][..self.hidden];
+        let parts = weights.iter().zip(cell);
+        out.iter_mut().zip(parts).for_each(|(out, (&weight, &cell))| *out = out.plus(weight.times(cell)));
     }
 
     /// Computes the state of a GRU after its reset gate.
-    pub(super) fn reset(&self, gates: &[W], products: &[W], state: &[W], out: &mut [W]) {
-        for (i, (out, &state)) in out.iter_mut().zip(state).enumerate() {
-            *out = self.activate(0, self.gate(1, i, gates, products)).times(state);
+    pub(super) fn reset(&self, now: &Step<'_, W>, state: &[W], out: &mut [W]) {
+        self.sum(1, now, out);
+        self.activate(0, out);
+        out.iter_mut().zip(state).for_each(|(out, &state)| *out = out.times(state));
+    }
+
+    /// Computes the next hidden state, and for an LSTM the next cell state. `scratch` has room for
+    /// all gates.
+    pub(super) fn step(&self, now: &Step<'_, W>, state: &mut [W], cell: &mut [W], scratch: &mut [W]) {
+        match self.kind {
+            Kind::Rnn => {
+                self.sum(0, now, state);
+                self.activate(0, state);
+            }
+            Kind::Gru => self.gru(now, state, scratch),
+            Kind::Lstm => self.lstm(now, state, cell, scratch),
         }
     }
 
-    /// Computes the next hidden state, and for an LSTM the next cell state.
-    pub(super) fn step(&self, now: &Step<'_, W>, state: &mut [W], cell: &mut [W]) {
-        let gate = |gate, i| self.gate(gate, i, now.gates, now.products);
-        for (i, (state, cell)) in state.iter_mut().zip(cell).enumerate() {
-            match self.kind {
-                Kind::Rnn => *state = self.activate(0, gate(0, i)),
-                Kind::Gru => {
-                    let update = self.activate(0, gate(0, i));
-                    let [input_bias, hidden_bias] = self.biases(2, i);
-                    let place = 2 * self.hidden + i;
-                    let recurrent = match now.candidate {
-                        Some(candidate) => candidate[i].plus(hidden_bias),
-                        None => {
-                            let reset = self.activate(0, gate(1, i));
-                            reset.times(now.products[place].plus(hidden_bias))
-                        }
-                    };
-                    let hidden = self.activate(1, now.gates[place].plus(input_bias).plus(recurrent));
-                    *state = W::ONE.minus(update).times(hidden).plus(update.times(*state));
-                }
-                Kind::Lstm => {
-                    let input = self.activate(0, gate(0, i).plus(self.peephole(0, i, *cell)));
-                    let forget = match self.coupled {
-                        true => W::ONE.minus(input),
-                        false => self.activate(0, gate(2, i).plus(self.peephole(2, i, *cell))),
-                    };
-                    let candidate = self.activate(1, gate(3, i));
-                    *cell = forget.times(*cell).plus(input.times(candidate));
-                    let output = self.activate(0, gate(1, i).plus(self.peephole(1, i, *cell)));
-                    *state = output.times(self.activations[2].apply(*cell));
-                }
-            }
+    fn gru(&self, now: &Step<'_, W>, state: &mut [W], scratch: &mut [W]) {
+        let (update, rest) = scratch.split_at_mut(self.hidden);
+        let (reset, rest) = rest.split_at_mut(self.hidden);
+        let next = &mut rest[..self.hidden];
+        self.sum(0, now, update);
+        self.activate(0, update);
+        let own = 2 * self.hidden..3 * self.hidden;
+        let biases = self.biases(2);
+        match now.candidate {
+            Some(candidate) => reset.copy_from_slice(candidate),
+            None => reset.copy_from_slice(&now.products[own.clone()]),
         }
+        if let Some([_, hidden]) = biases {
+            reset.iter_mut().zip(hidden).for_each(|(out, &bias)| *out = out.plus(bias));
+        }
+        if now.candidate.is_none() {
+            self.sum(1, now, next);
+            self.activate(0, next);
+            reset.iter_mut().zip(&*next).for_each(|(out, &gate)| *out = gate.times(*out));
+        }
+        next.copy_from_slice(&now.gates[own]);
+        if let Some([input, _]) = biases {
+            next.iter_mut().zip(input).for_each(|(out, &bias)| *out = out.plus(bias));
+        }
+        next.iter_mut().zip(&*reset).for_each(|(out, &part)| *out = out.plus(part));
+        self.activate(1, next);
+        for ((state, &update), &next) in state.iter_mut().zip(&*update).zip(&*next) {
+            *state = W::ONE.minus(update).times(next).plus(update.times(*state));
+        }
+    }
+
+    fn lstm(&self, now: &Step<'_, W>, state: &mut [W], cell: &mut [W], scratch: &mut [W]) {
+        let (input, rest) = scratch.split_at_mut(self.hidden);
+        let (output, rest) = rest.split_at_mut(self.hidden);
+        let (forget, rest) = rest.split_at_mut(self.hidden);
+        let candidate = &mut rest[..self.hidden];
+        self.sum(0, now, input);
+        self.add_peephole(0, cell, input);
+        self.activate(0, input);
+        if self.coupled {
+            forget.iter_mut().zip(&*input).for_each(|(forget, &input)| *forget = W::ONE.minus(input));
+        } else {
+            self.sum(2, now, forget);
+            self.add_peephole(2, cell, forget);
+            self.activate(0, forget);
+        }
+        self.sum(3, now, candidate);
+        self.activate(1, candidate);
+        for ((cell, &forget), (&input, &candidate)) in
+            cell.iter_mut().zip(&*forget).zip(input.iter().zip(&*candidate))
+        {
+            *cell = forget.times(*cell).plus(input.times(candidate));
+        }
+        self.sum(1, now, output);
+        self.add_peephole(1, cell, output);
+        self.activate(0, output);
+        state.copy_from_slice(cell);
+        self.activations[2].apply_to(state);
+        state.iter_mut().zip(&*output).for_each(|(state, &output)| *state = output.times(*state));
     }
 }

@@ -170,6 +170,12 @@ impl Taps {
     /// The weighted sum of rows.
     pub(super) fn sum_rows<W: Float>(&self, x: &[W], out: &mut [W], outside: W) {
         let inner = out.len();
+        if let (&[first, second], &[v, w]) = (&self.places[..], &self.weights[..]) {
+            let (v, w) = (W::from_f64(v), W::from_f64(w));
+            let rows = x[first * inner..][..inner].iter().zip(&x[second * inner..][..inner]);
+            out.iter_mut().zip(rows).for_each(|(out, (&a, &b))| *out = v.times(a).plus(w.times(b)));
+            return;
+        }
         out.fill(if self.weights.is_empty() { outside } else { W::ZERO });
         for (&place, &weight) in self.places.iter().zip(&self.weights) {
             let weight = W::from_f64(weight);
@@ -177,6 +183,15 @@ impl Taps {
             out.iter_mut().zip(x).for_each(|(out, &x)| *out = out.plus(weight.times(x)));
         }
     }
+}
+
+/// Returns the two elements of each output coordinate with their weights, if each has two.
+pub(super) fn pairs<W: Float>(plan: &[Taps]) -> Option<Vec<[(usize, W); 2]>> {
+    let pair = |taps: &Taps| match (&taps.places[..], &taps.weights[..]) {
+        (&[a, b], &[v, w]) => Some([(a, W::from_f64(v)), (b, W::from_f64(w))]),
+        _ => None,
+    };
+    plan.iter().map(pair).collect()
 }
 
 /// One dimension: its extents, the scale between them, and the region of the input that is resized,
