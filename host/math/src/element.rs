@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use crate::elementwise::Function;
 use crate::exp::exp_f32;
-use crate::softmax::{ExpMinus, softmax_rows, softmax_rows_f32};
+use crate::softmax::ExpMinus;
 use crate::special::tanh_f32;
 use crate::{UnaryLoop, map_in_place, ops};
 
@@ -88,10 +88,6 @@ pub trait Float: Number {
     /// Writes `exp(x - max)` of each element of a row.
     fn exp_minus(out: &mut [Self], x: &[Self], max: Self) {
         UnaryLoop::map(&|x: Self| x.minus(max).exp(), out, x);
-    }
-    /// Writes the softmax of one row after the other.
-    fn softmax_rows(out: &mut [Self], x: &[Self], cols: usize) {
-        softmax_rows(out, x, cols);
     }
     /// Replaces each element of a row by its sigmoid.
     fn sigmoid_row(row: &mut [Self]) {
@@ -346,7 +342,6 @@ macro_rules! integer {
 native_float! {
     f32: exp_f32, tanh_f32, {
         fn exp_minus(out: &mut [f32], x: &[f32], max: f32) { ExpMinus { out, x, max }.run_wide() }
-        fn softmax_rows(out: &mut [f32], x: &[f32], cols: usize) { softmax_rows_f32(out, x, cols) }
         fn sigmoid_row(row: &mut [f32]) { Function::Sigmoid.map_in_place(row) }
         fn tanh_row(row: &mut [f32]) { Function::Tanh.map_in_place(row) }
     };

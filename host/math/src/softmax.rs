@@ -23,45 +23,6 @@ pub(crate) fn exp_row<T: Float>(out: &mut [T], x: &[T], max: T) -> T::Acc {
     reduce_run::<T, Sum>(out)
 }
 
-/// Writes the softmax of one row after the other, of as many elements each, in single precision.
-pub(crate) fn softmax_rows_f32(out: &mut [f32], x: &[f32], cols: usize) {
-    vectorize_products(SoftmaxRows { out, x, cols });
-}
-
-struct SoftmaxRows<'a> {
-    out: &'a mut [f32],
-    x: &'a [f32],
-    cols: usize,
-}
-
-/// The number of results that do not wait for each other: two vectors.
-const LANES: usize = 32;
-
-impl Body for SoftmaxRows<'_> {
-    #[inline(always)]
-    fn run<P: Products>(self) {
-        let rows = self.out.chunks_exact_mut(self.cols).zip(self.x.chunks_exact(self.cols));
-        for (out, x) in rows {
-            let (blocks, rest) = x.as_chunks::<LANES>();
-            let mut maxima = [f32::NEG_INFINITY; LANES];
-            for x in blocks {
-                maxima.iter_mut().zip(x).for_each(|(max, &x)| *max = ops::maximum(*max, x));
-            }
-            let max = maxima.into_iter().chain(rest.iter().copied()).fold(f32::NEG_INFINITY, ops::maximum);
-            let mut sums = [0.0f64; LANES];
-            let (results, last) = out.as_chunks_mut::<LANES>();
-            for (out, x) in results.iter_mut().zip(blocks) {
-                *out = x.map(|x| exp::<P>(x - max));
-                sums.iter_mut().zip(&*out).for_each(|(sum, &e)| *sum += f64::from(e));
-            }
-            last.iter_mut().zip(rest).for_each(|(out, &x)| *out = exp::<P>(x - max));
-            let sum = sums.into_iter().chain(last.iter().copied().map(f64::from)).sum::<f64>();
-            let scale = (1.0 / sum) as f32;
-            out.iter_mut().for_each(|out| *out *= scale);
-        }
-    }
-}
-
 /// The loop of `exp(x - max)` in single precision.
 pub(crate) struct ExpMinus<'a> {
     pub(crate) out: &'a mut [f32],
@@ -128,7 +89,7 @@ row_plan!(
     Softmax,
     "`out[r, c] = exp(x[r, c]) / Σ exp(x[r, ·])`, computed after subtracting the row's greatest element, so that \
      nothing overflows. A row with a NaN becomes all NaN.",
-    T::softmax_rows
+    softmax_rows
 );
 row_plan!(
     LogSoftmax,
@@ -186,7 +147,7 @@ fn exp_columns<T: Float>(out: &mut [T], (x, maxima): (&[T], &[T])) {
 }
 
 /// Writes the softmax of one row after the other.
-pub(crate) fn softmax_rows<T: Float>(out: &mut [T], x: &[T], cols: usize) {
+fn softmax_rows<T: Float>(out: &mut [T], x: &[T], cols: usize) {
     out.chunks_exact_mut(cols).zip(x.chunks_exact(cols)).for_each(|(out, x)| softmax_row(out, x));
 }
 
@@ -209,25 +170,6 @@ fn log_softmax_row<T: Float>(out: &mut [T], x: &[T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_are_those_of_the_definition() {
-        for cols in [1, 5, 31, 32, 33, 100] {
-            let x: Vec<f32> = (0..3 * cols).map(|i| (i as f32 * 0.37).sin() * 30.0).collect();
-            let (mut found, mut expected) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-            softmax_rows_f32(&mut found, &x, cols);
-            softmax_rows(&mut expected, &x, cols);
-            let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-6 * b.abs().max(1e-3);
-            assert!(found.iter().zip(&expected).all(close), "{cols}");
-            let mut nan = x.clone();
-            nan[cols - 1] = f32::NAN;
-            softmax_rows_f32(&mut found, &nan, cols);
-            assert!(
-                found[..cols].iter().all(|x| x.is_nan())
-                    && found[cols..].iter().zip(&expected[cols..]).all(close)
-            );
-        }
-    }
 
     #[test]
     fn columns_are_those_of_the_transposed_rows() {
