@@ -4,6 +4,7 @@
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};
 
+use super::batch::have_same_shape;
 use super::rewrite::{Rewriter, apply};
 use crate::{Evaluator, Graph};
 
@@ -94,9 +95,7 @@ fn fuse_residual(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         let (value, residual) = (operands[place], operands[1 - place]);
         let Some(inner) = fused(rewriter, value) else { continue };
         let own = rewriter.op(inner).operands.clone();
-        let is_same = rewriter.ty(value)?.static_dims() == rewriter.ty(residual)?.static_dims()
-            && rewriter.ty(value)?.static_dims().is_some();
-        if own.len() != 3 || !is_same || value == residual {
+        if own.len() != 3 || value == residual || !have_same_shape(rewriter, value, residual) {
             continue;
         }
         let attributes = attributes(rewriter, inner, "");

@@ -1,6 +1,7 @@
 //! Passes over the op graph. Each is a function of the graph with a name; [`PASSES`] is their
 //! order.
 
+mod batch;
 mod coarsen_islands;
 mod cse;
 mod dead_code;
