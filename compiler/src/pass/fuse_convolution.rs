@@ -100,7 +100,8 @@ fn fuse_residual(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         }
         let attributes = attributes(rewriter, inner, "");
         let operands = [own[0], own[1], own[2], residual];
-        let result = rewriter.create(FUSED, &operands, attributes.entries().to_vec())?;
+        let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
+        let result = rewriter.create_typed(FUSED, &operands, attributes, ty);
         rewriter.set_location_of(inner);
         return rewriter.replace(op, &[result]);
     }
@@ -116,7 +117,8 @@ fn fuse_activation(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let inner = fused(rewriter, rewriter.op(op).operands[0])?;
     let own = rewriter.op(inner).operands.clone();
     let attributes = attributes(rewriter, inner, activation);
-    let result = rewriter.create(FUSED, &own, attributes.entries().to_vec())?;
+    let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
+    let result = rewriter.create_typed(FUSED, &own, attributes, ty);
     rewriter.set_location_of(inner);
     rewriter.replace(op, &[result])
 }
