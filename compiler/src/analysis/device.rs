@@ -296,8 +296,7 @@ fn axis_of(graph: &Graph, value: ValueId) -> Option<i64> {
 
 /// Ops whose element of the result depends on the operands' elements at the same place alone.
 fn is_elementwise(name: &str) -> bool {
-    const BESIDE_STEPS: &[&str] =
-        &["BiasAdd", "LeakyRelu", "Gelu", "Elu", "Selu", "Softplus", "Pow", "Select", "SelectV2"];
+    const BESIDE_STEPS: &[&str] = &["BiasAdd", "LeakyRelu", "Gelu", "Pow", "Select", "SelectV2"];
     name == "tfrt.FusedElementwise"
         || name
             .strip_prefix("tf.")

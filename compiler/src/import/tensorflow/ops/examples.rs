@@ -18,11 +18,14 @@ pub(super) const OPS: Family = &[
     ("ParseSingleExample", parse_single),
 ];
 
+/// A feature with as many values in each message: its name, its default, its type and its shape.
+pub(super) type DenseFeature = (String, ValueId, DType, Vec<i64>);
+
 /// The features that a node asks for.
 #[derive(Default)]
 pub(super) struct Features {
     pub(super) sparse: Vec<(String, DType)>,
-    pub(super) dense: Vec<(String, ValueId, DType, Vec<i64>)>,
+    pub(super) dense: Vec<DenseFeature>,
     pub(super) ragged: Vec<(String, DType, DType)>,
 }
 

@@ -2,11 +2,11 @@
 //! its own.
 
 use tfrt_host::DType;
-use tfrt_ir::{Attribute, ValueId};
+use tfrt_ir::Attribute;
 
 use super::{
     Family,
-    examples::{Features, name, names, parse, shapes, texts, types},
+    examples::{DenseFeature, Features, name, names, parse, shapes, texts, types},
 };
 use crate::import::tensorflow::node::{Imported, Node, Value, ints, type_attribute};
 
@@ -49,11 +49,7 @@ fn dense_lists(
 }
 
 /// The dense features of the context. Their defaults begin at an input.
-fn dense_context(
-    node: &Node<'_, '_>,
-    keys: Vec<String>,
-    first: usize,
-) -> Imported<Vec<(String, ValueId, DType, Vec<i64>)>> {
+fn dense_context(node: &Node<'_, '_>, keys: Vec<String>, first: usize) -> Imported<Vec<DenseFeature>> {
     let described = keys.into_iter().zip(types(node, "Tcontext_dense")?);
     let described = described.zip(shapes(node, "context_dense_shapes")?).enumerate();
     described
