@@ -23,11 +23,18 @@ fn pooling_window(node: &Node<'_, '_>, x: ValueId) -> Imported<Window> {
     Window::new(node, x, node.ints("kernel_shape")?.ok_or("attribute 'kernel_shape' is missing")?)
 }
 
+/// The window as TensorFlow's ops have it, if they can.
+fn image_window(node: &Node<'_, '_>, x: ValueId, window: &Window) -> Imported<Option<Window>> {
+    let window = window.rounded_down(&node.dims(x)?[2..]);
+    Ok(window.filter(|window| window.is_for_images() && window.dilations.iter().all(|&step| step == 1)))
+}
+
 fn max_pool(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     let window = pooling_window(node, x)?;
-    let is_plain = window.is_for_images() && window.dilations.iter().all(|&dilation| dilation == 1);
-    if is_plain && !node.has_output(1) {
+    if !node.has_output(1)
+        && let Some(window) = image_window(node, x, &window)?
+    {
         return Ok(vec![image_pool(node, "tf.MaxPool", x, window)?]);
     }
     let mut attributes = window.onnx_attributes();
@@ -53,9 +60,11 @@ fn image_pool(node: &mut Node<'_, '_>, op: &str, x: ValueId, window: Window) -> 
 fn average_pool(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     let window = pooling_window(node, x)?;
-    let is_plain = window.is_for_images() && window.dilations.iter().all(|&dilation| dilation == 1);
-    // As in TensorFlow, what is added around an image does not count.
-    if is_plain && (window.is_unpadded() || !node.flag("count_include_pad")?) {
+    // In TensorFlow, what is added around an image does not count.
+    let padding_counts = node.flag("count_include_pad")?;
+    if let Some(window) = image_window(node, x, &window)?
+        && (window.is_unpadded() || !padding_counts)
+    {
         return Ok(vec![image_pool(node, "tf.AvgPool", x, window)?]);
     }
     let mut attributes = window.onnx_attributes();

@@ -106,6 +106,39 @@ impl Window {
         self.kernel.len() <= 2 && !self.has_ceil_mode && self.pads.as_ref().is_some_and(is_padding)
     }
 
+    /// A window that gives the same outputs of an input of these spatial extents, rounded down: where
+    /// the last one would be left out, more is added behind. It may not count as the padding does.
+    /// `None` if what is needed is not known.
+    pub(super) fn rounded_down(&self, extents: &[Option<u64>]) -> Option<Self> {
+        let mut window = Self { has_ceil_mode: false, ..self.clone() };
+        if self.has_ceil_mode {
+            let pads = self.pads.as_ref()?;
+            let each =
+                (0..self.kernel.len()).map(|axis| self.pad_rounded_down(axis, extents[axis]?, pads[axis]));
+            window.pads = Some(each.collect::<Option<_>>()?);
+        }
+        Some(window)
+    }
+
+    /// The padding of an axis for [`Window::rounded_down`].
+    fn pad_rounded_down(&self, axis: usize, extent: u64, [before, after]: [i64; 2]) -> Option<[i64; 2]> {
+        let stride = self.strides[axis];
+        let covered = (self.kernel[axis] - 1).checked_mul(self.dilations[axis])?.checked_add(1)?;
+        let from_first = i64::try_from(extent).ok()?.checked_add(before)?;
+        let steps = from_first.checked_add(after)?.checked_sub(covered)?;
+        if steps < 0 {
+            return None;
+        }
+        // Where the last window begins, counted from the first.
+        let last = steps.checked_add(stride - 1)?.div_euclid(stride).checked_mul(stride)?;
+        if last < from_first {
+            return Some([before, last + covered - from_first]);
+        }
+        // A window that would begin in the padding behind the input is left out, and so it is when
+        // rounded down if it would also end behind the padding.
+        (last > steps).then_some([before, after])
+    }
+
     /// Whether nothing is added around the input.
     pub(super) fn is_unpadded(&self) -> bool {
         self.pads.as_ref().is_some_and(|pads| pads.iter().all(|pad| *pad == [0, 0]))
@@ -191,4 +224,75 @@ pub(super) fn insert(node: &mut Node<'_, '_>, x: ValueId, axis: i64) -> Imported
 /// Takes away a dimension of extent one.
 pub(super) fn remove(node: &mut Node<'_, '_>, x: ValueId, axis: i64) -> Imported<ValueId> {
     node.op("tf.Squeeze", &[x], &[("squeeze_dims", ints(&[axis]))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of windows along an axis, by the definition.
+    fn count(
+        extent: i64,
+        (covered, stride): (i64, i64),
+        [before, after]: [i64; 2],
+        is_rounded_up: bool,
+    ) -> i64 {
+        let rest = extent + before + after - covered;
+        if !is_rounded_up {
+            return rest / stride + 1;
+        }
+        let windows = (rest + stride - 1) / stride + 1;
+        windows - i64::from((windows - 1) * stride >= extent + before)
+    }
+
+    #[test]
+    fn windows_that_are_rounded_down_are_as_many() {
+        let (mut grown, mut same) = (0, 0);
+        for (extent, kernel, stride, dilation) in (1..12).flat_map(|e| {
+            (1..5).flat_map(move |k| (1..5).flat_map(move |s| (1..3).map(move |d| (e, k, s, d))))
+        }) {
+            let covered = (kernel - 1) * dilation + 1;
+            for pads in (0..kernel).flat_map(|before| (0..kernel).map(move |after| [before, after])) {
+                if extent + pads[0] + pads[1] < covered {
+                    continue;
+                }
+                let window = Window {
+                    kernel: vec![kernel],
+                    strides: vec![stride],
+                    dilations: vec![dilation],
+                    pads: Some(vec![pads]),
+                    auto_pad: "NOTSET".to_owned(),
+                    has_ceil_mode: true,
+                };
+                let wanted = count(extent, (covered, stride), pads, true);
+                let down = window.rounded_down(&[u64::try_from(extent).ok()]).unwrap();
+                let found = down.pads.unwrap()[0];
+                assert_eq!(
+                    count(extent, (covered, stride), found, false),
+                    wanted,
+                    "{window:?} over {extent}"
+                );
+                assert!(
+                    !down.has_ceil_mode && found[1] < covered.max(pads[1] + 1),
+                    "{window:?} over {extent}"
+                );
+                if found == pads { same += 1 } else { grown += 1 }
+            }
+        }
+        assert!(grown > 100 && same > 100, "{grown} and {same}");
+    }
+
+    #[test]
+    fn windows_over_unknown_extents_are_not_rounded_down() {
+        let window = Window {
+            kernel: vec![3],
+            strides: vec![2],
+            dilations: vec![1],
+            pads: Some(vec![[0, 0]]),
+            auto_pad: "NOTSET".to_owned(),
+            has_ceil_mode: true,
+        };
+        assert!(window.rounded_down(&[None]).is_none());
+        assert!(Window { has_ceil_mode: false, ..window }.rounded_down(&[None]).is_some());
+    }
 }
