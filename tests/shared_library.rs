@@ -7,11 +7,23 @@ use tfrt::{
     host::{AsyncValue, ErrorCode},
 };
 
+/// Cargo without what it tells the tests that it runs. Build scripts that look at it would run again
+/// here and in the next build, and their crates would be compiled again.
+fn cargo() -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    let names = std::env::vars_os().map(|(name, _)| name);
+    let is_about_this = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    names.filter(|name| name.to_str().is_some_and(is_about_this)).for_each(|name| {
+        command.env_remove(name);
+    });
+    command
+}
+
 /// Builds the kernel library that is this example, and returns its path.
 fn library(example: &str) -> PathBuf {
     // For the whole workspace, as the tools under test are built: types of another build do not
     // match.
-    let built = Command::new(env!("CARGO"))
+    let built = cargo()
         .args(["build", "--quiet", "--locked", "--workspace", "--example", example])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()
