@@ -4,7 +4,7 @@
 #[expect(dead_code, reason = "not all of it is used here")]
 mod support;
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 use tfrt_plugin::Plugin;
 
@@ -19,12 +19,16 @@ fn the_guides_plugin_works() {
     let plugin = Plugin::load(&library).unwrap();
     assert_eq!((plugin.name(), plugin.device_type()), ("foo platform", "FOO"));
 
-    let shown = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--locked", "--example", "host_kernel", "--"])
-        .arg(&library)
+    // For the whole workspace, as tests are built: other features would compile its dependencies
+    // again.
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--locked", "--workspace", "--example", "host_kernel"])
         .current_dir(support::crate_dir())
-        .output()
+        .status()
         .unwrap();
+    assert!(built.success());
+    let examples = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("debug").join("examples");
+    let shown = Command::new(examples.join("host_kernel")).arg(&library).output().unwrap();
     let output = String::from_utf8_lossy(&shown.stdout);
     assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
     assert!(output.ends_with("y = [100.0, 102.5, 105.0, 107.5, 110.0, 112.5, 115.0, 117.5]\n"), "{output}");
