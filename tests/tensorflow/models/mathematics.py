@@ -215,6 +215,7 @@ def bands_and_segments(folder):
     frozen_case(folder, f, values)
 
 
+# All in one case: TensorFlow gives the functions inside `ctc_loss` names that those of another graph have, too.
 @case
 def unaligned_losses(folder):
     @tf.function
@@ -225,6 +226,7 @@ def unaligned_losses(folder):
             tape.watch(scores)
             loss = nn.ctc_loss(labels, scores, lengths, [6, 5], blank_index=0)
         blank = nn.ctc_loss(labels * 0, scores, [0, 0], [6, 5], blank_index=0)
-        return loss, tape.gradient(loss, scores), blank, nn.ctc_loss(labels, scores, lengths, [6, 5], blank_index=0, unique=nn.ctc_unique_labels(labels))
+        last = nn.ctc_loss(tf.constant([[1, 2, 2], [0, 3, 0]]), scores, [3, 2], [6, 4], blank_index=-1)
+        return loss, tape.gradient(loss, scores), blank, last, nn.ctc_loss(labels, scores, lengths, [6, 5], blank_index=0, unique=nn.ctc_unique_labels(labels))
 
     frozen_case(folder, f, {"scores": numbers(6, 2, 5)})
