@@ -195,6 +195,11 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// Returns whether a call reads or writes resources that its arguments are handles of.
+    pub fn has_resources(self) -> bool {
+        (self.reads | self.writes) != 0
+    }
+
     /// Returns whether a call has no effect.
     pub fn is_none(self) -> bool {
         self == Self::default()

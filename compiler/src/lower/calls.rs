@@ -17,7 +17,12 @@ use crate::{
 
 impl Lowering<'_> {
     /// `tfrt.call @f(chain, constants…, values…)`.
-    pub(super) fn lower_call(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+    pub(super) fn lower_call(
+        &mut self,
+        body: &mut Body<'_>,
+        id: OpId,
+        operands: Vec<ValueId>,
+    ) -> Vec<ValueId> {
         let op = body.source.op(id);
         let Some(callee) = symbol(&op.attributes, "f") else {
             self.errors.push(Diagnostic::error(op.location.clone(), "the call lacks a function"));
@@ -32,12 +37,18 @@ impl Lowering<'_> {
             .attr("bef.nonstrict", Attribute::Unit)
             .results(results(op))
             .at(op.location.clone());
-        self.append(body.block, state).split_off(1)
+        let results = self.append(body.block, state);
+        self.after_call(body, id, results, 0)
     }
 
     /// `corert.execute_graph(chain, constants…, values…)`. The table gives each island the
     /// constants that it uses first.
-    pub(super) fn lower_graph(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+    pub(super) fn lower_graph(
+        &mut self,
+        body: &mut Body<'_>,
+        id: OpId,
+        operands: Vec<ValueId>,
+    ) -> Vec<ValueId> {
         let op = body.source.op(id);
         let islands: Vec<BTreeSet<ConstantId>> = callees(body.source, id)
             .into_iter()
@@ -65,7 +76,8 @@ impl Lowering<'_> {
             .attr(TEXTS, Attribute::array(texts))
             .results(results(op))
             .at(op.location.clone());
-        self.append(body.block, state).split_off(1)
+        let results = self.append(body.block, state);
+        self.after_call(body, id, results, 0)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Lowering to ops through the core runtime: every operation becomes a `corert.executeop`.
+//! Lowering to ops through the core runtime: every operation becomes a `corert.executeop`. Those that
+//! read or change resources follow each other by chains.
 //!
 //! The program has three functions of its own: [`SIGNATURE`](super::SIGNATURE), [`SETUP`], which
 //! makes the op handler and the constants once, and [`MAIN`], which takes them before the model's
@@ -10,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use tfrt_host::DType;
 use tfrt_ir::{
     AttrDict, Attribute, BlockId, Diagnostic, Diagnostics, FunctionType, Location, Module, OpId, OpState,
-    Type, ValueId,
+    Operation, Type, ValueId,
 };
 use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
@@ -20,7 +21,10 @@ use crate::{
     attributes::dense_attribute,
     dialect::{tf, tf_executor::GRAPH},
     import::onnx::RETURN,
-    pass::outline_islands::{EXECUTE, misplaced},
+    pass::{
+        effects::Effects,
+        outline_islands::{EXECUTE, misplaced},
+    },
 };
 
 static READ: Accessor = Accessor::new("constants of a program");
@@ -31,6 +35,8 @@ const MAX_INLINE_BYTES: usize = 256;
 const HANDLER: &str = "model";
 /// The kernel that calls an op by name.
 const EXECUTE_OP: &str = "corert.executeop";
+/// The kernel that calls an op by name behind others.
+const EXECUTE_ORDERED_OP: &str = "corert.executeop.seq";
 
 /// A kernel graph and the tensors that it takes from its weights.
 #[derive(Debug)]
@@ -93,6 +99,8 @@ pub(super) struct Lowering<'g> {
     pub(super) weights: Vec<(String, HostTensor)>,
     /// The constants that each function uses, those of functions it calls too.
     pub(super) used: HashMap<String, BTreeSet<ConstantId>>,
+    /// The ops and functions that read or change resources.
+    resources: Effects,
     pub(super) errors: Diagnostics,
 }
 
@@ -116,6 +124,7 @@ impl<'g> Lowering<'g> {
             module: Module::new(),
             weights: Vec::new(),
             used: HashMap::new(),
+            resources: Effects::of_resources(&graph.module, evaluator),
             errors: Diagnostics::new(),
         }
     }
@@ -347,7 +356,7 @@ impl<'g> Lowering<'g> {
             body.values.insert(parameter, argument);
         }
         let values = self.lower_ops(&mut body, &ops);
-        let mut returned = vec![arguments[0]];
+        let mut returned = vec![body.chain];
         if carried > 0 {
             returned.extend(&arguments[1..=carried]);
         }
@@ -380,6 +389,7 @@ impl<'g> Lowering<'g> {
                 "tf.While" => self.lower_while(body, id, operands),
                 EXECUTE => self.lower_graph(body, id, operands),
                 tf::PARTITIONED_CALL | tf::STATEFUL_PARTITIONED_CALL => self.lower_call(body, id, operands),
+                _ if self.resources.uses(body.source, id) => self.lower_ordered_op(body, id, operands),
                 GRAPH => {
                     let place = misplaced(body.source, id);
                     let (at, why) =
@@ -396,19 +406,33 @@ impl<'g> Lowering<'g> {
 
     fn lower_op(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
         let op = body.source.op(id);
-        let pairs = op
-            .attributes
-            .iter()
-            .map(|(name, value)| Attribute::array([Attribute::string(name.as_bytes()), value.clone()]));
-        let pairs = Attribute::array(pairs.collect::<Vec<_>>());
-        let state = OpState::new(EXECUTE_OP)
-            .operands([vec![body.handler], operands].concat())
-            .attr("op_attrs", pairs)
-            .attr("op_func_attrs", Attribute::array([]))
-            .attr("op_name", Attribute::string(op.name.as_bytes()))
-            .results(vec![handle(); op.results.len()])
-            .at(op.location.clone());
-        self.append(body.block, state)
+        let state = execute(op, EXECUTE_OP, [vec![body.handler], operands].concat());
+        self.append(body.block, state.results(vec![handle(); op.results.len()]))
+    }
+
+    /// Lowers an op that reads or changes a resource, behind all such ops before it.
+    fn lower_ordered_op(&mut self, body: &mut Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+        let op = body.source.op(id);
+        let state = execute(op, EXECUTE_ORDERED_OP, [vec![body.handler, body.chain], operands].concat());
+        let mut types = vec![Type::chain()];
+        types.resize(1 + op.results.len(), handle());
+        let results = self.append(body.block, state.results(types));
+        self.after_call(body, id, results, 0)
+    }
+
+    /// The results of an op or call of a function, of which the first is a chain, without that and
+    /// as many more. What follows is ordered behind it if it uses resources.
+    pub(super) fn after_call(
+        &self,
+        body: &mut Body<'_>,
+        id: OpId,
+        mut results: Vec<ValueId>,
+        dropped: usize,
+    ) -> Vec<ValueId> {
+        if self.resources.uses(body.source, id) {
+            body.chain = results[0];
+        }
+        results.split_off(1 + dropped)
     }
 
     /// The constants that a called function takes.
@@ -419,7 +443,7 @@ impl<'g> Lowering<'g> {
 
     /// Both branches must take the same arguments: the constants of either become values of the
     /// other, too.
-    fn lower_if(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+    fn lower_if(&mut self, body: &mut Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
         let op = body.source.op(id);
         let branches = ["then_branch", "else_branch"].map(|name| symbol(&op.attributes, name));
         let [Some(on_true), Some(on_false)] = branches else {
@@ -439,10 +463,11 @@ impl<'g> Lowering<'g> {
             .attr("b_false_fn", Attribute::symbol(on_false.as_str()))
             .results(results)
             .at(op.location.clone());
-        self.append(body.block, state).split_off(1)
+        let results = self.append(body.block, state);
+        self.after_call(body, id, results, 0)
     }
 
-    fn lower_while(&mut self, body: &Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
+    fn lower_while(&mut self, body: &mut Body<'_>, id: OpId, operands: Vec<ValueId>) -> Vec<ValueId> {
         let op = body.source.op(id);
         let functions = ["cond", "body"].map(|name| symbol(&op.attributes, name));
         let [Some(condition), Some(step)] = functions else {
@@ -462,8 +487,24 @@ impl<'g> Lowering<'g> {
             .attr("b_body_fn", Attribute::symbol(step.as_str()))
             .results(results)
             .at(op.location.clone());
-        self.append(body.block, state).split_off(1 + constant_count)
+        let results = self.append(body.block, state);
+        self.after_call(body, id, results, constant_count)
     }
+}
+
+/// A call of an op by name, without results.
+fn execute(op: &Operation, kernel: &str, operands: Vec<ValueId>) -> OpState {
+    let pairs = op
+        .attributes
+        .iter()
+        .map(|(name, value)| Attribute::array([Attribute::string(name.as_bytes()), value.clone()]));
+    let pairs = Attribute::array(pairs.collect::<Vec<_>>());
+    OpState::new(kernel)
+        .operands(operands)
+        .attr("op_attrs", pairs)
+        .attr("op_func_attrs", Attribute::array([]))
+        .attr("op_name", Attribute::string(op.name.as_bytes()))
+        .at(op.location.clone())
 }
 
 /// Returns the constants that only ops which take them from device memory use.

@@ -7,7 +7,7 @@ use tfrt_ir::{Attribute, Module, OpId};
 use crate::Evaluator;
 
 /// The operations and functions with effects.
-pub(super) struct Effects {
+pub(crate) struct Effects {
     ops: HashSet<OpId>,
     functions: HashSet<String>,
 }
@@ -15,14 +15,24 @@ pub(super) struct Effects {
 impl Effects {
     /// Finds the ops with side effects, and the functions that call them, directly or not.
     pub(super) fn find(module: &Module, evaluator: &Evaluator) -> Self {
+        Self::of(module, |name| {
+            evaluator.op(name).is_some_and(tfrt_eager::Op::is_side_effecting)
+                || name.starts_with("tf_executor.Send")
+        })
+    }
+
+    /// Finds the ops that read or change resources, and the functions that call them, directly or
+    /// not.
+    pub(crate) fn of_resources(module: &Module, evaluator: &Evaluator) -> Self {
+        Self::of(module, |name| evaluator.op(name).is_some_and(|op| op.effects().has_resources()))
+    }
+
+    fn of(module: &Module, is_wanted: impl Fn(&str) -> bool) -> Self {
         let mut effects = Self { ops: HashSet::new(), functions: HashSet::new() };
         let mut calls: HashMap<&str, HashSet<&str>> = HashMap::new();
         for function in module.functions() {
             for op in module.walk(function.op()).skip(1) {
-                let name = &module.op(op).name;
-                if evaluator.op(name).is_some_and(tfrt_eager::Op::is_side_effecting)
-                    || name.starts_with("tf_executor.Send")
-                {
+                if is_wanted(&module.op(op).name) {
                     effects.ops.insert(op);
                     effects.functions.insert(function.name().to_owned());
                 }
@@ -42,12 +52,14 @@ impl Effects {
         }
     }
 
+    /// Whether an operation that contains no others, or a function that it calls, has effects.
+    pub(crate) fn uses(&self, module: &Module, op: OpId) -> bool {
+        self.ops.contains(&op) || callees(module, op).iter().any(|name| self.functions.contains(*name))
+    }
+
     /// Whether an operation, anything inside it, or a function that it calls has effects.
     pub(super) fn has_effects(&self, module: &Module, op: OpId) -> bool {
-        module.walk(op).any(|inner| {
-            self.ops.contains(&inner)
-                || callees(module, inner).iter().any(|name| self.functions.contains(*name))
-        })
+        module.walk(op).any(|inner| self.uses(module, inner))
     }
 }
 

@@ -2,6 +2,7 @@
 //! the shape that the op is given.
 
 use tfrt_host::Diagnostic;
+use tfrt_tensor::PartialTensorShape;
 
 use super::{Call, Function, Inferred};
 use crate::TensorType;
@@ -12,6 +13,8 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "tf.TensorListGetItem" => |call| element(call, 2),
         "tf.TensorListStack" => stack,
         "tf.TensorListGather" => gather,
+        "tfrt.ArrayGather" => gathered,
+        "tfrt.ArrayRead" | "tfrt.StackPop" => kept,
         "tf.TensorListFromTensor"
         | "tf.TensorListPushBack"
         | "tf.TensorListSetItem"
@@ -35,6 +38,25 @@ fn element_dims(call: &Call<'_>, shape: usize) -> Option<Vec<Option<u64>>> {
 fn element(call: &Call<'_>, shape: usize) -> Inferred {
     let Some(dtype) = call.dtype(0) else { return Ok(None) };
     Ok(Some(vec![TensorType { dtype, dims: element_dims(call, shape) }]))
+}
+
+/// The shape of elements that an attribute tells.
+fn shape_attr(call: &Call<'_>) -> Option<Vec<Option<u64>>> {
+    let shape = call.attrs.optional::<&PartialTensorShape>("shape").ok().flatten()?;
+    Some(shape.dims()?.iter().map(|&extent| u64::try_from(extent).ok()).collect())
+}
+
+/// What an array or a stack keeps.
+fn kept(call: &Call<'_>) -> Inferred {
+    Ok(call.type_attr("dtype").map(|dtype| vec![TensorType { dtype, dims: shape_attr(call) }]))
+}
+
+/// Elements of an array.
+fn gathered(call: &Call<'_>) -> Inferred {
+    let Some(dtype) = call.type_attr("dtype") else { return Ok(None) };
+    let count = call.dims(1).and_then(|dims| dims.first().copied().flatten());
+    let dims = shape_attr(call).map(|dims| [vec![count], dims].concat());
+    Ok(Some(vec![TensorType { dtype, dims }]))
 }
 
 fn counted(call: &Call<'_>, count: Option<u64>, shape: usize) -> Result<Option<Vec<TensorType>>, Diagnostic> {

@@ -58,6 +58,7 @@ mod ragged;
 mod random;
 mod ranking;
 mod reduce;
+mod request_state;
 mod resample;
 pub mod scalar_loop;
 mod scatter;
@@ -68,11 +69,13 @@ mod slice;
 mod softmax;
 mod sparse;
 mod special;
+mod stacks;
 mod string_bytes;
 mod string_lists;
 mod string_numbers;
 pub(crate) mod strings;
 pub(crate) mod support;
+mod tensor_arrays;
 mod test_ops;
 mod types;
 mod unary;
@@ -149,6 +152,8 @@ pub fn register(ops: &mut OpRegistry) {
     drawing::register(ops);
     sequence_examples::register(ops);
     resample::register(ops);
+    stacks::register(ops);
+    tensor_arrays::register(ops);
     device::register(ops);
 }
 

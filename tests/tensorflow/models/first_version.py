@@ -185,3 +185,40 @@ def lowered_lstm(folder):
     layers = seeded()
     model = tf.keras.Sequential([layers.LSTM(6, return_sequences=True), layers.LSTM(4)])
     frozen_case(folder, model, {"x": numbers(2, 7, 3)}, lower=True, direct="too")
+
+
+def loop_gradients(result, tensors):
+    return {f"gradient_{index}": value for index, value in enumerate(v1.gradients(result, tensors))}
+
+
+@case
+def first_gradients(folder):
+    """Gradients of a loop, of a loop in it and of a conditional, which keep values on stacks."""
+
+    def build(x):
+        w = tf.constant(numbers(3, 3, seed=1))
+
+        def outer(i, y):
+            _, y = v1.while_loop(lambda j, y: j <= i, lambda j, y: (j + 1, tf.tanh(tf.matmul(y, w))), [0, y])
+            return i + 1, v1.cond(tf.equal(i % 2, 0), lambda: tf.sin(y) * x, lambda: y * y)
+
+        _, y = v1.while_loop(lambda i, y: i < 4, outer, [0, x])
+        return {"y": y} | loop_gradients(y, [x, w])
+
+    first_case(folder, build, {"x": numbers(2, 3)})
+
+
+@case
+def first_array_gradients(folder):
+    """Gradients of arrays that are filled, read more than once, joined and split into unequal parts."""
+
+    def build(x):
+        array = tf.TensorArray(tf.float32, 4, element_shape=[3], clear_after_read=False).unstack(x)
+        output = tf.TensorArray(tf.float32, 4)
+        _, output = v1.while_loop(
+            lambda i, o: i < 4, lambda i, o: (i + 1, o.write(i, tf.sin(array.read(i)) * array.read(3 - i))), [0, output])
+        y = output.stack()
+        parts = tf.TensorArray(tf.float32, 2, infer_shape=False, clear_after_read=False).split(y, [1, 3])
+        return {"y": y} | loop_gradients([y * y, parts.read(1), parts.concat()], [x])
+
+    first_case(folder, build, {"x": numbers(4, 3)})

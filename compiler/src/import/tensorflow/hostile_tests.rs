@@ -130,6 +130,10 @@ fn odd_graph(random: &mut Random) -> String {
             "Assign",
             "TensorArrayV3",
             "TensorArrayWriteV3",
+            "TensorArrayGradV3",
+            "StackV2",
+            "StackPushV2",
+            "StackPopV2",
         ]);
         let mut inputs = String::new();
         for place in 0..random.below(4) {
@@ -206,6 +210,16 @@ fn all_nodes_that_cannot_be_imported_are_listed() {
     assert_eq!(found, [("a", "NoSuchOp"), ("b", "NorThis")]);
     let transfer = cases().join("transfer/graph.pbtxt");
     assert_eq!(find_unsupported(&transfer, &ImportOptions::default(), &evaluator).unwrap(), []);
+}
+
+#[test]
+fn an_output_that_does_not_exist_is_answered_by_those_that_do() {
+    let x = node("x", "Placeholder", "", &attr("dtype", "type: DT_FLOAT"));
+    let text = x + &node("a", "Neg", "x", "") + &node("b", "Abs", "a", "") + &node("c", "Sign", "a", "");
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    let options = ImportOptions { outputs: vec!["y".to_owned()], ..ImportOptions::default() };
+    let error = read_bytes("in.pbtxt", text.as_bytes(), &options, &evaluator).unwrap_err().to_string();
+    assert!(error.contains("the graph has no tensor 'y'; its outputs are 'b', 'c'"), "{error}");
 }
 
 #[test]

@@ -146,7 +146,10 @@ impl Importer<'_> {
     fn graph_outputs(&self, body: &Body<'_>) -> Result<Vec<End>, String> {
         if !self.options.outputs.is_empty() {
             let end = |name: &String| {
-                let missing = || format!("the graph has no tensor '{name}'");
+                let missing = || {
+                    let names = Self::sinks(body).into_iter().map(|end| end.name).collect();
+                    format!("the graph has no tensor '{name}'; its outputs are {}", listed(names))
+                };
                 let source = body.source(name).map_err(|_| missing())?;
                 match source {
                     Source::Output(node, output) if output < outputs::count(&body.nodes[node]) => {
@@ -157,6 +160,15 @@ impl Importer<'_> {
             };
             return self.options.outputs.iter().map(end).collect();
         }
+        let ends = Self::sinks(body);
+        if ends.is_empty() {
+            return Err("the graph has no outputs; name a tensor with -o NAME=FILE".to_owned());
+        }
+        Ok(ends)
+    }
+
+    /// What nothing in a graph uses.
+    fn sinks(body: &Body<'_>) -> Vec<End> {
         let is_end = |node: &usize| {
             let op = &body.nodes[*node].op;
             !ops::is_placeholder(op) && op != "Const" && outputs::count(&body.nodes[*node]) > 0
@@ -175,10 +187,7 @@ impl Importer<'_> {
                 ends.push(End { name, source: Source::Output(node, output) });
             }
         }
-        if ends.is_empty() {
-            return Err("the graph has no outputs; name a tensor with -o NAME=FILE".to_owned());
-        }
-        Ok(ends)
+        ends
     }
 
     /// Imports the function [`MAIN`]: first what these nodes do, one after the other, then the
@@ -228,6 +237,8 @@ impl Importer<'_> {
         }
         let order = self.ordered(frame, outputs.iter().filter_map(node_of))?;
         frame.ends = outputs.iter().map(|end| end.source).collect();
+        self.has_array_gradients = order.iter().any(|&node| ops::is_array_gradient(frame.node(node)))
+            || self.functions.values().any(|function| function.node_def.iter().any(ops::is_array_gradient));
         self.run(frame, &order)?;
         self.location = Location::file(self.file.as_str(), 0, 0);
         let mut results = Vec::new();
@@ -300,6 +311,19 @@ impl Importer<'_> {
             Some(ty) => Ok(Port { name, ty }),
             None => Err(format!("input '{name}' is declared as {declared}, and {given} is given").into()),
         }
+    }
+}
+
+/// Names for a message: the first ones, and how many there are besides.
+fn listed(mut names: Vec<String>) -> String {
+    const MAX_NAMES: usize = 20;
+    let rest = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
+    let all = names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    match (names.is_empty(), rest) {
+        (true, _) => "not known".to_owned(),
+        (_, 0) => all,
+        (_, rest) => format!("{all} and {rest} more"),
     }
 }
 

@@ -290,7 +290,12 @@ fn converted(name: &str, kind: AttrKind, value: &Attr) -> Imported<Attribute> {
 }
 
 fn shape_attribute(shape: &TensorShapeProto) -> Attribute {
-    let body = match tensor::dims(Some(shape)) {
+    dims_attribute(tensor::dims(Some(shape)).as_deref())
+}
+
+/// An attribute that is a shape, as far as it is known.
+pub(super) fn dims_attribute(dims: Option<&[Option<u64>]>) -> Attribute {
+    let body = match dims {
         None => "shape<*>".to_owned(),
         Some(dims) => {
             let dims = dims.iter().map(|dim| dim.map_or("?".to_owned(), |dim| dim.to_string()));

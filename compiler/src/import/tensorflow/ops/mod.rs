@@ -2,6 +2,7 @@
 //! their TensorFlow name are taken over as they are: it has their arguments, results and
 //! attributes.
 
+mod array_states;
 mod arrays;
 mod basic;
 mod composed;
@@ -21,6 +22,7 @@ mod sets;
 mod signal;
 mod sparse;
 mod sparse_steps;
+mod stacks;
 mod tables;
 mod tensor_arrays;
 mod tensor_lists;
@@ -41,6 +43,7 @@ use super::{
 };
 use crate::Evaluator;
 
+pub(super) use array_states::is_gradient as is_array_gradient;
 pub(super) use tables::columns_of;
 
 /// Imports a node: appends its operations and gives its outputs, in order.
@@ -70,6 +73,7 @@ const FAMILIES: &[Family] = &[
     signal::OPS,
     sparse::OPS,
     sparse_steps::OPS,
+    stacks::OPS,
     tables::OPS,
     tensor_arrays::OPS,
     tensor_lists::OPS,

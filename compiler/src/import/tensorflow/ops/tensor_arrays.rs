@@ -1,14 +1,15 @@
 //! Arrays of tensors, which loops of TensorFlow's first version fill and read. An array's flow
-//! stands for its elements as a list; its handle is a name.
+//! stands for its elements as a list; its handle is a name. In a model that takes gradients of
+//! arrays they are state instead (`array_states.rs`).
 
 use std::sync::Arc;
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueDef, ValueId};
 
-use super::Family;
+use super::{Family, array_states};
 use crate::{
-    TensorType,
+    Dims, TensorType,
     dialect::tf_executor::ISLAND,
     import::tensorflow::{
         node::{Imported, Node, Value, type_attribute},
@@ -20,6 +21,7 @@ use crate::{
 pub(super) const OPS: Family = &[
     ("TensorArrayCloseV3", |_| Ok(Vec::new())),
     ("TensorArrayGatherV3", gather),
+    ("TensorArrayGradV3", array_states::gradient),
     ("TensorArrayReadV3", read),
     ("TensorArrayScatterV3", scatter),
     ("TensorArraySizeV3", size),
@@ -42,6 +44,9 @@ fn array(node: &mut Node<'_, '_>) -> Imported {
         Some(Attr::Shape(shape)) => tensor::dims(Some(shape)),
         _ => None,
     };
+    if node.importer.has_array_gradients {
+        return array_states::array(node, TensorType { dtype, dims });
+    }
     let shape = add_shape(node, dims.as_deref())?;
     let size = node.input(0)?;
     let element = [("element_dtype", type_attribute(dtype))];
@@ -53,8 +58,8 @@ fn array(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![Value::Resource(name), flow.into()])
 }
 
-/// Keeps the type of an element that an array is given.
-fn note(node: &mut Node<'_, '_>, element: TensorType) -> Imported<()> {
+/// Keeps the type of an element that an array or a stack is given.
+pub(super) fn note(node: &mut Node<'_, '_>, element: TensorType) -> Imported<()> {
     let name = node.resource(0)?;
     let arrays = &mut node.importer.state.arrays;
     let ty = match arrays.get(&name) {
@@ -66,19 +71,24 @@ fn note(node: &mut Node<'_, '_>, element: TensorType) -> Imported<()> {
 }
 
 /// The shape of an array's elements, as far as it is known.
-fn element_shape(node: &mut Node<'_, '_>) -> Imported<ValueId> {
+pub(super) fn known_dims(node: &Node<'_, '_>) -> Imported<Dims> {
     let name = node.resource(0)?;
     let declared = match node.attr("element_shape") {
         Some(Attr::Shape(shape)) => tensor::dims(Some(shape)),
         _ => None,
     };
     let known = node.importer.state.arrays.get(&name).and_then(|ty| ty.dims.clone());
-    let dims = match (declared, known) {
+    Ok(match (declared, known) {
         (Some(a), Some(b)) if a.len() == b.len() => {
             Some(a.into_iter().zip(b).map(|(a, b)| a.or(b)).collect())
         }
         (declared, known) => declared.or(known),
-    };
+    })
+}
+
+/// That shape as an argument.
+fn element_shape(node: &mut Node<'_, '_>) -> Imported<ValueId> {
+    let dims = known_dims(node)?;
     add_shape(node, dims.as_deref())
 }
 
@@ -86,18 +96,27 @@ fn write(node: &mut Node<'_, '_>) -> Imported {
     let (index, value, flow) = (node.input(1)?, node.input(2)?, node.input(3)?);
     let ty = node.ty(value)?;
     note(node, ty)?;
+    if node.importer.has_array_gradients {
+        return array_states::apply(node, "tfrt.ArrayWrite");
+    }
     // An array that grows does so when an element beyond its end is written.
     let grows = [("resize_if_index_out_of_bounds", Attribute::Bool(true))];
     Ok(vec![node.op("tf.TensorListSetItem", &[flow, index, value], &grows)?.into()])
 }
 
 fn read(node: &mut Node<'_, '_>) -> Imported {
+    if node.importer.has_array_gradients {
+        return array_states::read(node, "tfrt.ArrayRead", 1);
+    }
     let (index, flow) = (node.input(1)?, node.input(2)?);
     let shape = element_shape(node)?;
     Ok(vec![node.op("tf.TensorListGetItem", &[flow, index, shape], &[])?.into()])
 }
 
 fn gather(node: &mut Node<'_, '_>) -> Imported {
+    if node.importer.has_array_gradients {
+        return array_states::read(node, "tfrt.ArrayGather", 1);
+    }
     let (indices, flow) = (node.input(1)?, node.input(2)?);
     let shape = element_shape(node)?;
     Ok(vec![node.op("tf.TensorListGather", &[flow, indices, shape], &[])?.into()])
@@ -110,6 +129,9 @@ pub(super) fn filled(node: &mut Node<'_, '_>, flow: ValueId) -> Imported<ValueId
 }
 
 fn size(node: &mut Node<'_, '_>) -> Imported {
+    if node.importer.has_array_gradients {
+        return array_states::apply(node, "tfrt.ArraySize");
+    }
     let flow = node.input(1)?;
     Ok(vec![node.op("tf.TensorListLength", &[flow], &[])?.into()])
 }
@@ -120,6 +142,9 @@ fn scatter(node: &mut Node<'_, '_>) -> Imported {
     let ty = node.ty(value)?;
     let dims = ty.dims.as_ref().and_then(|dims| Some(dims.get(1..)?.to_vec()));
     note(node, TensorType { dtype: ty.dtype, dims })?;
+    if node.importer.has_array_gradients {
+        return array_states::apply(node, "tfrt.ArrayScatter");
+    }
     if !counts_up(node, indices) {
         return scatter_anywhere(node, (indices, value), flow);
     }

@@ -3,7 +3,7 @@
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
-use super::{Family, selection::suppressed_above, tensor_arrays, tensor_lists};
+use super::{Family, array_states, selection::suppressed_above, tensor_arrays, tensor_lists};
 use crate::import::tensorflow::{
     node::{Imported, Node, ints},
     proto::Attr,
@@ -18,11 +18,17 @@ pub(super) const OPS: Family = &[
     }),
     ("SparseMatMul", sparse_product),
     ("TensorArrayConcatV3", |node| {
+        if node.importer.has_array_gradients {
+            return array_states::read(node, "tfrt.ArrayConcat", 2);
+        }
         let flow = node.input(1)?;
         let list = tensor_arrays::filled(node, flow)?;
         tensor_lists::joined_elements(node, list)
     }),
     ("TensorArraySplitV3", |node| {
+        if node.importer.has_array_gradients {
+            return array_states::apply(node, "tfrt.ArraySplit");
+        }
         let (value, lengths) = (node.input(1)?, node.input(2)?);
         tensor_lists::split_evenly(node, value, lengths)
     }),
