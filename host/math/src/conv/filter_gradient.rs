@@ -56,7 +56,8 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
         let (micro, channels) = (T::Work::micro(), g.in_channels / g.groups);
         let accumulate = windows.start > 0;
         left.find_taps(&g.window, g.in_channels, group * channels, windows.clone());
-        let points = left.point(x, channels);
+        left.point(x, channels);
+        let points = left.pointers();
         for tap in at.start / channels..at.end.div_ceil(channels) {
             // The block's rows under this tap.
             let rows = at.start.max(tap * channels)..at.end.min((tap + 1) * channels);

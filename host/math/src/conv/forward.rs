@@ -177,13 +177,16 @@ impl<T: ConvElement> Conv2d<T> {
         let g = &self.geometry;
         let pixels = block.at.row + first..block.at.row + first + offsets.len();
         // Windows may be outside the border by whole taps, above all those with large dilations.
-        let nothing = match block.input.filter.is_finite {
-            true => left.nothing(g.window.x.window * g.in_channels),
-            false => std::ptr::null(),
-        };
+        let nothing = left.nothing(g.window.x.window * g.in_channels);
+        self.find_windows(&block.input, pixels, left);
+        let taps = if self.reads_lines(&block.input) { g.window.x.window } else { 1 };
+        let run_len = taps * g.in_channels / g.groups;
         for (group, packed) in block.filters.iter().enumerate() {
             let next = block.filters.get(group + 1);
-            let (pointers, run_len) = self.left(block.input.x, group, pixels.clone(), left);
+            if group > 0 {
+                left.advance(run_len);
+            }
+            let (pointers, nothing) = (left.pointers(), nothing.wrapping_add(group * run_len));
             let skip = group * packed.cols();
             let (panels, bias) = if g.groups == 1 {
                 (packed.panels_over(block.at.col..block.at.col + block.at.cols), block.bias.as_deref())
@@ -214,35 +217,27 @@ impl<T: ConvElement> Conv2d<T> {
         }
     }
 
-    /// Returns the pointers to the windows' elements for one group of channels, and the length of
-    /// their runs.
-    fn left<'a>(
-        &self,
-        x: &[T],
-        group: usize,
-        pixels: Range<usize>,
-        left: &'a mut Left<T>,
-    ) -> (&'a [*const T::Work], usize) {
+    /// Returns whether a run of the windows' elements is a row of the filter instead of a tap. Where
+    /// the row crosses a side of the image, zeros are multiplied, too.
+    fn reads_lines(&self, input: &Conv2dInput<'_, T>) -> bool {
         let g = &self.geometry;
-        if let Some(images) = T::as_work(x)
-            && g.groups == 1
-            && g.in_channels < DIRECT_CHANNELS
-            && g.window.x.dilation == 1
-        {
-            let run_len = g.window.x.window * g.in_channels;
-            return (left.point_at_lines(images, &g.window, g.in_channels, pixels), run_len);
+        let is_narrow = g.groups == 1 && g.in_channels < DIRECT_CHANNELS && g.window.x.dilation == 1;
+        is_narrow && input.filter.is_finite && T::as_work(input.x).is_some()
+    }
+
+    /// Finds the pointers to the elements of the windows `pixels`, with the channels of all groups.
+    fn find_windows(&self, input: &Conv2dInput<'_, T>, pixels: Range<usize>, left: &mut Left<T>) {
+        let g = &self.geometry;
+        match T::as_work(input.x) {
+            Some(images) if self.reads_lines(input) => {
+                left.point_at_lines(images, &g.window, g.in_channels, pixels);
+            }
+            Some(images) if g.is_pointwise() => left.point_at_pixels(images, g.in_channels, pixels),
+            _ => {
+                left.find_taps(&g.window, g.in_channels, 0, pixels);
+                left.point(input.x, g.in_channels);
+            }
         }
-        let run_len = g.in_channels / g.groups;
-        if let Some(images) = T::as_work(x)
-            && g.is_pointwise()
-        {
-            return (
-                left.point_at_pixels(images, (g.in_channels, group * run_len), run_len, pixels),
-                run_len,
-            );
-        }
-        left.find_taps(&g.window, g.in_channels, group * run_len, pixels);
-        (left.point(x, run_len), run_len)
     }
 
     /// Computes the pixels and channels `at` by the definition, with a filter laid out in groups.
@@ -256,8 +251,11 @@ impl<T: ConvElement> Conv2d<T> {
         let bias = input.bias.map(|bias| bias.iter().map(|&b| b.widen()).collect());
         let block = Block { input: *input, filters, at: *at, bias };
         let mut left = Left::new();
+        // A product skips taps that none of its rows has inside the image. If zeros times the filter
+        // are not zeros, each row must skip its own.
+        let most = if input.filter.is_finite { CHUNK_ROWS } else { 1 };
         // Chunks of nearly the same number of rows: the panels are read for each of them.
-        let chunks = at.rows.div_ceil(CHUNK_ROWS);
+        let chunks = at.rows.div_ceil(most);
         for chunk in 0..chunks {
             let (first, end) = (chunk * at.rows / chunks, (chunk + 1) * at.rows / chunks);
             let rows = first..end;

@@ -165,7 +165,8 @@ impl<T: ConvElement> ConvBackwardInput<T> {
                         for (group, packed) in phase.groups.iter().enumerate() {
                             self.find_windows(phase, image, group, chunk, &mut left.starts);
                             let run_len = g.out_channels / g.groups;
-                            let pointers = left.point(dy, run_len);
+                            left.point(dy, run_len);
+                            let pointers = left.pointers();
                             // The offset of a group's channels within every pixel.
                             let out = out.add(group * packed.cols());
                             let epilogue = Epilogue { bias: None, relu: false };

@@ -31,8 +31,8 @@ impl<T: ConvElement> Left<T> {
         Self { starts: Vec::new(), pointers: Vec::new(), copies: Vec::new(), zeros: Vec::new() }
     }
 
-    /// Returns what pointers to runs of at most `len` elements outside the border are, unless they
-    /// have to be copied. It stays valid while only such runs are asked for.
+    /// Returns what pointers to runs of at most `len` elements outside the border are. It stays valid
+    /// while only such runs are asked for.
     pub(super) fn nothing(&mut self, len: usize) -> *const T::Work {
         if self.zeros.len() < len {
             self.zeros.resize(len, T::ZERO.widen());
@@ -40,13 +40,23 @@ impl<T: ConvElement> Left<T> {
         self.zeros.as_ptr()
     }
 
-    /// Returns pointers to the runs at `starts`, of `run_len` elements each, into `images` or into
-    /// copies in the type of the computation. They are valid as long as both, and until the next
-    /// call.
+    /// Returns the pointers that were found last. They are valid as long as the images, and until
+    /// others are found.
+    pub(super) fn pointers(&self) -> &[*const T::Work] {
+        &self.pointers
+    }
+
+    /// Moves all pointers on by `count` elements, from one group of channels to the next.
+    pub(super) fn advance(&mut self, count: usize) {
+        self.pointers.iter_mut().for_each(|pointer| *pointer = pointer.wrapping_add(count));
+    }
+
+    /// Finds pointers to the runs at `starts`, of `run_len` elements each, into `images` or into
+    /// copies in the type of the computation. A run outside the border is [`nothing`](Self::nothing).
     ///
     /// # Panics
     /// If a run reaches beyond the images.
-    pub(super) fn point(&mut self, images: &[T], run_len: usize) -> &[*const T::Work] {
+    pub(super) fn point(&mut self, images: &[T], run_len: usize) {
         self.pointers.clear();
         let zeros = self.nothing(run_len);
         if let Some(images) = T::as_work(images) {
@@ -55,42 +65,33 @@ impl<T: ConvElement> Left<T> {
                 start => images[start..start + run_len].as_ptr(),
             };
             self.pointers.extend(self.starts.iter().map(pointer));
-            return &self.pointers;
+            return;
         }
         self.copies.resize(self.starts.len() * run_len, T::ZERO.widen());
         for (&start, copy) in self.starts.iter().zip(self.copies.chunks_exact_mut(run_len)) {
-            match start {
-                BEYOND => copy.fill(T::ZERO.widen()),
-                start => {
-                    let run = &images[start..start + run_len];
-                    copy.iter_mut().zip(run).for_each(|(copy, &x)| *copy = x.widen());
-                }
+            if start == BEYOND {
+                continue;
             }
+            let run = &images[start..start + run_len];
+            copy.iter_mut().zip(run).for_each(|(copy, &x)| *copy = x.widen());
         }
-        self.pointers.extend(self.copies.chunks_exact(run_len).map(<[_]>::as_ptr));
-        &self.pointers
+        let copies = self.starts.iter().zip(self.copies.chunks_exact(run_len));
+        let pointers = copies.map(|(&start, copy)| if start == BEYOND { zeros } else { copy.as_ptr() });
+        self.pointers.extend(pointers);
     }
 
-    /// Returns pointers like [`point`](Self::point) to `run_len` channels, from channel `first` on,
-    /// of each of these pixels of images with `channels` channels. Only for types that are computed
-    /// in themselves.
+    /// Finds pointers like [`point`](Self::point) to each of these pixels of images with `channels`
+    /// channels. Only for types that are computed in themselves.
     ///
     /// # Panics
-    /// If a run reaches beyond the images.
-    pub(super) fn point_at_pixels(
-        &mut self,
-        images: &[T::Work],
-        (channels, first): (usize, usize),
-        run_len: usize,
-        pixels: Range<usize>,
-    ) -> &[*const T::Work] {
+    /// If a pixel is beyond the images.
+    pub(super) fn point_at_pixels(&mut self, images: &[T::Work], channels: usize, pixels: Range<usize>) {
         let pixels = images[pixels.start * channels..pixels.end * channels].chunks_exact(channels);
         self.pointers.clear();
-        self.pointers.extend(pixels.map(|pixel| pixel[first..first + run_len].as_ptr()));
-        &self.pointers
+        self.pointers.extend(pixels.map(<[_]>::as_ptr));
     }
 
-    /// Returns pointers like [`point`](Self::point) if a run is a row of the filter, whose taps are
+    /// Finds pointers like [`point`](Self::point) if a run is a row of the filter, whose taps are
     /// adjacent. They point into the images, except for windows that cross a side, which are
     /// copied. Only for types that are computed in themselves.
     pub(super) fn point_at_lines(
@@ -99,7 +100,7 @@ impl<T: ConvElement> Left<T> {
         window: &Window,
         channels: usize,
         pixels: Range<usize>,
-    ) -> &[*const T::Work] {
+    ) {
         let Window { y, x } = *window;
         let (rows, line) = (pixels.len(), x.window * channels);
         let zeros = self.nothing(line);
@@ -144,7 +145,6 @@ impl<T: ConvElement> Left<T> {
                 *pointer = copy.as_ptr();
             }
         }
-        &self.pointers
     }
 
     /// Sets `starts` to the taps of the windows `pixels` of images with `channels` channels, at

@@ -93,6 +93,7 @@ impl<E: MicroElement> RowProduct<'_, E> {
                 rows,
                 runs: column.len() / self.run_len,
                 run_len: self.run_len,
+                nothing: self.nothing,
                 column: column.as_ptr(),
                 sums: sums.as_mut_ptr(),
             };

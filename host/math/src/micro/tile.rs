@@ -148,6 +148,8 @@ pub(crate) struct DotTile<E> {
     pub(crate) rows: usize,
     pub(crate) runs: usize,
     pub(crate) run_len: usize,
+    /// The start of runs of zeros, as in [`RowTile`]; or null.
+    pub(crate) nothing: *const E,
     pub(crate) column: *const E,
     pub(crate) sums: *mut E,
 }
@@ -324,6 +326,10 @@ pub(super) unsafe fn dot_tile<V: Vector, const M: usize>(tile: &DotTile<V::Eleme
         let mut column = tile.column;
         for run in 0..tile.runs {
             let rows = tile.pointers.add(run * tile.rows);
+            if *rows == tile.nothing && (1..M).all(|row| *rows.add(row) == tile.nothing) {
+                column = column.add(tile.run_len);
+                continue;
+            }
             let mut left = [column; M];
             each!(R < M {
                 left[R] = *rows.add(R);

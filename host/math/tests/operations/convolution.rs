@@ -4,8 +4,8 @@ use crate::support::{Threads, assert_close, random, random_f32, run};
 use proptest::prelude::*;
 use tfrt_math::{
     Activation, AvgPool, AvgPoolBackward, BlockOp, Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter,
-    ConvBackwardInput, ConvElement, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, Padding, PoolShape,
-    Serial, ShapeError, global_avg_pool,
+    ConvBackwardInput, ConvElement, Extent2, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, PackedFilter,
+    Padding, PoolShape, Serial, ShapeError, global_avg_pool,
 };
 
 pub(crate) fn padding() -> impl Strategy<Value = Padding> {
@@ -327,6 +327,109 @@ fn whole_numbers<T: ConvElement + From<i8> + std::fmt::Debug>() {
         let dx = run(&plan, (&typed_dy[..], &plan.pack_filter(&typed(&f)).unwrap()), &vec![T::ONE; nx]);
         let (expected, _) = naive_gradients(&s, &x, &f, &dy);
         assert_eq!(dx, typed(&expected));
+    }
+}
+
+/// Small whole numbers, some of them as given.
+fn whole_but_for(seed: u64, n: usize, given: &[(usize, f64)]) -> Vec<f64> {
+    let mut numbers: Vec<f64> = random(seed, n).iter().map(|x| (x * 2.4).round()).collect();
+    given.iter().for_each(|&(at, x)| numbers[at % n.max(1)] = x);
+    numbers
+}
+
+/// Convolutions of whole numbers, and of some that are not finite, in the images or in the filter.
+fn not_finite<T: ConvElement + std::fmt::Debug>(typed: impl Fn(f64) -> T, back: impl Fn(T) -> f64) {
+    let square = |n| Extent2::new(n, n);
+    let all = |x: &[f64]| -> Vec<T> { x.iter().map(|&x| typed(x)).collect() };
+    let given = [(3, f64::INFINITY), (40, f64::NEG_INFINITY), (77, f64::NAN)];
+    for (channels, outputs, filter, groups) in [
+        (3, 20, 5, 1),
+        (32, 19, 3, 1),
+        (32, 32, 3, 1),
+        (24, 1, 3, 1),
+        (8, 8, 1, 1),
+        (12, 18, 3, 3),
+        (17, 17, 3, 17),
+    ] {
+        for (dilation, stride, pad) in [(1, 1, 1), (2, 1, 3), (4, 2, 4)] {
+            let padding = Padding::Explicit { top: pad, bottom: pad + 1, left: pad - 1, right: pad };
+            let (strides, dilations) = (square(stride), square(dilation));
+            let image = (2, Extent2::new(14, 15), channels);
+            let plain = Conv2dShape::new(image, (square(filter), outputs), padding);
+            let s = Conv2dShape { strides, dilations, groups, ..plain };
+            let (nx, nf, ny) = lens(&s);
+            for (in_images, in_filter) in [(&given[..], &[][..]), (&[], &given), (&given[..1], &given[1..])] {
+                let x = whole_but_for(1, nx, in_images);
+                let f = whole_but_for(2, nf, in_filter);
+                let expected = naive_conv(&s, &x, &f);
+                let (x, f) = (all(&x), all(&f));
+                let plan = Conv2d::<T>::new(&s, Activation::None, 3).unwrap();
+                let y = run(&plan, Conv2dInput::new(&x, &plan.pack_filter(&f).unwrap()), &vec![T::ONE; ny]);
+                assert_close(&y.into_iter().map(&back).collect::<Vec<_>>(), &expected, 1e-9);
+                if groups == 1 {
+                    let plan = Conv2d::<T>::for_kept_filters(&s, Activation::None, 3).unwrap();
+                    let f = PackedFilter::new([filter, filter, channels, outputs], &f).unwrap();
+                    let y = run(&plan, Conv2dInput::new(&x, &f), &vec![T::ONE; ny]);
+                    assert_close(&y.into_iter().map(&back).collect::<Vec<_>>(), &expected, 1e-3);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_finite_reaches_its_windows_alone() {
+    not_finite::<f32>(|x| x as f32, f64::from);
+    not_finite::<f64>(|x| x, |x| x);
+    not_finite::<half::f16>(half::f16::from_f64, half::f16::to_f64);
+}
+
+#[test]
+fn depthwise_windows_of_every_size_are_summed() {
+    for (window, stride, dilation) in [
+        (1, 1, 1),
+        (2, 1, 1),
+        (3, 1, 1),
+        (3, 2, 1),
+        (3, 3, 1),
+        (3, 1, 2),
+        (5, 1, 1),
+        (5, 2, 1),
+        (7, 1, 1),
+        (7, 2, 1),
+    ] {
+        for (channels, width, pad) in [(5, 9, 0), (16, 1, 3), (33, 6, 2), (70, 17, 1), (24, 23, 3)] {
+            let s = Conv2dShape {
+                groups: channels,
+                strides: Extent2::new(1, stride),
+                dilations: Extent2::new(1, dilation),
+                ..Conv2dShape::new(
+                    (2, Extent2::new(3, width), channels),
+                    (Extent2::new(2, window), channels),
+                    Padding::Explicit { top: 1, bottom: 0, left: pad, right: pad },
+                )
+            };
+            let (nx, nf, ny) = lens(&s);
+            let (x, f) = (whole_but_for(1, nx, &[]), whole_but_for(2, nf, &[]));
+            let (bias, residual) = (whole_but_for(3, channels, &[]), whole_but_for(4, ny, &[]));
+            let narrow = |x: &[f64]| -> Vec<f32> { x.iter().map(|&x| x as f32).collect() };
+            let sums = naive_conv(&s, &x, &f);
+            let (x, f, v, r) = (narrow(&x), narrow(&f), narrow(&bias), narrow(&residual));
+            for parts in 0..8 {
+                let [has_bias, has_residual, relu] = [0, 1, 2].map(|part| parts >> part & 1 == 1);
+                let expected = sums.iter().enumerate().map(|(i, &y)| {
+                    let y = y + if has_bias { bias[i % channels] } else { 0.0 };
+                    let y = y + if has_residual { residual[i] } else { 0.0 };
+                    (if relu { y.max(0.0) } else { y }) as f32
+                });
+                let activation = if relu { Activation::Relu } else { Activation::None };
+                let plan = Conv2d::<f32>::new(&s, activation, 3).unwrap();
+                let filter = &plan.pack_filter(&f).unwrap();
+                let (bias, residual) = (has_bias.then_some(&v[..]), has_residual.then_some(&r[..]));
+                let y = run(&plan, Conv2dInput { x: &x, filter, bias, residual }, &vec![f32::NAN; ny]);
+                assert_eq!(y, expected.collect::<Vec<_>>(), "{s:?} {parts}");
+            }
+        }
     }
 }
 
