@@ -101,7 +101,7 @@ unsafe fn lines<E: MicroElement>(
     store: &Store<E>,
 ) {
     assert!(images.len() >= g.input_len && filter.len() >= g.filter_len);
-    let (channels, lanes) = (g.out_channels, E::micro().lanes);
+    let channels = g.out_channels;
     let (y, x) = (&g.window.y, &g.window.x);
     let offsets: [usize; WINDOWS] = std::array::from_fn(|row| row * channels);
     let mut lines = Vec::with_capacity(y.window);
@@ -124,19 +124,14 @@ unsafe fn lines<E: MicroElement>(
             let covered = (windows.len() - 1) * x.stride + x.window;
             let end = (x.input + x.before).saturating_sub(left).min(covered);
             let inside = (x.before.saturating_sub(left).min(end), end);
-            for first in (0..channels).step_by(lanes) {
-                // The last vector has columns of the one before too, which are computed twice.
-                let first = first.min(channels - lanes);
-                // SAFETY: `kernel` is that of these taps and this stride, for a processor that has
-                // it. `inside` names only pixels of the line, `first` leaves room for a vector in
-                // the channels of a pixel and of a tap, and the lengths were checked above. The
-                // rows of the windows are among `pixels`, whose output the caller promises.
-                unsafe {
-                    let store = Store { offsets: offsets.as_ptr(), ..store.at(start, first) };
-                    let tile =
-                        LineTile { lines: &lines, skip: skip + first, step: channels, first, inside, store };
-                    kernel(windows.len(), x.window, x.stride, &tile);
-                }
+            // SAFETY: `kernel` is that of these taps and this stride, for a processor that has it.
+            // `inside` names only pixels of the line, pixels and taps have all channels, of which
+            // there is a vector, and the lengths were checked above. The rows of the windows are
+            // among `pixels`, whose output the caller promises.
+            unsafe {
+                let store = Store { offsets: offsets.as_ptr(), ..store.at(start, 0) };
+                let tile = LineTile { lines: &lines, skip, step: channels, inside, store };
+                kernel(windows.len(), x.window, x.stride, &tile);
             }
         }
         at = end;

@@ -10,24 +10,22 @@ use super::tile::{Vector, each, store};
 /// The greatest number of windows of a tile: the lines of usual networks are multiples of it.
 pub(crate) const WINDOWS: usize = 7;
 
-/// Computes `out[w, c] = sum of x_l[skip + (w * stride + t) * step + c] · w_l[t * step + first +
-/// c]` over the lines `l` and the taps `t` of a window's line, for a vector of channels `c`. Pixels
-/// that are not inside the image count as zeros.
+/// Computes `out[w, c] = sum of x_l[skip + (w * stride + t) * step + c] · w_l[t * step + c]` over the
+/// lines `l` and the taps `t` of a window's line, for all channels `c`, of which there are `step`:
+/// at least a vector. Pixels that are not inside the image are skipped.
 ///
 /// Its pointers must be valid for the windows and taps that are passed to the kernel: `x_l` for
-/// reads of the pixels from `inside.0` to before `inside.1`, with a vector each, `w_l` of as many
-/// for each tap, and `store` as in [`RowTile`](super::RowTile).
+/// reads of the pixels from `inside.0` to before `inside.1`, with all channels each, `w_l` of as
+/// many for each tap, and `store`, which does not accumulate, as in [`RowTile`](super::RowTile).
 pub(crate) struct LineTile<'a, E> {
     /// Of each line of the windows that is inside the image: a pixel, which may be before the line,
     /// and the weights of the windows' first tap.
     pub(crate) lines: &'a [(*const E, *const E)],
-    /// The number of elements from each line's pixel to the first channel under the first window's
-    /// first tap.
+    /// The number of elements from each line's pixel to the one under the first window's first tap.
     pub(crate) skip: usize,
-    /// The number of elements from one pixel to the next, and from one tap's weights to the next.
+    /// The number of channels: of elements from one pixel to the next, and from one tap's weights to
+    /// the next.
     pub(crate) step: usize,
-    /// The first channel, among the weights.
-    pub(crate) first: usize,
     /// The pixels that are inside the image, counted from the one under the first window's first
     /// tap.
     pub(crate) inside: (usize, usize),
@@ -69,18 +67,50 @@ macro_rules! each_pixel {
 pub(super) unsafe fn line_tile<V: Vector, const M: usize, const K: usize, const S: usize>(
     tile: &LineTile<'_, V::Element>,
 ) {
+    let covered = (M - 1) * S + K;
+    let is_inside = tile.inside.0 == 0 && tile.inside.1 >= covered;
+    let last = tile.step - V::LANES;
+    let mut first = 0;
+    loop {
+        // SAFETY: there is a vector of channels from `first` on, for pixels, weights and results.
+        unsafe {
+            // Most windows cross no side of the image, and need not compare each pixel's place.
+            let sums = match is_inside {
+                true => line_sums::<V, M, K, S, true>(tile, first),
+                false => line_sums::<V, M, K, S, false>(tile, first),
+            };
+            store(sums, &tile.store.at(0, first));
+        }
+        if first == last {
+            break;
+        }
+        // The last vector has channels of the one before too, which are computed twice.
+        first = last.min(first + V::LANES);
+    }
+}
+
+/// Returns the sums of a vector of channels, from channel `first` on. `INSIDE` says that all pixels
+/// are inside the image.
+///
+/// # Safety
+/// As for [`line_tile`], and there is a vector of channels there.
+#[inline(always)]
+unsafe fn line_sums<V: Vector, const M: usize, const K: usize, const S: usize, const INSIDE: bool>(
+    tile: &LineTile<'_, V::Element>,
+    first: usize,
+) -> [[V; 1]; M] {
     // SAFETY: every line has a vector at each pixel inside the image, and at each tap.
     unsafe {
         let mut sums = [[V::zero(); 1]; M];
         let (first_inside, count) = (tile.inside.0, tile.inside.1 - tile.inside.0);
         for &(x, weights) in tile.lines {
-            let (x, weights) = (x.wrapping_add(tile.skip), weights.add(tile.first));
+            let (x, weights) = (x.wrapping_add(tile.skip + first), weights.add(first));
             let mut factors = [V::zero(); K];
             each!(T < K {
                 factors[T] = V::load(weights.add(T * tile.step));
             });
             each_pixel!(J < (M - 1) * S + K; {
-                if J.wrapping_sub(first_inside) < count {
+                if INSIDE || J.wrapping_sub(first_inside) < count {
                     let pixel = V::load(x.wrapping_add(J * tile.step));
                     each!(R < M {
                         let tap = J.wrapping_sub(R * S);
@@ -91,7 +121,7 @@ pub(super) unsafe fn line_tile<V: Vector, const M: usize, const K: usize, const 
                 }
             });
         }
-        store(sums, &tile.store);
+        sums
     }
 }
 

@@ -383,30 +383,67 @@ pub(super) unsafe fn store<V: Vector, const M: usize, const N: usize>(
     // the `M` rows, and the bias has them once. Lanes of the last vector beyond the last column are
     // neither read nor written.
     unsafe {
-        each!(R < M {
-            let offset = *to.offsets.add(R);
+        let mut sums = sums;
+        // Each choice is made once for the tile: a tile of short products has about as many vectors
+        // to store as products of vectors.
+        if to.accumulate {
+            add_rows(&mut sums, to.out, to);
+        }
+        if !to.bias.is_null() {
             each!(C < N {
-                let at = offset + C * V::LANES;
-                let is_part = C + 1 == N && to.part != 0;
-                let part = if is_part { to.part } else { 0 };
-                let mut sum = sums[R][C];
-                if to.accumulate {
-                    sum = sum.plus(load_columns(to.out.add(at), part));
+                let bias = load_columns::<V>(to.bias.add(C * V::LANES), part_of::<C, N>(to.part));
+                each!(R < M {
+                    sums[R][C] = sums[R][C].plus(bias);
+                });
+            });
+        }
+        if !to.residual.is_null() {
+            add_rows(&mut sums, to.residual, to);
+        }
+        if to.relu {
+            each!(R < M {
+                each!(C < N {
+                    sums[R][C] = sums[R][C].relu();
+                });
+            });
+        }
+        each!(R < M {
+            let out = to.out.add(*to.offsets.add(R));
+            each!(C < N {
+                match part_of::<C, N>(to.part) {
+                    0 => sums[R][C].store(out.add(C * V::LANES)),
+                    part => sums[R][C].store_part(out.add(C * V::LANES), part),
                 }
-                if !to.bias.is_null() {
-                    sum = sum.plus(load_columns(to.bias.add(C * V::LANES), part));
-                }
-                if !to.residual.is_null() {
-                    sum = sum.plus(load_columns(to.residual.add(at), part));
-                }
-                if to.relu {
-                    sum = sum.relu();
-                }
-                if is_part {
-                    sum.store_part(to.out.add(at), to.part);
-                } else {
-                    sum.store(to.out.add(at));
-                }
+            });
+        });
+    }
+}
+
+/// Returns how many lanes vector `C` of `N` has if it is not full, else zero. Only the last one has
+/// `part` of them.
+#[inline(always)]
+fn part_of<const C: usize, const N: usize>(part: usize) -> usize {
+    if C + 1 == N { part } else { 0 }
+}
+
+/// Adds to a tile's sums what lies at `from` in the layout of the output.
+///
+/// # Safety
+/// `from` is valid for reads of the columns of `N` vectors at the offset of each of the `M` rows,
+/// and the processor has the instruction set of `V`.
+#[inline(always)]
+unsafe fn add_rows<V: Vector, const M: usize, const N: usize>(
+    sums: &mut [[V; N]; M],
+    from: *const V::Element,
+    to: &Store<V::Element>,
+) {
+    // SAFETY: the caller promises these elements. Lanes beyond the last column are not read.
+    unsafe {
+        each!(R < M {
+            let from = from.add(*to.offsets.add(R));
+            each!(C < N {
+                let more = load_columns(from.add(C * V::LANES), part_of::<C, N>(to.part));
+                sums[R][C] = sums[R][C].plus(more);
             });
         });
     }
