@@ -142,11 +142,18 @@ fn average_pool<T: Element + Float>(call: &CpuCall<'_>, window: Window) -> Compu
             .map(|axis| (0..axis.output).map(|output| axis.taps(output, includes_padding).len()).collect());
         let [depths, heights, widths] = &counts;
         let fold = Fold { identity: <T::Acc>::default(), load: |x: T| x.to_acc(), merge: ops::add::<T::Acc> };
+        // Those of a row. Most rows have the same as the one before.
+        let (mut divisors, mut counted) = (Vec::new(), None);
         window.combine(x, &fold, |row, sums| {
             let count = depths[row / heights.len()] * heights[row % heights.len()];
+            if counted != Some(count) {
+                divisors.clear();
+                divisors.extend(widths.iter().map(|width| <T::Acc as Number>::from_count(count * width)));
+                counted = Some(count);
+            }
             let out = out[row * sums.len()..].iter_mut().zip(sums);
-            for ((out, &sum), width) in out.zip(widths) {
-                *out = T::from_acc(sum.over(<T::Acc as Number>::from_count(count * width)));
+            for ((out, &sum), &divisor) in out.zip(&divisors) {
+                *out = T::from_acc(sum.over(divisor));
             }
         });
     })
