@@ -267,7 +267,7 @@ impl Runtime {
         Err(Diagnostic::invalid_argument(format!("'{name}' is not a BEF file")).into())
     }
 
-    /// Compiles an ONNX file into a program. Load the program with [`Runtime::load`], and offer its
+    /// Compiles a model's file into a program. Load the program with [`Runtime::load`], and offer its
     /// weights to requests as the resource [`tfrt_models::kernels::MODEL_WEIGHTS`].
     ///
     /// # Errors
@@ -278,7 +278,28 @@ impl Runtime {
         path: impl AsRef<Path>,
         options: &tfrt_compiler::CompileOptions,
     ) -> Result<tfrt_compiler::CompiledModel, Errors> {
-        Ok(tfrt_compiler::compile(path.as_ref(), options, &self.host)?)
+        Ok(tfrt_compiler::compile(path.as_ref(), &self.adapted(options), &self.host)?)
+    }
+
+    /// Adapts the options to where models run on this runtime.
+    #[cfg(feature = "full")]
+    pub(crate) fn adapted(&self, options: &tfrt_compiler::CompileOptions) -> tfrt_compiler::CompileOptions {
+        let mut options = options.clone();
+        // A device that cannot be used is an error when the program asks for it, with its place.
+        let is_on_device =
+            tfrt_device::Devices::of(&self.host).chosen_device().is_ok_and(|device| device.is_some());
+        options.passes.lay_out_filters |= is_on_device;
+        options
+    }
+
+    /// Ends the connection with the other ranks of the job, and waits for that: for ten seconds at
+    /// most if one of them does not come to its end. Later collectives are errors.
+    ///
+    /// Otherwise this happens when the last handle to the runtime is dropped, on whatever thread. To
+    /// its launcher, a process that exits before that has failed.
+    #[cfg(feature = "full")]
+    pub fn leave_world(&self) {
+        tfrt_collectives::context::HostDistribution::of(&self.host).end();
     }
 
     /// Returns the ops of the core runtime, to be called from Rust in host memory. The calls belong

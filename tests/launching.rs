@@ -1,4 +1,4 @@
-//! `tfrt launch` when it or its launcher is killed: no process stays behind.
+//! `tfrt launch` when it or its launcher is killed, or its launcher stays: no process stays behind.
 //!
 //! A script stands for `mpirun`, so that this needs no MPI; `ci/mpi launchers` does the same with
 //! MPI's own.
@@ -7,6 +7,7 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
     time::Duration,
@@ -41,12 +42,33 @@ fn parent(id: u32) -> u32 {
     process(id).expect("a process").1
 }
 
+/// Writes a script that stands for `mpirun`.
+fn stand_in(folder: &Path, script: &str) -> PathBuf {
+    let mpirun = folder.join("mpirun");
+    fs::write(&mpirun, script).expect("a file");
+    fs::set_permissions(&mpirun, fs::Permissions::from_mode(0o755)).expect("permissions");
+    mpirun
+}
+
+#[test]
+fn a_launcher_that_stays_without_ranks_is_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = format!("{MPIRUN}\nexec sleep 600\n");
+    let ended = Command::new(env!("CARGO_BIN_EXE_tfrt"))
+        .args(["launch", "-n", "2", "--mpirun"])
+        .arg(stand_in(folder.path(), &script))
+        .args(["--", "sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 0 ] || exit 7"])
+        .output()
+        .expect("tfrt starts");
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(told.contains("rank 1 has failed first: sh ended with exit code 7"), "{told}");
+    assert_eq!(ended.status.code(), Some(7), "{told}");
+}
+
 #[test]
 fn no_process_outlives_a_killed_launcher() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mpirun = folder.path().join("mpirun");
-    fs::write(&mpirun, MPIRUN).expect("a file");
-    fs::set_permissions(&mpirun, fs::Permissions::from_mode(0o755)).expect("permissions");
+    let mpirun = stand_in(folder.path(), MPIRUN);
     for victim in ["tfrt launch", "mpirun"] {
         let mut launcher = Command::new(env!("CARGO_BIN_EXE_tfrt"))
             .args(["launch", "-n", "2", "--mpirun"])

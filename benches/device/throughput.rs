@@ -71,7 +71,7 @@ fn kernels(bench: &Bench, report: &mut Report) -> Outcome {
         ("sum of rows, f32", ReductionShape { outer: rows, extent: columns, inner: 1 }),
         ("sum of columns, f32", ReductionShape { outer: 1, extent: rows, inner: columns }),
     ] {
-        let scratch = bench.allocate(kernels.reduction_scratch(&shape)?.max(4))?;
+        let scratch = bench.allocate(shape.scratch_bytes()?.max(4))?;
         add(name, bytes, &mut || {
             Ok(kernels.reduce(stream, Reduction::Sum, f32, &y, &x, Some(&scratch), shape)?)
         })?;

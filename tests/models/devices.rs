@@ -76,6 +76,17 @@ fn what_devices_lack_runs_on_the_host_between_graphs() {
     assert!(refused.contains("?x2xi64 is not") && refused.contains("tf.If calls functions"), "{refused}");
 }
 
+/// What ops ask for is learnt on a device that does nothing, which has another number of processors.
+#[test]
+fn means_in_parts_have_the_memory_that_was_planned() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/large_mean.mlir");
+    let model = path.to_str().expect("a path");
+    let input = ["-i", "1x120x120x3xf32=random(1)", "--json"];
+    let expected = output(&[&["run", model][..], &input].concat());
+    let found = output(&[&["run", model, "--graph", "--device=cpu", "--check"][..], &input].concat());
+    assert_close(&found, &expected);
+}
+
 /// Asserts that two results as JSON are the same but for rounding.
 fn assert_close(found: &str, expected: &str) {
     let numbers = |json: &str| {

@@ -144,7 +144,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: LAY_OUT_FILTERS,
-        summary: "Store the filters of fused convolutions as device libraries read them, for device programs",
+        summary: "Store the filters of fused convolutions as device libraries read them, for models that run on devices",
         run: lay_out_filters::run,
     },
     Pass { name: "cse-again", summary: "Compute equal operations once", run: cse::run },
@@ -168,6 +168,9 @@ pub struct PassOptions {
     pub narrow: Option<DType>,
     /// Prepare the graph for device programs.
     pub for_devices: bool,
+    /// Store filters as device libraries read them, because the model will run on a device. Device
+    /// programs always do.
+    pub lay_out_filters: bool,
 }
 
 impl PassOptions {
@@ -176,7 +179,7 @@ impl PassOptions {
             FUNCTIONALIZE => !self.keep_graphs,
             NARROW_TO_F16 => self.narrow == Some(DType::F16),
             NARROW_TO_BF16 => self.narrow == Some(DType::BF16),
-            LAY_OUT_FILTERS => self.for_devices,
+            LAY_OUT_FILTERS => self.for_devices || self.lay_out_filters,
             FUSE_ATTENTION => !self.for_devices,
             _ => true,
         }

@@ -42,6 +42,7 @@ impl<T: Pod> Output<T> {
     /// declared to write these elements, and creates no other output that overlaps this one.
     pub(super) unsafe fn new(run: &Run<'_>, address: u64, len: u64) -> Result<Self> {
         let held = resolve::<T>(run, address, len)?;
+        held.note_change();
         Ok(Self { address, len: len as usize, held, elements: std::marker::PhantomData })
     }
 

@@ -169,7 +169,7 @@ impl CpuContext {
             let detail = format!("{bytes} bytes requested, {used} of {total} in use");
             return Err(DeviceError::new(Status::OutOfMemory, detail));
         }
-        let allocated = self.device.shared.space.allocate(bytes);
+        let allocated = self.device.shared.space.allocate(bytes, of_host);
         let allocation = allocated.inspect_err(|_| {
             self.device.used.fetch_sub(bytes, Ordering::Relaxed);
         })?;

@@ -38,6 +38,8 @@ static NEXT_ADDRESS: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
 pub(super) struct Allocation {
     pub(super) address: u64,
     pub(super) bytes: u64,
+    /// Whether the host accesses the bytes, too.
+    of_host: bool,
     /// The first byte, aligned.
     storage: NonNull<u8>,
     /// The block that contains the storage.
@@ -53,7 +55,7 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    fn new(bytes: u64) -> Option<Self> {
+    fn new(bytes: u64, of_host: bool) -> Option<Self> {
         if bytes == 0 {
             return None;
         }
@@ -67,7 +69,7 @@ impl Allocation {
         let offset = block.as_ptr().addr().wrapping_neg() % ALIGNMENT as usize;
         // SAFETY: the block has `ALIGNMENT - 1` more bytes than were requested.
         let storage = unsafe { block.add(offset) };
-        let mut allocation = Self { address: 0, bytes, storage, block, layout };
+        let mut allocation = Self { address: 0, bytes, of_host, storage, block, layout };
         let span = bytes.next_multiple_of(ALIGNMENT).checked_add(GUARD_BYTES)?;
         allocation.address = NEXT_ADDRESS.fetch_add(span, Ordering::Relaxed);
         (allocation.address < ADDRESS_END - span).then_some(allocation)
@@ -108,9 +110,9 @@ pub(super) fn illegal(error: MemoryError) -> DeviceError {
 }
 
 impl AddressSpace {
-    /// Allocates memory with arbitrary contents.
-    pub(super) fn allocate(&self, bytes: u64) -> Result<Arc<Allocation>> {
-        let allocation = Allocation::new(bytes)
+    /// Allocates memory with arbitrary contents, which the host may access too if `of_host` is set.
+    pub(super) fn allocate(&self, bytes: u64, of_host: bool) -> Result<Arc<Allocation>> {
+        let allocation = Allocation::new(bytes, of_host)
             .ok_or_else(|| DeviceError::new(Status::OutOfMemory, format!("the host has no {bytes} bytes")))?;
         let allocation = Arc::new(allocation);
         let (address, storage) = (allocation.address, allocation.storage.as_ptr());
@@ -141,6 +143,17 @@ impl AddressSpace {
         table.range(..=address).next_back().is_some_and(|(_, allocation)| allocation.holds(address, bytes))
     }
 
+    /// Returns a number that differs if the bytes at an address may have been changed in between; see
+    /// [`Held::changes`]. There is none if the host can change them unseen.
+    pub(super) fn changes(&self, address: u64) -> Option<u64> {
+        let of_host = {
+            let table = self.table.read();
+            let (_, allocation) = table.range(..=address).next_back()?;
+            allocation.of_host
+        };
+        if of_host { None } else { self.memory.hold(address, 1).ok()?.changes() }
+    }
+
     /// Returns the device address of a byte of the host's side of unified memory.
     pub(super) fn address_of(&self, pointer: *const u8) -> Option<u64> {
         let table = self.table.read();
@@ -163,8 +176,8 @@ mod tests {
     #[test]
     fn addresses_resolve_within_one_allocation_only() {
         let space = AddressSpace::default();
-        let a = space.allocate(100).unwrap();
-        let b = space.allocate(100).unwrap();
+        let a = space.allocate(100, false).unwrap();
+        let b = space.allocate(100, false).unwrap();
         assert!(a.address.is_multiple_of(ALIGNMENT) && b.address >= a.address + 100 + GUARD_BYTES);
         for (address, bytes, is_there) in [
             (a.address, 100, true),
@@ -186,7 +199,7 @@ mod tests {
     fn impossible_sizes_are_out_of_memory() {
         let space = AddressSpace::default();
         for bytes in [0, u64::MAX, 1 << 62] {
-            assert_eq!(space.allocate(bytes).err().unwrap().status, Status::OutOfMemory, "{bytes}");
+            assert_eq!(space.allocate(bytes, false).err().unwrap().status, Status::OutOfMemory, "{bytes}");
         }
     }
 }

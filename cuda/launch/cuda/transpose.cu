@@ -80,10 +80,29 @@ __device__ __forceinline__ void transpose_packs(T *y, const T *x, count_t batch,
     });
 }
 
+// A few rows or columns, such as the channels of pictures, would leave most of a tile unused. So each thread moves the few
+// elements of one place along the long side. On the side where the places are neighbours, a warp accesses whole lines.
+constexpr u32 NARROW = 8;
+template <class T>
+__device__ __forceinline__ void transpose_narrow(T *y, const T *x, count_t batch, count_t rows, count_t columns) {
+    bool few_rows = rows <= columns;
+    count_t few = few_rows ? rows : columns, many = few_rows ? columns : rows;
+    count_t from_many = few_rows ? 1 : columns, from_few = few_rows ? columns : 1;
+    count_t to_many = few_rows ? rows : 1, to_few = few_rows ? 1 : rows;
+    for (count_t i = global_thread(); i < batch * many; i += global_threads()) {
+        count_t image = quotient(i, many), place = i - image * many;
+        const T *in = x + image * rows * columns + place * from_many;
+        T *out = y + image * rows * columns + place * to_many;
+        for (count_t k = 0; k < few; ++k) out[k * to_few] = in[k * from_few];
+    }
+}
+
 template <class T>
 __device__ __forceinline__ void transpose(T *y, const T *x, count_t batch, count_t rows, count_t columns) {
     constexpr u32 LENGTH = Pack<T>::LENGTH;
-    if (LENGTH > 1 && rows % LENGTH == 0 && columns % LENGTH == 0 && aligned_to_16(y, x))
+    if (rows <= NARROW || columns <= NARROW)
+        transpose_narrow(y, x, batch, rows, columns);
+    else if (LENGTH > 1 && rows % LENGTH == 0 && columns % LENGTH == 0 && aligned_to_16(y, x))
         transpose_packs(y, x, batch, rows, columns);
     else
         transpose_elements(y, x, batch, rows, columns);

@@ -5,7 +5,11 @@ use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
 use crate::broadcast::MAX_RANK;
-use crate::{DeviceKernels, by_width, by_width_up_to, in_out, input, output, product};
+use crate::{DeviceKernels, THREADS, by_width, by_width_up_to, in_out, input, output, product};
+
+/// The number of rows or columns up to which a transposition has a thread for each place along the
+/// other side, and no tiles.
+const NARROW: u64 = 8;
 
 /// A permutation of a tensor's axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,9 +142,13 @@ impl DeviceKernels {
         let n = permutation.elements;
         let (y, x) = (output(y, n, dtype, "the result")?, input(x, n, dtype, "the operand")?);
         if let Some([batch, rows, columns]) = permutation.transposition {
-            let tiles = product(&[batch, rows.div_ceil(32), columns.div_ceil(32)])?;
+            let blocks = if rows.min(columns) <= NARROW {
+                product(&[batch, rows.max(columns)])?.div_ceil(THREADS.into())
+            } else {
+                product(&[batch, rows.div_ceil(32), columns.div_ceil(32)])?
+            };
             let arguments = [y, x, batch.into(), rows.into(), columns.into()];
-            return self.launch_blocks(stream, by_width("transpose", dtype)?, tiles, 1, &arguments);
+            return self.launch_blocks(stream, by_width("transpose", dtype)?, blocks, 1, &arguments);
         }
         let mut arguments = vec![y, x, n.into()];
         arguments.extend(numbers(&[&permutation.extents, &permutation.strides]));

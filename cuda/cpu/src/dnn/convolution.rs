@@ -84,6 +84,7 @@ impl Job {
         let mut shape = Conv2dShape::new((batch, Extent2::new(height, width), channels), filter, padding);
         shape.strides = extent2(&self.convolution.strides, 1);
         shape.dilations = extent2(&self.convolution.dilations, 1);
+        shape.groups = self.convolution.groups.max(1) as usize;
         Ok(shape)
     }
 
@@ -111,16 +112,26 @@ impl Job {
         Ok(filter)
     }
 
-    /// Returns the filter in the layout of `plan`.
+    /// Returns the filter in the layout of `plan`, which was made for filters that are kept.
     fn packed<W: Work>(&self, run: &Run<'_>, plan: &Conv2d<W>) -> Result<Arc<PackedFilter<W>>> {
         let key = Key {
             address: self.w.address,
             layout: self.w.layout.clone(),
             flipped: !self.convolution.cross_correlation,
+            groups: self.convolution.groups,
         };
         let bytes = self.w.bytes(run)?;
-        run.shared.space.filters.get(key, bytes.get(), &run.shared.pool, || {
-            plan.pack_filter(&self.filter::<W>(run)?).map_err(shape_error)
+        let changes = run.shared.space.changes(self.w.address);
+        run.shared.space.filters.get(key, (bytes.get(), changes), &run.shared.pool, || {
+            let filter = self.filter::<W>(run)?;
+            let packed = match self.convolution.groups {
+                0 | 1 => {
+                    let Extent2 { height, width } = self.filter_extent();
+                    PackedFilter::new([height, width, self.w.dim(1), self.w.dim(0)], &filter)
+                }
+                _ => plan.pack_filter(&filter),
+            };
+            packed.map_err(shape_error)
         })
     }
 }
@@ -144,14 +155,6 @@ impl Epilogue {
     pub(super) fn reads(&self) -> impl Iterator<Item = Access> {
         let residual = self.residual.as_ref().map(|(tensor, _)| tensor);
         self.bias.iter().chain(residual).map(Owned::read)
-    }
-
-    fn group(&self, index: usize, groups: usize) -> Self {
-        Self {
-            bias: self.bias.as_ref().map(|bias| bias.part(1, index, groups)),
-            residual: self.residual.as_ref().map(|(tensor, factor)| (tensor.part(1, index, groups), *factor)),
-            activation: self.activation,
-        }
     }
 
     /// Returns the operations that the convolution can apply when it stores its results, if these
@@ -191,19 +194,11 @@ impl Epilogue {
 }
 
 pub(super) fn forward<W: Work>(run: &Run<'_>, job: &Job, epilogue: &Epilogue) -> Result<()> {
-    let groups = job.convolution.groups.max(1) as usize;
-    for (index, job) in job.groups().enumerate() {
-        forward_group::<W>(run, &job, &epilogue.group(index, groups))?;
-    }
-    Ok(())
-}
-
-fn forward_group<W: Work>(run: &Run<'_>, job: &Job, epilogue: &Epilogue) -> Result<()> {
     let (pool, Scaling { alpha, beta }) = (&run.shared.pool, job.scaling);
     let (fused, y) = (epilogue.fused(alpha), job.y.write());
     let written = [(y.address, y.bytes)];
-    let plan =
-        Conv2d::<W>::new(&job.shape()?, fused.unwrap_or(Fused::None), pool.threads()).map_err(shape_error)?;
+    let plan = Conv2d::<W>::for_kept_filters(&job.shape()?, fused.unwrap_or(Fused::None), pool.threads())
+        .map_err(shape_error)?;
     let (x, filter) = (job.x.images::<W>(run, &written)?, job.packed(run, &plan)?);
     let bias = epilogue.bias.as_ref().filter(|_| fused.is_some());
     let bias = bias.map(|bias| bias.load::<W>(run)).transpose()?;

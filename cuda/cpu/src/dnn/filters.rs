@@ -1,13 +1,14 @@
 //! A cache of filters that are laid out for convolution.
 //!
-//! A launch may write any byte of device memory without declaring it. So each entry has a copy of
-//! the bytes that it was made from, and is used only while they are unchanged. Comparing them takes
-//! a fraction of the time of laying out the filter.
+//! A launch may write any byte of device memory without declaring it, and memory counts its changes
+//! for each allocation as a whole. So each entry has a copy of the bytes that it was made from. It is
+//! used as it is while nothing has changed the allocation, and while its own bytes have not changed.
+//! Comparing them takes a fraction of the time of laying out the filter.
 
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tfrt_device::error::Result;
@@ -19,6 +20,8 @@ use crate::pool::Pool;
 const MAX_KEPT_BYTES: usize = 512 << 20;
 /// The greatest number of filters.
 const MAX_KEPT: usize = 512;
+/// No number of changes.
+const UNKNOWN: u64 = u64::MAX;
 /// The number of bytes that a thread compares at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 
@@ -29,12 +32,32 @@ pub(super) struct Key {
     pub(super) layout: TensorLayout,
     /// Whether the filter is flipped.
     pub(super) flipped: bool,
+    pub(super) groups: u64,
 }
 
 struct Kept {
     key: Key,
     source: Vec<u8>,
+    /// The number of the allocation's changes when the bytes were last known to be `source`, or
+    /// [`UNKNOWN`].
+    changes: AtomicU64,
     filter: Arc<dyn Any + Send + Sync>,
+}
+
+impl Kept {
+    /// Returns whether the bytes are those that the filter was made from.
+    fn is_valid(&self, source: &[u8], changes: Option<u64>, pool: &Pool) -> bool {
+        let changes = changes.unwrap_or(UNKNOWN);
+        // Relaxed: the number belongs to `source`, which never changes.
+        if changes != UNKNOWN && self.changes.load(Ordering::Relaxed) == changes {
+            return true;
+        }
+        let is_equal = are_equal(&self.source, source, pool);
+        if is_equal {
+            self.changes.store(changes, Ordering::Relaxed);
+        }
+        is_equal
+    }
 }
 
 /// The filters of one address space, with the most recently used one at the end.
@@ -43,23 +66,25 @@ pub(crate) struct Filters(Mutex<Vec<Arc<Kept>>>);
 
 impl Filters {
     /// Returns the filter that `make` makes from the bytes `source` at `key`, or a cached one made
-    /// from the same bytes.
+    /// from the same bytes. `changes` is the number of changes of their allocation, if it is known.
+    /// Nothing writes the bytes meanwhile.
     pub(super) fn get<F: Any + Send + Sync>(
         &self,
         key: Key,
-        source: &[u8],
+        (source, changes): (&[u8], Option<u64>),
         pool: &Pool,
         make: impl FnOnce() -> Result<F>,
     ) -> Result<Arc<F>> {
         if let Some(kept) = self.find(&key)
-            && are_equal(&kept.source, source, pool)
+            && kept.is_valid(source, changes, pool)
             && let Ok(filter) = kept.filter.clone().downcast()
         {
             return Ok(filter);
         }
         let filter = Arc::new(make()?);
         if source.len() <= MAX_KEPT_BYTES {
-            self.keep(Kept { key, source: source.to_vec(), filter: filter.clone() });
+            let changes = AtomicU64::new(changes.unwrap_or(UNKNOWN));
+            self.keep(Kept { key, source: source.to_vec(), changes, filter: filter.clone() });
         }
         Ok(filter)
     }
@@ -122,21 +147,22 @@ mod tests {
 
     fn key(address: u64) -> Key {
         let layout = TensorLayout { dtype: DType::UI8, dims: vec![4], strides: vec![1] };
-        Key { address, layout, flipped: false }
+        Key { address, layout, flipped: false, groups: 1 }
     }
 
     #[test]
     fn filters_serve_as_long_as_their_bytes_are_the_same() {
         let (filters, pool) = (Filters::default(), Pool::new(2).unwrap());
-        let sum = |address: u64, source: &[u8]| {
+        let sum_at = |address: u64, source: &[u8], changes| {
             let mut is_new = false;
             let make = || {
                 is_new = true;
                 Ok(source.iter().map(|&byte| u64::from(byte)).sum::<u64>())
             };
-            let sum = *filters.get(key(address), source, &pool, make).unwrap();
+            let sum = *filters.get(key(address), (source, changes), &pool, make).unwrap();
             (sum, is_new)
         };
+        let sum = |address, source: &[u8]| sum_at(address, source, None);
         let mut bytes = vec![1; 3 * BLOCK_BYTES + 5];
         let count = bytes.len() as u64;
         assert_eq!([sum(256, &bytes), sum(256, &bytes)], [(count, true), (count, false)]);
@@ -146,6 +172,11 @@ mod tests {
         assert_eq!([sum(512, &[7]), sum(256, &[7]), sum(512, &[7])], [(7, true), (7, true), (7, false)]);
         filters.forget(500..600);
         assert_eq!([sum(512, &[7]), sum(256, &[7])], [(7, true), (7, false)]);
+        // Without a change of the allocation, the bytes are not looked at.
+        let steps = [(8, 0), (9, 0), (8, 1), (9, 1), (9, 2)];
+        let sums = steps.map(|(byte, changes)| sum_at(768, &[byte], Some(changes)));
+        assert_eq!(sums, [(8, true), (8, false), (8, false), (8, false), (9, true)]);
+        filters.forget(768..769);
         // The least recently used filter is evicted.
         (0..MAX_KEPT as u64 - 1).for_each(|at| assert!(sum(1024 + at, &[7]).1));
         assert_eq!([sum(256, &[7]), sum(512, &[7])], [(7, false), (7, true)]);

@@ -47,7 +47,7 @@ fn reductions() {
         let outputs = shape.outputs().unwrap() as usize;
         let (x, halves) = (random.f32s(n, -1.0, 1.0), random.halves(n, -1.0, 1.0));
         let (dx, dh) = (d.upload(&x), d.upload(&halves));
-        let scratch = d.allocate(d.kernels.reduction_scratch(&shape).unwrap() as usize);
+        let scratch = d.allocate(shape.scratch_bytes().unwrap() as usize);
         for &reduction in Reduction::ALL {
             let dy = d.room::<f32>(outputs);
             d.kernels.reduce(&d.stream, reduction, DType::F32, &dy, &dx, Some(&scratch), shape).unwrap();

@@ -107,6 +107,10 @@ impl Machine<'_> {
         };
         if kind == AccessKind::Read || !allocation.read_only {
             let Allocation { base, bytes, pointer, .. } = *allocation;
+            // An instruction is here before its first access of a launch to each allocation.
+            if kind != AccessKind::Read {
+                allocation.note_change();
+            }
             self.sites[site as usize] = Site { base, bytes, pointer };
             return Ok(pointer_in(pointer, address - base));
         }

@@ -106,6 +106,8 @@ pub(crate) struct Allocation {
     pub(crate) label: Arc<str>,
     storage: Storage,
     written: Written,
+    /// How often bytes may have been changed; see [`Held::changes`].
+    changes: AtomicU64,
 }
 
 // SAFETY: `pointer` refers to bytes that `Allocation::new` allocated, or that the caller of
@@ -130,6 +132,7 @@ impl Allocation {
             label: label.into(),
             storage: Storage::Empty,
             written: Written::everything(),
+            changes: AtomicU64::new(0),
         };
         if bytes > 0 {
             let layout =
@@ -150,6 +153,12 @@ impl Allocation {
     /// Returns the address after the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.bytes
+    }
+
+    /// Notes that bytes are about to be changed, or were just now.
+    pub(crate) fn note_change(&self) {
+        // Relaxed: who compares the numbers is ordered after the change by other means.
+        self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Describes where `address` lies relative to this allocation.
@@ -352,6 +361,7 @@ impl Memory {
             label: label.into(),
             storage: Storage::Shared(owner),
             written: Written::everything(),
+            changes: AtomicU64::new(0),
         });
         self.update(|table| {
             let overlaps =
@@ -520,8 +530,24 @@ impl Held {
         self.pointer
     }
 
+    /// Returns a number that differs if bytes of the allocation may have been changed in between:
+    /// by a launch, by a method of the memory, or by who called [`Held::note_change`]. It counts
+    /// for the whole allocation, and only for changes that happened before both calls. `None` for
+    /// an empty range outside all allocations.
+    pub fn changes(&self) -> Option<u64> {
+        Some(self.allocation.as_ref()?.changes.load(Ordering::Relaxed))
+    }
+
+    /// Notes that the caller changes bytes through [`Held::pointer`].
+    pub fn note_change(&self) {
+        if let Some(allocation) = &self.allocation {
+            allocation.note_change();
+        }
+    }
+
     fn note_written(&self, address: u64, bytes: u64) {
         if let Some(allocation) = &self.allocation {
+            allocation.note_change();
             allocation.written.host_wrote(address - allocation.base, bytes);
         }
     }

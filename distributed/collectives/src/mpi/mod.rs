@@ -145,14 +145,18 @@ impl Engine for MpiEngine {
             self.watch.finish(number, Err(Diagnostic::internal("the thread of MPI has ended")));
         }
     }
+
+    /// Ends MPI, unless the job has failed or the other ranks do not come to the end.
+    fn end(&self) {
+        drop(self.commands.lock().take());
+        // The channel ends with the thread, or is given up.
+        let _ = self.over.lock().recv_timeout(END);
+    }
 }
 
 impl Drop for MpiEngine {
-    /// Ends MPI, unless the job has failed or the other ranks do not come to the end.
     fn drop(&mut self) {
-        drop(self.commands.get_mut().take());
-        // The channel ends with the thread, or is given up.
-        let _ = self.over.get_mut().recv_timeout(END);
+        self.end();
         self.watch.stop();
         if let Some(watcher) = self.watcher.take().filter(|w| w.thread().id() != thread::current().id()) {
             let _ = watcher.join();

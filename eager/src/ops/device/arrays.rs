@@ -281,12 +281,11 @@ pub(super) fn reduce_neighbours(
     axes: std::ops::Range<usize>,
 ) -> DeviceOpResult<()> {
     let shape = ReductionShape::new(&extents(x), axes)?;
-    let kernels = call.queue.kernels();
-    let scratch = match kernels.reduction_scratch(&shape)? {
+    let scratch = match shape.scratch_bytes()? {
         0 => None,
         bytes => Some(call.scratch(bytes)?),
     };
-    let stream = call.queue.stream();
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     Ok(kernels.reduce(stream, reduction, x.dtype(), y.buffer(), x.buffer(), scratch.as_ref(), shape)?)
 }
 

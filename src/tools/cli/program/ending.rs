@@ -85,10 +85,15 @@ impl Ending {
         waited.recv_timeout(PATIENCE).map_err(to_diagnostic)
     }
 
-    /// Drops the runtime, which waits for the devices if there is no other handle to it.
+    /// Leaves the job's other ranks and drops the runtime, which waits for the devices if there is no
+    /// other handle to it.
     pub(super) fn end(&mut self) -> Result<(), Diagnostic> {
         let Some(runtime) = self.runtime.take() else { return Ok(()) };
-        self.in_time(move || drop(runtime), || ())
+        let end = move || {
+            runtime.leave_world();
+            drop(runtime);
+        };
+        self.in_time(end, || ())
     }
 }
 
