@@ -28,6 +28,7 @@ mod scan;
 mod scatter;
 mod sequences;
 mod sources;
+mod steps;
 mod training;
 mod window;
 
@@ -59,6 +60,7 @@ pub use scatter::{Combination, Segments};
 pub use sequences::{Linspace, Sequence};
 pub use sources::{SOURCES, Source, source_of};
 use sources::{kernel_count, kernel_of, parts};
+pub use steps::Steps;
 pub use training::{Adam, Gradient, Momentum};
 pub use window::{FilterChannels, PoolingWindow, WindowPosition};
 

@@ -48,6 +48,7 @@ sources!(
     "scan",
     "scatter",
     "softmax",
+    "steps",
     "training",
     "transpose",
     "unary",

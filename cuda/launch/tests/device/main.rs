@@ -17,6 +17,7 @@ mod reduce;
 mod rows;
 mod scan;
 mod scatter;
+mod steps;
 mod training;
 mod window;
 

@@ -8,7 +8,7 @@ use tfrt_tensor::TensorShape;
 use super::{
     Queued, count,
     expression::cast,
-    fused_elementwise::run_program,
+    fused_elementwise::finish,
     network::{Epilogue, convolve, from_nhwc, normalized, to_nhwc},
 };
 use crate::{
@@ -83,7 +83,7 @@ fn prepared_conv2d(call: &DeviceCall<'_>) -> Queued {
         activate(call, activation, &y)?;
     }
     let y = match prepared_convolution::steps(call.attrs)? {
-        Some(program) => run_program(call, &program, &[&y])?,
+        Some(program) => finish(call, &program, y)?,
         None => y,
     };
     Ok(from_nhwc(call, y)?.into())

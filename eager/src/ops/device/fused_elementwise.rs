@@ -1,10 +1,12 @@
-//! Fused elementwise ops on devices: one kernel for each step.
+//! Fused elementwise ops on devices: one launch for all steps, or where that cannot be, one for each.
 
-use tfrt_launch::{Binary, Unary};
+use tfrt_host::DType;
+use tfrt_launch::{Binary, Steps, Unary};
 use tfrt_math::{Function, Program, Term};
+use tfrt_tensor::{DenseHostTensor, TensorShape};
 
 use super::{
-    Queued,
+    Queued, count,
     expression::{map, scalar, zip},
 };
 use crate::{
@@ -59,13 +61,78 @@ fn kernel(function: Function) -> Kernel {
     Kernel::Unary(unary)
 }
 
+/// A program as one launch.
+enum OneLaunch {
+    /// `x · sigmoid(x)`.
+    Silu,
+    Steps(Steps),
+}
+
+/// Returns how one launch computes a program, if it can. A single function of tensors alone has a
+/// faster kernel of its own.
+fn one_launch(program: &Program, arguments: &[&DeviceTensor], result: &TensorShape) -> Option<OneLaunch> {
+    const X: Term = Term::Argument(0);
+    if let ([first, second], 1) = (program.steps(), arguments.len())
+        && (first.function, second.function) == (Function::Sigmoid, Function::Mul)
+        && first.terms[..] == [X]
+        && (second.terms[..] == [X, Term::Step(0)] || second.terms[..] == [Term::Step(0), X])
+    {
+        return Some(OneLaunch::Silu);
+    }
+    if let [only] = program.steps()
+        && !only.terms.iter().any(|term| matches!(term, Term::Number(_)))
+    {
+        return None;
+    }
+    let dims: Vec<_> = arguments.iter().map(|argument| argument.shape().dims()).collect();
+    Steps::new(program, &dims, result.dims()).map(OneLaunch::Steps)
+}
+
+/// Queues the launch of a program of `f32`.
+fn launch(
+    call: &DeviceCall<'_>,
+    what: &OneLaunch,
+    y: &DeviceTensor,
+    arguments: &[&DeviceTensor],
+) -> DeviceOpResult<()> {
+    let steps = match (what, arguments) {
+        (OneLaunch::Silu, [x, ..]) => {
+            let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+            return Ok(kernels.unary(stream, Unary::Silu, x.dtype(), y.buffer(), x.buffer(), count(x))?);
+        }
+        (OneLaunch::Silu, []) => return Err(invalid("the steps take an argument").into()),
+        (OneLaunch::Steps(steps), _) => steps,
+    };
+    let code = DenseHostTensor::from_vec(TensorShape::new(&[steps.code().len()])?, steps.code().to_vec())?;
+    let code = call.upload(&code.into())?;
+    let buffers: Vec<_> = arguments.iter().map(|argument| argument.buffer()).collect();
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    Ok(kernels.steps(stream, steps, y.buffer(), code.buffer(), &buffers)?)
+}
+
+/// Queues the steps of a program on a tensor of `f32`, which nobody else uses, and gives the result.
+pub(super) fn finish(
+    call: &DeviceCall<'_>,
+    program: &Program,
+    x: DeviceTensor,
+) -> DeviceOpResult<DeviceTensor> {
+    match one_launch(program, &[&x], x.shape()).filter(|_| x.dtype() == DType::F32) {
+        Some(what) => {
+            launch(call, &what, &x, &[&x])?;
+            Ok(x)
+        }
+        None => step_by_step(call, program, &[&x]),
+    }
+}
+
 /// Queues the steps of a program on these arguments, and gives the last one's result.
-pub(super) fn run_program(
+fn step_by_step(
     call: &DeviceCall<'_>,
     program: &Program,
     arguments: &[&DeviceTensor],
 ) -> DeviceOpResult<DeviceTensor> {
     let missing = || invalid("a step takes what is not there");
+    let dtype = arguments.first().map_or(DType::F32, |argument| argument.dtype());
     let mut results: Vec<DeviceTensor> = Vec::with_capacity(program.steps().len());
     for step in program.steps() {
         let mut terms = Vec::with_capacity(2);
@@ -73,7 +140,7 @@ pub(super) fn run_program(
             terms.push(match *term {
                 Term::Argument(index) => DeviceTensor::clone(arguments.get(index).ok_or_else(missing)?),
                 Term::Step(earlier) => results.get(earlier).ok_or_else(missing)?.clone(),
-                Term::Number(number) => scalar(call, tfrt_host::DType::F32, number.into())?,
+                Term::Number(number) => scalar(call, dtype, number.into())?,
             });
         }
         let result = match (kernel(step.function), &terms[..]) {
@@ -96,7 +163,15 @@ fn fused(call: &DeviceCall<'_>) -> Queued {
     let program = program_of(call.attrs, call.arguments.len())?;
     let arguments = (0..call.arguments.len()).map(|index| call.tensor(index));
     let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-    Ok(run_program(call, &program, &arguments)?.into())
+    let result = call.result(0)?;
+    let Some(what) = one_launch(&program, &arguments, &result.shape) else {
+        return Ok(step_by_step(call, &program, &arguments)?.into());
+    };
+    let is_whole = |&index: &usize| arguments[index].metadata() == result;
+    let whole: Vec<_> = (0..arguments.len()).filter(is_whole).collect();
+    let y = call.reuse(&whole, 0)?;
+    launch(call, &what, &y, &arguments)?;
+    Ok(y.into())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
