@@ -37,8 +37,8 @@ pub(crate) struct Call {
 enum Outcome {
     /// The results of an island, the first of them a chain.
     Island(Vec<AsyncValue>),
-    /// The value that decides a Switch has arrived.
-    Decided,
+    /// The value that decides a Switch has arrived, in host memory or as a handle.
+    Decided(AsyncValue),
     Received(Token),
 }
 
@@ -128,7 +128,7 @@ impl Run {
             for (ready, outcome) in outcomes {
                 let ended = match outcome {
                     Outcome::Island(results) => self.end_island(&mut state, ready, results),
-                    Outcome::Decided => self.run(&mut state, ready),
+                    Outcome::Decided(value) => self.switch(&mut state, ready, Some(value)),
                     Outcome::Received(token) => {
                         state.finish(ready, std::slice::from_ref(&token), token.is_some());
                         Ok(())
@@ -166,7 +166,7 @@ impl Run {
         }
         match kind {
             NodeKind::Island(function) => return self.call(state, ready, function),
-            NodeKind::Switch | NodeKind::SwitchN(_) => return self.switch(state, ready, kind),
+            NodeKind::Switch | NodeKind::SwitchN(_) => return self.switch(state, ready, None),
             NodeKind::Merge => {
                 let merged = state.merged(ready);
                 let needs_index = !state.layout.locals[ready.node as usize].consumers[1].is_empty();
@@ -229,10 +229,17 @@ impl Run {
         Ok(())
     }
 
-    fn switch(self: &Arc<Self>, state: &mut State, ready: Ready, kind: NodeKind) -> Result<(), AsyncValue> {
-        let (Some(data), Some(decides)) = (state.input(ready, 0), state.input(ready, 1)) else {
-            return Ok(());
-        };
+    /// Passes the data of a Switch on. If `decides` is not given, the second input decides. A value on
+    /// a device is copied to the host first, and comes back with its copy as `decides`.
+    fn switch(
+        self: &Arc<Self>,
+        state: &mut State,
+        ready: Ready,
+        decides: Option<AsyncValue>,
+    ) -> Result<(), AsyncValue> {
+        let kind = state.layout.plan.nodes[ready.node as usize].kind;
+        let decides = decides.or_else(|| state.input(ready, 1));
+        let (Some(data), Some(decides)) = (state.input(ready, 0), decides) else { return Ok(()) };
         let chosen = match kind {
             NodeKind::SwitchN(count) => match number(&decides, &self.cx) {
                 Verdict::Known(number) => {
@@ -253,7 +260,7 @@ impl Run {
             Verdict::Pending(value) => {
                 self.inbox.lock().pending += 1;
                 let run = self.clone();
-                value.and_then(move || run.complete(ready, Outcome::Decided));
+                value.clone().and_then(move || run.complete(ready, Outcome::Decided(value)));
             }
             Verdict::Known(chosen) => {
                 let mut outputs: Vec<Token> = vec![None; chosen];

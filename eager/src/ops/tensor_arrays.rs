@@ -1,5 +1,6 @@
-//! Arrays of tensors that have gradients. `TensorListReserve` and related ops do without state; a
-//! gradient, however, is collected under the array's name by every op that reads the array.
+//! Arrays of tensors that have gradients, or elements of different shapes. `TensorListReserve` and
+//! related ops do without state; a gradient, however, is collected under the array's name by every op
+//! that reads the array.
 //!
 //! An array's flow is a number that orders the ops on the array and has no other meaning.
 

@@ -222,3 +222,31 @@ def first_array_gradients(folder):
         return {"y": y} | loop_gradients([y * y, parts.read(1), parts.concat()], [x])
 
     first_case(folder, build, {"x": numbers(4, 3)})
+
+
+@case
+def first_gradients_in_cond(folder):
+    """Gradients of a loop in a conditional: the condition decides in the loop's gradient, too."""
+
+    def build(x):
+        def loop():
+            return v1.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.sin(y)), [0, x])[1]
+
+        y = v1.cond(tf.reduce_sum(x) > -100.0, loop, lambda: x * 2.0)
+        return {"y": y} | loop_gradients(y, [x])
+
+    first_case(folder, build, {"x": numbers(2, 3)}, direct="always")
+
+
+@case
+def first_uneven_array(folder):
+    """Elements of different lengths, which are split off, changed and joined."""
+
+    def build(x):
+        array = tf.TensorArray(tf.float32, 3, infer_shape=False, clear_after_read=False).split(x, [1, 3, 2])
+        output = tf.TensorArray(tf.float32, 3, infer_shape=False)
+        _, output = v1.while_loop(
+            lambda i, o: i < 3, lambda i, o: (i + 1, o.write(i, tf.cumsum(array.read(i), 0))), [0, output])
+        return {"y": output.concat(), "first": array.read(0)}
+
+    first_case(folder, build, {"x": numbers(6, 3)})

@@ -145,8 +145,8 @@ struct Importer<'g> {
     block: BlockId,
     location: Location,
     state: State,
-    /// Whether the model takes gradients of arrays of tensors.
-    has_array_gradients: bool,
+    /// Whether arrays of tensors are state, and not lists.
+    has_array_states: bool,
     /// Conditions that must hold for the results of the current function to be right, with what to
     /// say otherwise.
     checks: Vec<(ValueId, String)>,
@@ -180,7 +180,7 @@ impl<'g> Importer<'g> {
             graph,
             block,
             state: State::default(),
-            has_array_gradients: false,
+            has_array_states: false,
             checks: Vec::new(),
             assets: HashMap::new(),
             folder: PathBuf::new(),

@@ -237,8 +237,8 @@ impl Importer<'_> {
         }
         let order = self.ordered(frame, outputs.iter().filter_map(node_of))?;
         frame.ends = outputs.iter().map(|end| end.source).collect();
-        self.has_array_gradients = order.iter().any(|&node| ops::is_array_gradient(frame.node(node)))
-            || self.functions.values().any(|function| function.node_def.iter().any(ops::is_array_gradient));
+        self.has_array_states = order.iter().any(|&node| ops::needs_array_state(frame.node(node)))
+            || self.functions.values().any(|function| function.node_def.iter().any(ops::needs_array_state));
         self.run(frame, &order)?;
         self.location = Location::file(self.file.as_str(), 0, 0);
         let mut results = Vec::new();

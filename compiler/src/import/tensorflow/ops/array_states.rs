@@ -1,5 +1,5 @@
-//! Arrays of tensors in models that take gradients of them. The gradients that reads of an array
-//! give are collected under its name, so these arrays are state of the program.
+//! Arrays of tensors that cannot be lists, as state of the request: the gradients that reads of an
+//! array give are collected under its name, and the elements of an array may have different shapes.
 
 use std::sync::Arc;
 
@@ -10,13 +10,21 @@ use crate::{
     TensorType,
     import::tensorflow::{
         node::{Imported, Node, Value, dims_attribute, type_attribute},
-        proto::NodeDef,
+        proto::{Attr, NodeDef},
     },
 };
 
-/// Whether a node takes the gradient of an array.
-pub(in crate::import::tensorflow) fn is_gradient(node: &NodeDef) -> bool {
-    node.op == "TensorArrayGradV3"
+/// Whether a node takes the gradient of an array, or makes elements of different shapes.
+pub(in crate::import::tensorflow) fn needs_state(node: &NodeDef) -> bool {
+    let is_alike = |node: &NodeDef| {
+        let attr = node.attr.get("identical_element_shapes").and_then(|attr| attr.value.as_ref());
+        !matches!(attr, Some(Attr::B(false)))
+    };
+    match node.op.as_str() {
+        "TensorArrayGradV3" | "TensorArraySplitV3" => true,
+        "TensorArrayV3" => !is_alike(node),
+        _ => false,
+    }
 }
 
 /// A handle of the array or stack that an input is.

@@ -43,7 +43,7 @@ use super::{
 };
 use crate::Evaluator;
 
-pub(super) use array_states::is_gradient as is_array_gradient;
+pub(super) use array_states::needs_state as needs_array_state;
 pub(super) use tables::columns_of;
 
 /// Imports a node: appends its operations and gives its outputs, in order.

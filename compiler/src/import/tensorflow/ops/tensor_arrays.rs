@@ -1,6 +1,6 @@
 //! Arrays of tensors, which loops of TensorFlow's first version fill and read. An array's flow
-//! stands for its elements as a list; its handle is a name. In a model that takes gradients of
-//! arrays they are state instead (`array_states.rs`).
+//! stands for its elements as a list; its handle is a name. In some models they are state
+//! instead (`array_states.rs`).
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn array(node: &mut Node<'_, '_>) -> Imported {
         Some(Attr::Shape(shape)) => tensor::dims(Some(shape)),
         _ => None,
     };
-    if node.importer.has_array_gradients {
+    if node.importer.has_array_states {
         return array_states::array(node, TensorType { dtype, dims });
     }
     let shape = add_shape(node, dims.as_deref())?;
@@ -96,7 +96,7 @@ fn write(node: &mut Node<'_, '_>) -> Imported {
     let (index, value, flow) = (node.input(1)?, node.input(2)?, node.input(3)?);
     let ty = node.ty(value)?;
     note(node, ty)?;
-    if node.importer.has_array_gradients {
+    if node.importer.has_array_states {
         return array_states::apply(node, "tfrt.ArrayWrite");
     }
     // An array that grows does so when an element beyond its end is written.
@@ -105,7 +105,7 @@ fn write(node: &mut Node<'_, '_>) -> Imported {
 }
 
 fn read(node: &mut Node<'_, '_>) -> Imported {
-    if node.importer.has_array_gradients {
+    if node.importer.has_array_states {
         return array_states::read(node, "tfrt.ArrayRead", 1);
     }
     let (index, flow) = (node.input(1)?, node.input(2)?);
@@ -114,7 +114,7 @@ fn read(node: &mut Node<'_, '_>) -> Imported {
 }
 
 fn gather(node: &mut Node<'_, '_>) -> Imported {
-    if node.importer.has_array_gradients {
+    if node.importer.has_array_states {
         return array_states::read(node, "tfrt.ArrayGather", 1);
     }
     let (indices, flow) = (node.input(1)?, node.input(2)?);
@@ -129,7 +129,7 @@ pub(super) fn filled(node: &mut Node<'_, '_>, flow: ValueId) -> Imported<ValueId
 }
 
 fn size(node: &mut Node<'_, '_>) -> Imported {
-    if node.importer.has_array_gradients {
+    if node.importer.has_array_states {
         return array_states::apply(node, "tfrt.ArraySize");
     }
     let flow = node.input(1)?;
@@ -142,7 +142,7 @@ fn scatter(node: &mut Node<'_, '_>) -> Imported {
     let ty = node.ty(value)?;
     let dims = ty.dims.as_ref().and_then(|dims| Some(dims.get(1..)?.to_vec()));
     note(node, TensorType { dtype: ty.dtype, dims })?;
-    if node.importer.has_array_gradients {
+    if node.importer.has_array_states {
         return array_states::apply(node, "tfrt.ArrayScatter");
     }
     if !counts_up(node, indices) {

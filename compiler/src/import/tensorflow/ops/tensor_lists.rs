@@ -61,7 +61,7 @@ fn split(node: &mut Node<'_, '_>) -> Imported {
 }
 
 /// A list of the parts of a tensor, which must be equally long.
-pub(super) fn split_evenly(node: &mut Node<'_, '_>, value: ValueId, lengths: ValueId) -> Imported {
+fn split_evenly(node: &mut Node<'_, '_>, value: ValueId, lengths: ValueId) -> Imported {
     let mut builder = node.builder();
     let (zero, axes) = (builder.add_integer(0)?, builder.add_integers(&[0])?);
     let first = node.op("tf.GatherV2", &[lengths, zero, zero], &[])?;

@@ -18,20 +18,14 @@ pub(super) const OPS: Family = &[
     }),
     ("SparseMatMul", sparse_product),
     ("TensorArrayConcatV3", |node| {
-        if node.importer.has_array_gradients {
+        if node.importer.has_array_states {
             return array_states::read(node, "tfrt.ArrayConcat", 2);
         }
         let flow = node.input(1)?;
         let list = tensor_arrays::filled(node, flow)?;
         tensor_lists::joined_elements(node, list)
     }),
-    ("TensorArraySplitV3", |node| {
-        if node.importer.has_array_gradients {
-            return array_states::apply(node, "tfrt.ArraySplit");
-        }
-        let (value, lengths) = (node.input(1)?, node.input(2)?);
-        tensor_lists::split_evenly(node, value, lengths)
-    }),
+    ("TensorArraySplitV3", |node| array_states::apply(node, "tfrt.ArraySplit")),
     ("TensorListScatter", |node| {
         let [value, indices] = [node.input(0)?, node.input(1)?];
         let least = node.builder().add_integer(-1)?;
