@@ -32,10 +32,17 @@ fn argument(index: usize, value: &AsyncValue) -> Result<Argument<'_>, Diagnostic
     )))
 }
 
-/// The bytes of a host tensor that a function takes by value.
-fn struct_bytes(value: &AsyncValue) -> Result<Option<ReadGuard<&HostBuffer>>, Diagnostic> {
+/// The bytes of the host tensors among the arguments, which functions take by value, each with the
+/// argument's number.
+fn structs<'v>(values: &'v Rest<AsyncValue>) -> Result<Vec<(usize, ReadGuard<&'v HostBuffer>)>, Diagnostic> {
     static STRUCT: Accessor = Accessor::new("tfrt_cuda.function.launch");
-    value.get::<HostTensor>().map(|tensor| tensor.dense()?.read_bytes(&STRUCT)).transpose()
+    let mut structs = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        if let Some(tensor) = value?.get::<HostTensor>() {
+            structs.push((index, tensor.dense()?.read_bytes(&STRUCT)?));
+        }
+    }
+    Ok(structs)
 }
 
 fn run(
@@ -44,14 +51,12 @@ fn run(
     config: LaunchConfig,
     values: &Rest<AsyncValue>,
 ) -> Result<Chain, Diagnostic> {
-    let mut structs = SmallVec::<[_; INLINE_ARGUMENTS]>::with_capacity(values.len());
-    for value in values.iter() {
-        structs.push(struct_bytes(value?)?);
-    }
+    let structs = structs(values)?;
+    let mut next = structs.iter().peekable();
     let mut arguments = SmallVec::<[Argument<'_>; INLINE_ARGUMENTS]>::with_capacity(values.len());
-    for (index, (value, bytes)) in values.iter().zip(&structs).enumerate() {
-        arguments.push(match bytes {
-            Some(bytes) => Argument::Struct(bytes),
+    for (index, value) in values.iter().enumerate() {
+        arguments.push(match next.next_if(|(of, _)| *of == index) {
+            Some((_, bytes)) => Argument::Struct(bytes),
             None => argument(index, value?)?,
         });
     }

@@ -186,6 +186,7 @@ fn execute(options: &Options, console: &mut Console) -> Result<Outcome, String> 
             true
         }
     };
+    #[cfg(feature = "full")]
     runtime.leave_world();
     drop(runtime);
     if options.trace {
