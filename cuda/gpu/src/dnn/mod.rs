@@ -5,6 +5,7 @@
 
 mod backend;
 mod convolution;
+mod descriptors;
 mod graph;
 mod key;
 mod plans;

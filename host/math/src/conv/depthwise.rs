@@ -124,10 +124,11 @@ unsafe fn lines<E: MicroElement>(
             let covered = (windows.len() - 1) * x.stride + x.window;
             let end = (x.input + x.before).saturating_sub(left).min(covered);
             let inside = (x.before.saturating_sub(left).min(end), end);
-            // SAFETY: `kernel` is that of these taps and this stride, for a processor that has it.
-            // `inside` names only pixels of the line, pixels and taps have all channels, of which
-            // there is a vector, and the lengths were checked above. The rows of the windows are
-            // among `pixels`, whose output the caller promises.
+            // SAFETY: by the contract, `kernel` is what `line_kernel` gives: that of these taps and this
+            // stride, for a processor that has it, and only where there are channels enough for a
+            // vector. `inside` names only pixels of the line, each pixel and each tap has all
+            // channels, and the lengths were checked above. The rows of the windows are among
+            // `pixels`, whose output the caller promises.
             unsafe {
                 let store = Store { offsets: offsets.as_ptr(), ..store.at(start, 0) };
                 let tile = LineTile { lines: &lines, skip, step: channels, inside, store };
