@@ -63,10 +63,25 @@ impl Pool {
         }));
     }
 
+    /// Lets idle threads search longer for work before they sleep, until the result is dropped.
+    pub(super) fn expect_work(&self) -> ExpectedWork<'_> {
+        self.queue.begin_loop();
+        ExpectedWork(self)
+    }
+
     /// Calls `body` for ranges that together cover `0..total`, on this and other threads, and
     /// returns when all are done.
     pub(crate) fn parallel_for(&self, total: usize, block_min: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
         parallel_for_scoped(&self.queue, total, block_min, body);
+    }
+}
+
+/// See [`Pool::expect_work`].
+pub(super) struct ExpectedWork<'a>(&'a Pool);
+
+impl Drop for ExpectedWork<'_> {
+    fn drop(&mut self) {
+        self.0.queue.end_loop();
     }
 }
 

@@ -174,6 +174,8 @@ impl StreamCore {
 
     /// Executes commands. The pool calls this on one thread at a time.
     pub(super) fn advance(self: Arc<Self>) {
+        // Between two operations that threads share, they would fall asleep and have to be woken.
+        let _expected = self.device.shared.pool.expect_work();
         for _ in 0..COMMANDS_AT_A_TIME {
             let command = {
                 let mut state = self.state.lock();
