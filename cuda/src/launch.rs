@@ -4,7 +4,6 @@ use half::{bf16, f16};
 use smallvec::SmallVec;
 use tfrt_device::front::{Argument, Context, DeviceBuffer, Function, Stream};
 use tfrt_device::hal::{Dim3, LaunchConfig};
-use tfrt_host::host_buffer::{HostBuffer, ReadGuard};
 use tfrt_host::{Arg, AsyncValue, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Rest};
 use tfrt_tensor::{Accessor, HostTensor};
 
@@ -13,36 +12,27 @@ use crate::{from, module};
 /// Arguments of a launch that need no allocation.
 const INLINE_ARGUMENTS: usize = 16;
 
-/// A value of the program as an argument.
-fn argument(index: usize, value: &AsyncValue) -> Result<Argument<'_>, Diagnostic> {
+/// Returns a value of the program as an argument, or `None` for a host tensor, which must be read
+/// first.
+fn argument(index: usize, value: &AsyncValue) -> Result<Option<Argument<'_>>, Diagnostic> {
     macro_rules! scalars {
         ($($type:ty),*) => {
             $(if let Some(&value) = value.get::<$type>() {
-                return Ok(Argument::from(value));
+                return Ok(Some(Argument::from(value)));
             })*
         };
     }
     if let Some(buffer) = value.get::<DeviceBuffer>() {
-        return Ok(Argument::from(buffer));
+        return Ok(Some(Argument::from(buffer)));
     }
     scalars!(i32, f32, i64, u32, u64, f64, i8, i16, u8, u16, f16, bf16, bool);
+    if value.get::<HostTensor>().is_some() {
+        return Ok(None);
+    }
     Err(Diagnostic::invalid_argument(format!(
         "Unsupported argument type provided to tfrt_cuda.launch: argument {index} is a {}",
         value.type_name()
     )))
-}
-
-/// The bytes of the host tensors among the arguments, which functions take by value, each with the
-/// argument's number.
-fn structs<'v>(values: &'v Rest<AsyncValue>) -> Result<Vec<(usize, ReadGuard<&'v HostBuffer>)>, Diagnostic> {
-    static STRUCT: Accessor = Accessor::new("tfrt_cuda.function.launch");
-    let mut structs = Vec::new();
-    for (index, value) in values.iter().enumerate() {
-        if let Some(tensor) = value?.get::<HostTensor>() {
-            structs.push((index, tensor.dense()?.read_bytes(&STRUCT)?));
-        }
-    }
-    Ok(structs)
 }
 
 fn run(
@@ -51,12 +41,36 @@ fn run(
     config: LaunchConfig,
     values: &Rest<AsyncValue>,
 ) -> Result<Chain, Diagnostic> {
-    let structs = structs(values)?;
-    let mut next = structs.iter().peekable();
     let mut arguments = SmallVec::<[Argument<'_>; INLINE_ARGUMENTS]>::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
-        arguments.push(match next.next_if(|(of, _)| *of == index) {
-            Some((_, bytes)) => Argument::Struct(bytes),
+        match argument(index, value?)? {
+            Some(argument) => arguments.push(argument),
+            None => return run_with_structs(stream, function, config, values),
+        }
+    }
+    stream.launch(function, &config, &arguments)?;
+    Ok(Chain)
+}
+
+/// Does the same as [`run`] where some arguments are host tensors, whose bytes the function takes by
+/// value.
+#[cold]
+fn run_with_structs(
+    stream: &Stream,
+    function: &Function,
+    config: LaunchConfig,
+    values: &Rest<AsyncValue>,
+) -> Result<Chain, Diagnostic> {
+    static STRUCT: Accessor = Accessor::new("tfrt_cuda.function.launch");
+    let mut structs = Vec::with_capacity(values.len());
+    for value in values.iter() {
+        let tensor = value?.get::<HostTensor>();
+        structs.push(tensor.map(|tensor| tensor.dense()?.read_bytes(&STRUCT)).transpose()?);
+    }
+    let mut arguments = Vec::with_capacity(values.len());
+    for (index, (value, bytes)) in values.iter().zip(&structs).enumerate() {
+        arguments.extend(match bytes {
+            Some(bytes) => Some(Argument::Struct(bytes)),
             None => argument(index, value?)?,
         });
     }
