@@ -91,14 +91,6 @@ impl<T: Value> Awaited<T> {
             self.cx.host().add_task(Task::new(move || settle(&cx, promise)));
         }
     }
-
-    /// As [`Awaited::on_queue`], on this thread.
-    fn here(&self, result: Result<T, Diagnostic>) {
-        let promise = self.promise.lock().take();
-        if let Some(promise) = promise {
-            self.cx.settle(promise, result);
-        }
-    }
 }
 
 /// A chain that is available when the device says so, or an error when the request is cancelled.

@@ -1,8 +1,5 @@
 //! Allocators, buffers and copies.
 
-use std::cell::Cell;
-use std::sync::Arc;
-
 use tfrt_device::allocator::Options;
 use tfrt_device::front::{Context, DeviceAllocator, DeviceBuffer, Stream};
 use tfrt_device::hal::Pattern;
@@ -55,45 +52,45 @@ fn stats(allocator: Arg<DeviceAllocator>, _chain: Chain) -> (i64, i64, i64, i64,
     )
 }
 
+/// The name of the kernel that allocates, for reports.
+const ALLOCATE: &str = "tfrt_cuda.mem.allocate";
+
 type Allocated = (AsyncValueRef<DeviceBuffer>, AsyncValueRef<Chain>);
 
-/// Asks for memory. In the ordinary case, both results are available at once. If queued work must
-/// finish first, both come later, so that requests that follow the chain are made later too and stay
-/// in order.
+/// Asks for memory. In the ordinary case, both results are available at once.
 fn allocate(
     allocator: Arg<DeviceAllocator>,
     stream: Arg<Stream>,
     bytes: i64,
     _chain: Chain,
     cx: &ExecutionContext,
-) -> Allocated {
-    thread_local! {
-        /// The request that this thread is making, which tells of itself here; others it may only
-        /// pass.
-        static ASKING: Cell<usize> = const { Cell::new(0) };
-    }
-    let (awaited, buffer, hook) = Awaited::new(cx);
-    let (request, work) = (Arc::as_ptr(&awaited).addr(), cx.host().external_work());
-    let asked_before = ASKING.replace(request);
+) -> Result<Allocated, Diagnostic> {
     // Always, as whoever runs out of memory wants to know who holds it.
-    let entered = origin::enter(cx);
-    allocator.allocate_with(&stream, bytes, "tfrt_cuda.mem.allocate", move |granted| {
-        if ASKING.get() == request {
-            awaited.here(granted);
-        } else {
-            // Kernels that wait for the buffer run on the work queue, not on the thread that tells
-            // of it.
-            awaited.on_queue(|cx, promise| cx.settle(promise, granted));
-        }
+    let _entered = origin::enter(cx);
+    Ok(match allocator.try_allocate(&stream, bytes, ALLOCATE)? {
+        Some(buffer) => (AsyncValueRef::available(buffer), AsyncValueRef::available(Chain)),
+        None => allocate_later(&allocator, &stream, bytes, cx),
+    })
+}
+
+/// Asks for memory that queued work must return first. Both results come later, so that requests
+/// that follow the chain are made later too and stay in order.
+#[cold]
+fn allocate_later(
+    allocator: &DeviceAllocator,
+    stream: &Stream,
+    bytes: i64,
+    cx: &ExecutionContext,
+) -> Allocated {
+    let (awaited, buffer, hook) = Awaited::new(cx);
+    let work = cx.host().external_work();
+    allocator.allocate_with(stream, bytes, ALLOCATE, move |granted| {
+        // Kernels that wait for the buffer run on the work queue, not on the thread that tells of
+        // it.
+        awaited.on_queue(|cx, promise| cx.settle(promise, granted));
         drop((awaited, hook, work));
     });
-    drop(entered);
-    ASKING.set(asked_before);
-    let chain = match buffer.get() {
-        Some(Ok(_)) => AsyncValueRef::available(Chain),
-        Some(Err(error)) => AsyncValueRef::from_error(error),
-        None => follow(&buffer),
-    };
+    let chain = follow(&buffer);
     (buffer, chain)
 }
 
