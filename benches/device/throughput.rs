@@ -1,6 +1,6 @@
 //! How fast kernels move memory, copies go, and matrices are multiplied.
 
-use tfrt_device::front::{BlasHandle, DeviceBuffer, GemmArguments, Matrix};
+use tfrt_device::front::{BlasHandle, DeviceBuffer, GemmArguments, GemmEpilogue, Matrix};
 use tfrt_device::hal::Transpose;
 use tfrt_host::DType;
 use tfrt_launch::{
@@ -170,6 +170,7 @@ impl Product {
             compute: DType::F32,
             batch: 1,
             algorithm: -1,
+            epilogue: GemmEpilogue::default(),
         };
         Ok(blas.gemm(&arguments)?)
     }

@@ -1,7 +1,7 @@
 //! BLAS. Matrices are column-major.
 
 use half::{bf16, f16};
-use tfrt_device::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, Matrix, Stream};
+use tfrt_device::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, GemmEpilogue, Matrix, Stream};
 use tfrt_device::hal::Transpose;
 use tfrt_host::{Arg, Chain, DType, Diagnostic, ExecutionContext, KernelRegistry};
 
@@ -154,6 +154,7 @@ macro_rules! gemm_kernels {
                         compute: compute_type(dtype),
                         batch: 1,
                         algorithm: -1,
+                        epilogue: GemmEpilogue::default(),
                     };
                     gemm(cx, &context, &handle, &arguments)
                 },
@@ -200,6 +201,7 @@ macro_rules! gemm_kernels {
                         compute: compute_type(dtype),
                         batch: batch.into(),
                         algorithm: -1,
+                        epilogue: GemmEpilogue::default(),
                     };
                     gemm(cx, &context, &handle, &arguments)
                 },
@@ -249,6 +251,7 @@ fn gemm_ex(
         compute: data_type(compute)?,
         batch: 1,
         algorithm,
+        epilogue: GemmEpilogue::default(),
     };
     gemm(cx, &context, &handle, &arguments)
 }

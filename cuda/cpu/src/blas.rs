@@ -13,7 +13,9 @@ use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Blas, Gemm, GemmOperand, Transpose};
 use tfrt_device::observer::Access;
 use tfrt_host::DType;
-use tfrt_math::{BlockOp, CastTo, Element, Float, Layout, MatMul, MatMulElement, MatMulInput, ShapeError};
+use tfrt_math::{
+    Activation, BlockOp, CastTo, Element, Float, Layout, MatMul, MatMulElement, MatMulInput, ShapeError,
+};
 
 use super::bytes::{Input, Output};
 use super::context::CpuContext;
@@ -107,12 +109,13 @@ fn layout(operand: &GemmOperand, transpose: Transpose) -> Layout {
     }
 }
 
-/// Adds the product of `a` and `b` to `c`. All elements have the type of the computation.
+/// Adds the product of `a` and `b` to `c` and applies the epilogue, with the elements of its bias.
+/// All elements have the type of the computation.
 fn product<W: Float + MatMulElement>(
     run: &Run<'_>,
     gemm: &Gemm,
-    a: &[W],
-    b: &[W],
+    [a, b]: [&[W]; 2],
+    bias: Option<&[W]>,
     c: &mut [W],
 ) -> Result<()> {
     let plan = || -> Result<MatMul<W>, ShapeError> {
@@ -122,21 +125,28 @@ fn product<W: Float + MatMulElement>(
             .output(gemm.c.leading_dimension as usize, gemm.c.batch_stride as usize)
     };
     let plan = plan().map_err(shape_error(Status::BlasInvalidValue))?;
-    let plan = plan.scaled(W::from_f64(gemm.alpha), W::from_f64(gemm.beta));
-    plan.run(&run.shared.pool, MatMulInput::new(b, a), c).map_err(shape_error(Status::BlasExecutionFailed))
+    let activation = if gemm.epilogue.relu { Activation::Relu } else { Activation::None };
+    let plan = plan.scaled(W::from_f64(gemm.alpha), W::from_f64(gemm.beta)).activated(activation);
+    plan.run(&run.shared.pool, MatMulInput { bias, ..MatMulInput::new(b, a) }, c)
+        .map_err(shape_error(Status::BlasExecutionFailed))
 }
 
 /// Computes a product whose operands all have the type of the computation.
 fn gemm_native<W: Float + MatMulElement + Pod>(run: &Run<'_>, gemm: &Gemm) -> Result<()> {
     let [a_len, b_len, c_len] = extents(gemm);
-    // SAFETY: `Blas::gemm` declares the three matrices.
-    let (mut c, a, b) = unsafe {
+    // SAFETY: `Blas::gemm` declares the three matrices and the bias.
+    let (mut c, a, b, bias) = unsafe {
         let c = Output::<W>::new(run, gemm.c.address, c_len)?;
         let a = c.input(run, gemm.a.address, a_len)?;
         let b = c.input(run, gemm.b.address, b_len)?;
-        (c, a, b)
+        let bias = gemm.epilogue.bias.map(|address| c.input(run, address, gemm.m)).transpose()?;
+        (c, a, b, bias)
     };
-    product(run, gemm, a.get(), b.get(), c.get())
+    product(run, gemm, [a.get(), b.get()], bias.as_ref().map(Input::get), c.get())
+}
+
+fn widened<T: CastTo<W>, W>(elements: &[T]) -> Vec<W> {
+    elements.iter().map(|&element| element.cast_to()).collect()
 }
 
 /// Computes a product of operands of type `T` with a result of type `C`, in `W`.
@@ -148,18 +158,20 @@ where
 {
     let [a_len, b_len, c_len] = extents(gemm);
     let written = [(gemm.c.address, c_len * size_of::<C>() as u64)];
-    // SAFETY: `Blas::gemm` declares the three matrices. Inputs that overlap the result are copied
-    // first.
-    let (a, b, mut c) = unsafe {
+    // SAFETY: `Blas::gemm` declares the three matrices and the bias. Inputs that overlap the result
+    // are copied first.
+    let (a, b, bias, mut c) = unsafe {
         let a = Input::<T>::beside(run, gemm.a.address, a_len, &written)?;
         let b = Input::<T>::beside(run, gemm.b.address, b_len, &written)?;
-        (a, b, Output::<C>::new(run, gemm.c.address, c_len)?)
+        let bias = |address| Input::<C>::beside(run, address, gemm.m, &written);
+        let bias = gemm.epilogue.bias.map(bias).transpose()?;
+        (a, b, bias, Output::<C>::new(run, gemm.c.address, c_len)?)
     };
-    let widened = |elements: &[T]| -> Vec<W> { elements.iter().map(|&e| e.cast_to()).collect() };
-    let (a, b) = (widened(a.get()), widened(b.get()));
+    let (a, b): (Vec<W>, Vec<W>) = (widened(a.get()), widened(b.get()));
+    let bias: Option<Vec<W>> = bias.map(|bias| widened(bias.get()));
     let result = c.get();
     let mut wide: Vec<W> = result.iter().map(|&e| e.cast_to()).collect();
-    product(run, gemm, &a, &b, &mut wide)?;
+    product(run, gemm, [&a, &b], bias.as_deref(), &mut wide)?;
     // Writes only what the product computed: the memory between the columns may contain other data.
     for batch in 0..gemm.batch as usize {
         for col in 0..gemm.n as usize {
@@ -259,11 +271,12 @@ impl Blas for CpuContext {
     fn gemm(&self, _blas: &(), stream: &Stream, gemm: &Gemm) -> Result<()> {
         let compute = check_types(gemm)?;
         let [a, b, c] = extents(gemm);
-        let accesses = vec![
+        let mut accesses = vec![
             Access::read(gemm.a.address, a * size(gemm.a.dtype)),
             Access::read(gemm.b.address, b * size(gemm.b.dtype)),
             Access::write(gemm.c.address, c * size(gemm.c.dtype)),
         ];
+        accesses.extend(gemm.epilogue.bias.map(|bias| Access::read(bias, gemm.m * size(gemm.c.dtype))));
         let gemm = Arc::new(*gemm);
         stream.core.submit(Operation::new("blas gemm", accesses, move |run| compute(run, &gemm)))
     }

@@ -2,7 +2,7 @@
 
 use tfrt_device::allocator::Options;
 use tfrt_device::error::Status;
-use tfrt_device::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, Matrix};
+use tfrt_device::front::{BlasHandle, Context, DeviceBuffer, GemmArguments, GemmEpilogue, Matrix};
 use tfrt_device::hal::Transpose;
 use tfrt_host::{DType, ErrorCode};
 
@@ -14,6 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("blas/gemm_matches_definition", gemm_matches_definition),
     ("blas/gemm_leaves_gaps_alone", gemm_leaves_gaps_alone),
     ("blas/matrices_lie_side_by_side", matrices_lie_side_by_side),
+    ("blas/epilogues_are_applied", epilogues_are_applied),
     ("blas/arguments_are_checked", arguments_are_checked),
     ("blas/workspaces_give_way", workspaces_give_way),
 ];
@@ -91,6 +92,7 @@ impl Shape {
             compute: DType::F32,
             batch: self.batch as i64,
             algorithm: -1,
+            epilogue: GemmEpilogue::default(),
         }
     }
 
@@ -136,6 +138,38 @@ fn gemm_matches_definition(context: &Context) {
             for batch in [1, 3] {
                 Shape { m, n, k, transpose, gap: 0, batch, side_by_side: false }.check(&bench, &blas);
             }
+        }
+    }
+}
+
+fn epilogues_are_applied(context: &Context) {
+    let bench = Bench::new(context);
+    let blas = blas(&bench);
+    let (plain, turned) = (Transpose::None, Transpose::Transposed);
+    for (transpose, gap, batch) in [([plain, plain], 0, 1), ([turned, plain], 0, 3), ([plain, turned], 4, 2)]
+    {
+        let shape = Shape { m: 36, n: 5, k: 7, transpose, gap, batch, side_by_side: false };
+        let lists = [0, 1, 2].map(|index| numbers(shape.len(index), index as u64 + 1));
+        let [a, b] = [0, 1].map(|index| bench.upload(&lists[index]));
+        let biases = numbers(shape.m, 4);
+        let bias = bench.upload(&biases);
+        for (bias, relu) in [(Some(&bias), false), (None, true), (Some(&bias), true)] {
+            let c = bench.upload(&lists[2]);
+            let arguments = shape.arguments([&a, &b, &c], 1.5, 0.5);
+            let epilogue = GemmEpilogue { bias, relu };
+            blas.gemm(&GemmArguments { epilogue, ..arguments }).unwrap();
+            let mut expected = shape.expected([&lists[0], &lists[1], &lists[2]], 1.5, 0.5);
+            let (leading, stride) = shape.strides(2);
+            for batch in 0..shape.batch {
+                for column in 0..shape.n {
+                    let start = batch * stride + column * leading;
+                    for (sum, added) in expected[start..start + shape.m].iter_mut().zip(&biases) {
+                        *sum += if bias.is_some() { *added } else { 0.0 };
+                        *sum = if relu { sum.max(0.0) } else { *sum };
+                    }
+                }
+            }
+            close(&bench.download(&c, shape.len(2)), &expected, 1e-4);
         }
     }
 }
@@ -207,6 +241,9 @@ fn arguments_are_checked(context: &Context) {
     ] {
         fails(blas.gemm(&wrong), Status::BlasInvalidValue);
     }
+    let short = bench.buffer(3);
+    let epilogue = GemmEpilogue { bias: Some(&short), relu: false };
+    fails(blas.gemm(&GemmArguments { epilogue, ..good }), Status::BlasInvalidValue);
     blas.gemm(&GemmArguments { n: 0, ..good }).unwrap();
     blas.destroy().unwrap();
     fails(blas.destroy(), Status::InvalidHandle);

@@ -83,6 +83,7 @@ fn skips(backend: &str) -> Skips {
             ("blas/gemm_matches_definition", NO_BYTES),
             ("blas/gemm_leaves_gaps_alone", NO_BYTES),
             ("blas/matrices_lie_side_by_side", NO_BYTES),
+            ("blas/epilogues_are_applied", NO_BYTES),
             ("blas/workspaces_give_way", NO_WORKSPACES),
             ("dnn/convolution_matches_definition", NO_BYTES),
             ("dnn/gradients_match_differences", NO_BYTES),

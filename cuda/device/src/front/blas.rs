@@ -9,7 +9,7 @@ use super::library::{Library, LibraryHandle};
 use super::managed::Queueing;
 use super::stream::check_stream;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Gemm, GemmOperand, Transpose};
+use crate::hal::{self, Gemm, GemmOperand, Transpose};
 
 /// The BLAS library of a context.
 pub struct Blas(());
@@ -45,8 +45,24 @@ pub struct Matrix<'a> {
     pub batch_stride: i64,
 }
 
-/// The arguments of `C = alpha · op(A) · op(B) + beta · C`, column-major, for each matrix of a
-/// batch.
+/// What is applied to the elements of a product before they are stored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GemmEpilogue<'a> {
+    /// Elements of C's type, as many as C has rows, which are added to each column of C.
+    pub bias: Option<&'a DeviceBuffer>,
+    /// Whether negative sums become zero.
+    pub relu: bool,
+}
+
+impl GemmEpilogue<'_> {
+    /// Returns whether nothing is applied.
+    pub fn is_empty(&self) -> bool {
+        self.bias.is_none() && !self.relu
+    }
+}
+
+/// The arguments of `C = epilogue(alpha · op(A) · op(B) + beta · C)`, column-major, for each matrix
+/// of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct GemmArguments<'a> {
     /// The operations `op` on A and on B.
@@ -73,6 +89,8 @@ pub struct GemmArguments<'a> {
     pub batch: i64,
     /// The number of the library's algorithm, or −1 for its choice.
     pub algorithm: i32,
+    /// What is applied to the result.
+    pub epilogue: GemmEpilogue<'a>,
 }
 
 fn invalid(detail: String) -> DeviceError {
@@ -195,8 +213,8 @@ impl BlasHandle {
     /// Queues a matrix product, or a batch of them.
     ///
     /// # Errors
-    /// `BlasInvalidValue` if matrices do not lie in their buffers, `BlasNotSupported` for
-    /// combinations of types that the library lacks.
+    /// `BlasInvalidValue` if matrices or the bias do not lie in their buffers, `BlasNotSupported`
+    /// for combinations of types, or an epilogue, that the library lacks.
     pub fn gemm(&self, arguments: &GemmArguments<'_>) -> Result<()> {
         let stream = self.stream()?;
         check_stream(&stream, self.context())?;
@@ -205,6 +223,11 @@ impl BlasHandle {
         let mut queueing = Queueing::on(&stream);
         for matrix in [&arguments.a, &arguments.b, &arguments.c] {
             matrix.buffer.used_by(&mut queueing)?;
+        }
+        let GemmEpilogue { bias, relu } = arguments.epilogue;
+        if let Some(bias) = bias {
+            bias.used_by(&mut queueing)?;
+            check_elements("the bias", bias, arguments.c.dtype, m)?;
         }
         let stored = |transpose, rows, cols| match transpose {
             Transpose::None => (rows, cols),
@@ -226,6 +249,7 @@ impl BlasHandle {
             compute: arguments.compute,
             batch,
             algorithm: arguments.algorithm,
+            epilogue: hal::GemmEpilogue { bias: bias.map(DeviceBuffer::address), relu },
         };
         // A column of the column-major C is a row in row-major order.
         let sizes = [batch, gemm.c.batch_stride, n, m, gemm.c.leading_dimension].map(usize::try_from);

@@ -42,7 +42,7 @@ mod stream;
 mod trace;
 mod transfer;
 
-pub use blas::{Blas, BlasHandle, GemmArguments, Matrix};
+pub use blas::{Blas, BlasHandle, GemmArguments, GemmEpilogue, Matrix};
 pub use buffer::{DeviceAllocator, DeviceBuffer};
 pub use collectives::{CollectiveGroup, Communicator, CommunicatorId};
 pub use context::{Context, LiveCounts};

@@ -26,8 +26,24 @@ pub struct GemmOperand {
     pub batch_stride: u64,
 }
 
-/// The matrix product `C = alpha · op(A) · op(B) + beta · C`, for each matrix of a batch. `op(A)`
-/// is `m` × `k`, `op(B)` is `k` × `n`.
+/// What is applied to the elements of a product before they are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GemmEpilogue {
+    /// The address of `m` elements of C's type, which are added to each column of C.
+    pub bias: Option<u64>,
+    /// Whether negative sums become zero.
+    pub relu: bool,
+}
+
+impl GemmEpilogue {
+    /// Returns whether nothing is applied.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The matrix product `C = epilogue(alpha · op(A) · op(B) + beta · C)`, for each matrix of a batch.
+/// `op(A)` is `m` × `k`, `op(B)` is `k` × `n`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gemm {
     /// The operation on A.
@@ -56,6 +72,8 @@ pub struct Gemm {
     pub batch: u64,
     /// The number of the library's algorithm, or −1 for its choice.
     pub algorithm: i32,
+    /// What is applied to the result.
+    pub epilogue: GemmEpilogue,
 }
 
 /// Queues dense linear algebra on a given stream.

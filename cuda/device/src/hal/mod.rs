@@ -27,7 +27,7 @@ mod module;
 mod stream;
 mod teardown;
 
-pub use blas::{Blas, Gemm, GemmOperand, Transpose};
+pub use blas::{Blas, Gemm, GemmEpilogue, GemmOperand, Transpose};
 pub use collectives::{Collective, CollectiveCall, Collectives, ReduceOp, UniqueId};
 pub use contexts::Contexts;
 pub use dnn::{

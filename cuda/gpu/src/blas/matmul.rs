@@ -84,6 +84,7 @@ struct Shape {
     extents: [u64; 4],
     matrices: [Matrix; 3],
     compute: DType,
+    epilogue: Epilogue,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -109,22 +110,45 @@ impl Shape {
             extents: [gemm.m, gemm.n, gemm.k, gemm.batch],
             matrices: [&gemm.a, &gemm.b, &gemm.c].map(Matrix::new),
             compute: gemm.compute,
+            epilogue: Epilogue { has_bias: gemm.epilogue.bias.is_some(), relu: gemm.epilogue.relu },
         }
+    }
+}
+
+/// The kind of an epilogue.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Epilogue {
+    has_bias: bool,
+    relu: bool,
+}
+
+impl Epilogue {
+    fn number(self) -> u32 {
+        use sys::cublasLtEpilogue_t as Kind;
+        let kind = match (self.has_bias, self.relu) {
+            (false, false) => Kind::CUBLASLT_EPILOGUE_DEFAULT,
+            (false, true) => Kind::CUBLASLT_EPILOGUE_RELU,
+            (true, false) => Kind::CUBLASLT_EPILOGUE_BIAS,
+            (true, true) => Kind::CUBLASLT_EPILOGUE_RELU_BIAS,
+        };
+        kind as u32
     }
 }
 
 /// The descriptors and the algorithm for products of a shape.
 struct Plan {
-    descriptor: Descriptor,
+    /// Locked for a call, because the address of the bias is a part of it.
+    descriptor: Mutex<Descriptor>,
     layouts: [Layout; 3],
     factors: DType,
     algorithm: Algorithm,
     workspace_bytes: usize,
 }
 
-// SAFETY: a finished plan is only read, which several threads may do at once.
+// SAFETY: the library's descriptors belong to no thread.
 unsafe impl Send for Plan {}
-// SAFETY: a finished plan is only read, which several threads may do at once.
+// SAFETY: one thread at a time uses the descriptor of the computation, which the mutex ensures. The
+// rest of a finished plan is only read, which several threads may do at once.
 unsafe impl Sync for Plan {}
 
 /// The library's state, and the plans found so far. `None` is kept for shapes that the library does
@@ -151,8 +175,8 @@ impl Matmuls {
         Ok(Self { library, handle, options, plans: Mutex::default() })
     }
 
-    /// Queues the product. Returns false if the library does not support its shape or there is no
-    /// memory for its workspace. The context must be current.
+    /// Queues the product. Returns false if the library does not support its shape or epilogue, or
+    /// there is no memory for its workspace. The context must be current.
     pub(super) fn run(&self, shared: &Shared, stream: &Stream, gemm: &Gemm) -> Result<bool> {
         let Some(plan) = self.plan(gemm)? else { return Ok(false) };
         let (alpha, beta) = (Factor::new(gemm.alpha, plan.factors)?, Factor::new(gemm.beta, plan.factors)?);
@@ -161,13 +185,17 @@ impl Matmuls {
             return Ok(false);
         };
         let [a, b, c] = &plan.layouts;
+        let descriptor = plan.descriptor.lock();
+        if let Some(address) = gemm.epilogue.bias {
+            descriptor.set_bias(self.library, address)?;
+        }
         // SAFETY: the front checked that the matrices are in device memory. Descriptors, algorithm
         // and factors belong to the shape and outlive the call. No other work that may run at the
         // same time uses the workspace.
         let status = unsafe {
             (self.library.cublasLtMatmul)(
                 self.handle,
-                plan.descriptor.0.raw,
+                descriptor.0.raw,
                 alpha.as_ptr(),
                 gemm.a.address,
                 a.0.raw,
@@ -184,6 +212,7 @@ impl Matmuls {
                 stream.raw().cast(),
             )
         };
+        drop(descriptor);
         check(status, "cublasLtMatmul")?;
         shared.launches.add(stream.raw().addr(), &super::WHAT);
         Ok(true)
@@ -208,7 +237,7 @@ impl Matmuls {
         let [m, n, k, batch] = shape.extents;
         let [a, b, c] = &shape.matrices;
         let (compute, factors) = compute_type(shape.compute, self.options)?;
-        let descriptor = Descriptor::new(self.library, compute, data_type(factors)?, shape.operations)?;
+        let descriptor = Descriptor::new(self.library, (compute, data_type(factors)?), shape)?;
         let turned = |operation, rows, columns| match operation {
             Transpose::None => (rows, columns),
             Transpose::Transposed => (columns, rows),
@@ -221,7 +250,7 @@ impl Matmuls {
         let preference = Preference::new(self.library, shape)?;
         let best = self.ask(&descriptor, &layouts, &preference)?;
         Ok(Plan {
-            descriptor,
+            descriptor: Mutex::new(descriptor),
             layouts,
             factors,
             algorithm: best.algorithm,
@@ -316,12 +345,7 @@ impl<T: Copy> Owned<*mut T> {
 struct Descriptor(Owned<cublasLtMatmulDesc_t>);
 
 impl Descriptor {
-    fn new(
-        library: &'static CublasLt,
-        compute: c_int,
-        factors: c_int,
-        operations: [Transpose; 2],
-    ) -> Result<Self> {
+    fn new(library: &'static CublasLt, (compute, factors): (c_int, c_int), shape: &Shape) -> Result<Self> {
         use sys::cublasLtMatmulDescAttributes_t as Attribute;
         let owned = Owned::new(
             // SAFETY: the pointer is valid for the call.
@@ -329,10 +353,16 @@ impl Descriptor {
             library.cublasLtMatmulDescDestroy,
         )?;
         let set = library.cublasLtMatmulDescSetAttribute;
-        let [a, b] = operations.map(operation);
+        let [a, b] = shape.operations.map(operation);
         owned.set(set, Attribute::CUBLASLT_MATMUL_DESC_TRANSA as c_int, a)?;
         owned.set(set, Attribute::CUBLASLT_MATMUL_DESC_TRANSB as c_int, b)?;
+        owned.set(set, Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE as c_int, shape.epilogue.number())?;
         Ok(Self(owned))
+    }
+
+    fn set_bias(&self, library: &'static CublasLt, address: u64) -> Result<()> {
+        let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER as c_int;
+        self.0.set(library.cublasLtMatmulDescSetAttribute, attribute, address)
     }
 }
 
@@ -402,6 +432,8 @@ impl Preference {
 
 #[cfg(test)]
 mod tests {
+    use tfrt_device::hal::GemmEpilogue;
+
     use super::*;
     use crate::libraries::is_installed;
 
@@ -425,10 +457,14 @@ mod tests {
             compute: DType::F32,
             batch: 1,
             algorithm: -1,
+            epilogue: GemmEpilogue::default(),
         };
         assert!(Shape::new(&gemm(512)) == Shape::new(&gemm(1024)));
         assert!(Shape::new(&gemm(512)) != Shape::new(&gemm(516)));
         assert!(Shape::new(&Gemm { m: 4, ..gemm(512) }) != Shape::new(&gemm(512)));
+        let biased = |bias| Gemm { epilogue: GemmEpilogue { bias: Some(bias), relu: false }, ..gemm(512) };
+        assert!(Shape::new(&biased(256)) == Shape::new(&biased(512)));
+        assert!(Shape::new(&biased(256)) != Shape::new(&gemm(512)));
         assert_eq!(Matrix::new(&operand(20)).alignment, 4);
     }
 
@@ -473,14 +509,24 @@ mod tests {
             (DType::Complex64, DType::Complex64),
         ] {
             let (compute, factors) = compute_type(arithmetic, GpuOptions::default()).unwrap();
-            let (factors, operations) =
-                (data_type(factors).unwrap(), [Transpose::None, Transpose::Transposed]);
-            let owned = Descriptor::new(library, compute, factors, operations).unwrap();
+            let factors = data_type(factors).unwrap();
+            let shape = Shape {
+                operations: [Transpose::None, Transpose::Transposed],
+                extents: [64, 48, 32, 3],
+                matrices: [matrix(element), matrix(element), matrix(element)],
+                compute: arithmetic,
+                epilogue: Epilogue { has_bias: true, relu: true },
+            };
+            let owned = Descriptor::new(library, (compute, factors), &shape).unwrap();
+            owned.set_bias(library, 0x7000).unwrap();
             let value = |attribute: Of| read::<_, c_int>(descriptor, owned.0.raw, attribute as c_int);
             assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_COMPUTE_TYPE), compute);
             assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_SCALE_TYPE), factors);
-            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSA), operations.map(operation)[0]);
-            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSB), operations.map(operation)[1]);
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSA), operation(Transpose::None));
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_TRANSB), operation(Transpose::Transposed));
+            assert_eq!(value(Of::CUBLASLT_MATMUL_DESC_EPILOGUE), 6);
+            let bias = Of::CUBLASLT_MATMUL_DESC_BIAS_POINTER as c_int;
+            assert_eq!(read::<_, u64>(descriptor, owned.0.raw, bias), 0x7000);
 
             let owned = Layout::new(library, &matrix(element), (64, 48), 3).unwrap();
             let value = |attribute: Lies| read::<_, i64>(layout, owned.0.raw, attribute as c_int);
@@ -492,12 +538,6 @@ mod tests {
             assert_eq!(number(Lies::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT), 3);
             assert_eq!(value(Lies::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET), 4608);
 
-            let shape = Shape {
-                operations,
-                extents: [64, 48, 32, 3],
-                matrices: [matrix(element), matrix(element), matrix(element)],
-                compute: arithmetic,
-            };
             let owned = Preference::new(library, &shape).unwrap();
             let value = |attribute: May| read::<_, u32>(preference, owned.0.raw, attribute as c_int);
             let workspace = May::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as c_int;

@@ -2,7 +2,7 @@
 //!
 //! A product goes through cuBLASLt, whose choice for a shape can be kept ([`matmul`]). It goes
 //! through cuBLAS if it names an algorithm of cuBLAS, if cuBLASLt does not support it, or if there
-//! is no memory for a workspace, because cuBLAS has its own.
+//! is no memory for a workspace, because cuBLAS has its own. cuBLAS has no epilogues.
 
 #![expect(unsafe_code, reason = "calls of cuBLAS's C interface")]
 
@@ -345,6 +345,10 @@ impl Blas for GpuContext {
         }
         if gemm.algorithm < 0 && gemm.k > 0 && blas.matmuls.run(shared, stream, gemm)? {
             return Ok(());
+        }
+        if !gemm.epilogue.is_empty() {
+            let detail = "cuBLASLt does not apply this epilogue to a product of this shape";
+            return Err(DeviceError::new(Status::BlasNotSupported, detail));
         }
         blas.gemm_ex(stream, gemm)
     }

@@ -19,7 +19,8 @@ use std::time::Duration;
 use tfrt_device::allocator::Options;
 use tfrt_device::error::Status;
 use tfrt_device::front::{
-    BlasHandle, Context, DeviceBuffer, DnnHandle, DnnTensor, Event, GemmArguments, Matrix, Platform, Stream,
+    BlasHandle, Context, DeviceBuffer, DnnHandle, DnnTensor, Event, GemmArguments, GemmEpilogue, Matrix,
+    Platform, Stream,
 };
 use tfrt_device::hal::{
     Activation, ActivationMode, Convolution, EventOptions, NanPropagation, Pattern, Scaling, StreamOptions,
@@ -77,6 +78,7 @@ impl Products {
             compute: dtype,
             batch: 1,
             algorithm: -1,
+            epilogue: GemmEpilogue::default(),
         };
         self.blas.gemm(&product).unwrap();
     }

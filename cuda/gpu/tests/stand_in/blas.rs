@@ -126,6 +126,8 @@ struct Product {
     factors: [f64; 2],
     batch: i64,
     rounds_to_tf32: bool,
+    /// The address of the bias, and whether negative results become zero.
+    epilogue: (Option<u64>, bool),
 }
 
 impl Product {
@@ -180,6 +182,16 @@ impl Product {
                 1,
                 c.leading as isize,
             );
+        }
+        let bias = match self.epilogue.0 {
+            Some(address) => numbers(c.dtype, address, m)?,
+            None => vec![0.0; m],
+        };
+        for column in z.chunks_mut(c.leading as usize) {
+            for (z, bias) in column.iter_mut().zip(&bias) {
+                let sum = *z + bias;
+                *z = if self.epilogue.1 && sum < 0.0 { 0.0 } else { sum };
+            }
         }
         let offset = (batch * c.stride) as u64 * size(c.dtype)? as u64;
         put_numbers(c.dtype, c.address + offset, &z)
@@ -268,6 +280,7 @@ entry_points! {
             factors: [factor(factors, alpha)?, factor(factors, beta)?],
             batch,
             rounds_to_tf32: compute == TF32,
+            epilogue: (None, false),
         };
         let workspace = *handle.workspace.lock();
         product.submit(&handle.stream(), workspace)
@@ -318,6 +331,8 @@ const LEADING: c_int = 1006;
 /// Attributes of the library.
 const TRANSA: c_int = 3;
 const TRANSB: c_int = 4;
+const EPILOGUE: c_int = 7;
+const BIAS_POINTER: c_int = 8;
 const BATCH: c_int = 5;
 const STRIDE: c_int = 6;
 
@@ -362,7 +377,14 @@ fn lt_product(
     let factors = factors(factor_type(compute)?)?;
     let rounds_to_tf32 = compute == TF32;
     let extents = [c.rows, c.columns, k];
-    Ok(Product { transposed, extents, operands: [a, b, c], factors, batch, rounds_to_tf32 })
+    // Sums of the numbers of ReLU and bias, and 1 for neither.
+    let has_bias = match descriptor.get(EPILOGUE, 1) {
+        1 | 2 => None,
+        4 | 6 => Some(descriptor.get(BIAS_POINTER, 0).cast_unsigned()),
+        _ => return Err(NOT_SUPPORTED),
+    };
+    let epilogue = (has_bias, descriptor.get(EPILOGUE, 1) & 2 != 0);
+    Ok(Product { transposed, extents, operands: [a, b, c], factors, batch, rounds_to_tf32, epilogue })
 }
 
 /// `cublasLtMatmulHeuristicResult_t`.

@@ -2,7 +2,8 @@
 //! kernel, and sums with biases.
 
 use tfrt_device::{
-    front::{GemmArguments, Matrix},
+    error::Status,
+    front::{GemmArguments, GemmEpilogue, Matrix},
     hal::Transpose,
 };
 use tfrt_host::DType;
@@ -32,16 +33,29 @@ use crate::{
 pub(super) fn product(
     call: &DeviceCall<'_>,
     op: &str,
+    flags: [bool; 2],
+    factors: [&DeviceTensor; 2],
+    c: &DeviceTensor,
+) -> DeviceOpResult<()> {
+    product_with(call, op, flags, factors, c, GemmEpilogue::default()).map(drop)
+}
+
+/// As [`product`], and applies the epilogue if the library can. Returns whether it does.
+fn product_with(
+    call: &DeviceCall<'_>,
+    op: &str,
     [transpose_a, transpose_b]: [bool; 2],
     [a, b]: [&DeviceTensor; 2],
     c: &DeviceTensor,
-) -> DeviceOpResult<()> {
+    epilogue: GemmEpilogue<'_>,
+) -> DeviceOpResult<bool> {
     let dtype = c.dtype();
     if dtype == DType::Complex64 {
         let wide = |x| cast(call, x, DType::Complex128, false);
         let sums = call.allocate_as(&TensorMetadata::new(DType::Complex128, c.shape().clone()))?;
         product(call, op, [transpose_a, transpose_b], [&wide(a)?, &wide(b)?], &sums)?;
-        return store(call, c, &sums);
+        store(call, c, &sums)?;
+        return Ok(false);
     }
     let ([m, k], [_, n]) = (oriented(a.shape(), transpose_a), oriented(b.shape(), transpose_b));
     let batch = batch_dims(c.shape()).map_or(1, support::product);
@@ -54,15 +68,17 @@ pub(super) fn product(
             let products = Products { batch, rows, inner, columns, transposed, single };
             let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
             let factors = [a.buffer(), b.buffer()];
-            return Ok(kernels.products(stream, dtype, c.buffer(), factors, products)?);
+            kernels.products(stream, dtype, c.buffer(), factors, products)?;
+            return Ok(false);
         }
         other => return Err(unsupported(op, other).into()),
     };
     if k == 0 {
-        return Ok(call.queue.kernels().fill(call.queue.stream(), dtype, c.buffer(), count(c), 0.0)?);
+        call.queue.kernels().fill(call.queue.stream(), dtype, c.buffer(), count(c), 0.0)?;
+        return Ok(false);
     }
     let transpose = |transposed| if transposed { Transpose::Transposed } else { Transpose::None };
-    call.queue.blas()?.gemm(&GemmArguments {
+    let product = GemmArguments {
         transpose: [transpose(transpose_b), transpose(transpose_a)],
         m: n as i64,
         n: m as i64,
@@ -75,8 +91,17 @@ pub(super) fn product(
         compute,
         batch: batch as i64,
         algorithm: -1,
-    })?;
-    Ok(())
+        epilogue,
+    };
+    let blas = call.queue.blas()?;
+    match blas.gemm(&product) {
+        Ok(()) => Ok(true),
+        Err(error) if error.status == Status::BlasNotSupported && !epilogue.is_empty() => {
+            blas.gemm(&GemmArguments { epilogue: GemmEpilogue::default(), ..product })?;
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whether a tensor has one matrix, which serves for all.
@@ -149,10 +174,16 @@ fn fused_matmul(call: &DeviceCall<'_>, attribute: &str) -> Queued {
     if count(&c) == 0 {
         return Ok(c.into());
     }
-    product(call, "tf._FusedMatMul", transposed(call.attrs, MATMUL)?, [a, b], &c)?;
-    add_bias(call, &c, &c, bias)?;
-    if let Some(activation) = activation {
-        activate(call, activation, &c)?;
+    let relu = matches!(activation, Some(Elementwise::Relu));
+    let epilogue = GemmEpilogue { bias: Some(bias.buffer()), relu };
+    let flags = transposed(call.attrs, MATMUL)?;
+    let is_applied = product_with(call, "tf._FusedMatMul", flags, [a, b], &c, epilogue)?;
+    if !is_applied {
+        add_bias(call, &c, &c, bias)?;
+    }
+    match activation {
+        Some(activation) if !(is_applied && relu) => activate(call, activation, &c)?,
+        _ => {}
     }
     Ok(c.into())
 }
