@@ -97,12 +97,45 @@ __device__ __forceinline__ void transpose_narrow(T *y, const T *x, count_t batch
     }
 }
 
+// Three channels, those of most pictures: each thread moves a pack of pixels, in packs of 16 bytes on both sides. The number
+// of pixels is a multiple of a pack. `Interleave` is whether the channels of a pixel are together in `y`, or in `x`.
+constexpr u32 COLOURS = 3;
+template <bool Interleave, class T>
+__device__ __forceinline__ void transpose_colours(T *y, const T *x, count_t batch, count_t pixels) {
+    constexpr u32 LENGTH = Pack<T>::LENGTH;
+    count_t packs = pixels / LENGTH;
+    for (count_t i = global_thread(); i < batch * packs; i += global_threads()) {
+        count_t image = quotient(i, packs), pixel = (i - image * packs) * LENGTH;
+        T *planes = (Interleave ? const_cast<T *>(x) : y) + image * COLOURS * pixels + pixel;
+        T *together = (Interleave ? y : const_cast<T *>(x)) + (image * pixels + pixel) * COLOURS;
+        Pack<T> from[COLOURS], to[COLOURS];
+#pragma unroll
+        for (u32 k = 0; k < COLOURS; ++k)
+            from[k] = load_pack(Interleave ? planes + k * pixels : together + k * LENGTH);
+#pragma unroll
+        for (u32 e = 0; e < COLOURS * LENGTH; ++e) {
+            if (Interleave)
+                to[e / LENGTH][e % LENGTH] = from[e % COLOURS][e / COLOURS];
+            else
+                to[e % COLOURS][e / COLOURS] = from[e / LENGTH][e % LENGTH];
+        }
+#pragma unroll
+        for (u32 k = 0; k < COLOURS; ++k)
+            store_pack(Interleave ? together + k * LENGTH : planes + k * pixels, to[k]);
+    }
+}
+
 template <class T>
 __device__ __forceinline__ void transpose(T *y, const T *x, count_t batch, count_t rows, count_t columns) {
     constexpr u32 LENGTH = Pack<T>::LENGTH;
-    if (rows <= NARROW || columns <= NARROW)
+    bool in_packs = LENGTH > 1 && aligned_to_16(y, x);
+    if (in_packs && rows == COLOURS && columns % LENGTH == 0)
+        transpose_colours<true>(y, x, batch, columns);
+    else if (in_packs && columns == COLOURS && rows % LENGTH == 0)
+        transpose_colours<false>(y, x, batch, rows);
+    else if (rows <= NARROW || columns <= NARROW)
         transpose_narrow(y, x, batch, rows, columns);
-    else if (LENGTH > 1 && rows % LENGTH == 0 && columns % LENGTH == 0 && aligned_to_16(y, x))
+    else if (in_packs && rows % LENGTH == 0 && columns % LENGTH == 0)
         transpose_packs(y, x, batch, rows, columns);
     else
         transpose_elements(y, x, batch, rows, columns);
