@@ -371,14 +371,17 @@ impl Session {
         let mut missing = self.missing_chains.take();
         missing.retain(|missing| !missing.kernels.iter().any(has_failed));
         errors.extend(missing.into_iter().map(|missing| missing.error));
-        if let Some(checker) = &self.checker {
-            let reports = if self.is_abandoned.get() { checker.reports() } else { checker.finish() };
+        // The streams that ops run on belong to the runtime, so leaks show when it is gone. Device
+        // work that never ends may show only now, too.
+        let Self { runtime, program, mut ending, checker, is_abandoned, .. } = self;
+        drop((runtime, program));
+        let late = ending.end().err();
+        if let Some(checker) = checker {
+            let is_over = !is_abandoned.get() && late.is_none();
+            let reports = if is_over { checker.finish() } else { checker.reports() };
             errors.extend(reports.iter().map(Report::to_diagnostic));
         }
-        // Device work that never ends may show only now.
-        let Self { runtime, program, mut ending, .. } = self;
-        drop((runtime, program));
-        errors.extend(ending.end().err());
+        errors.extend(late);
         errors
     }
 
