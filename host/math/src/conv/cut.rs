@@ -17,24 +17,38 @@ pub(super) const COLS: usize = crate::micro::MOST_COLS;
 /// `workers` threads. This is the cut with which the last worker finishes first, if a block costs
 /// its products and the fetching of its operands.
 pub(super) fn cut(rows: usize, depth: usize, cols: usize, workers: usize) -> (usize, usize) {
-    cut_units((rows, 1), depth, cols, workers)
+    best((rows, 1), depth, (cols, cols.div_ceil(COLS)), workers)
+}
+
+/// Returns the rows of a block that has all columns, as [`cut`] does.
+pub(super) fn cut_rows(rows: usize, depth: usize, cols: usize, workers: usize) -> usize {
+    best((rows, 1), depth, (cols, 1), workers).0
 }
 
 /// Returns the rows and columns of a block whose rows are a multiple of a unit.
-pub(super) fn cut_units(
+pub(super) fn cut_units(rows: (usize, usize), depth: usize, cols: usize, workers: usize) -> (usize, usize) {
+    best(rows, depth, (cols, cols.div_ceil(COLS)), workers)
+}
+
+/// Returns the best cut whose rows are a multiple of a unit, and whose columns are in at most `widths`
+/// blocks.
+fn best(
     (rows, unit): (usize, usize),
     depth: usize,
-    cols: usize,
+    (cols, widths): (usize, usize),
     workers: usize,
 ) -> (usize, usize) {
     let whole = (rows.max(1), cols.max(1));
     let products = rows.saturating_mul(cols).saturating_mul(depth);
-    let useful = (products / BLOCK_PRODUCTS).min(512);
+    // With few rows, fetching the columns takes longer than the products.
+    let fetched = rows.saturating_add(cols).saturating_mul(depth);
+    let cost = products.saturating_add(fetched.saturating_mul(FETCH));
+    let useful = (cost / BLOCK_PRODUCTS).min(512);
     let wanted = workers.saturating_mul(BLOCKS_PER_WORKER).min(useful);
-    if workers <= 1 || wanted <= 1 {
+    if workers <= 1 || wanted <= 1 || products == 0 {
         return whole;
     }
-    let widths = cols.div_ceil(COLS).min(wanted);
+    let widths = widths.min(wanted);
     let candidates = (1..=widths).flat_map(|across| {
         let tile_cols = cols.div_ceil(across).next_multiple_of(COLS).min(cols);
         (1..=wanted.div_ceil(across)).map(move |down| (rows.div_ceil(unit).div_ceil(down) * unit, tile_cols))
@@ -64,6 +78,24 @@ mod tests {
         assert_eq!(cut(8, 8, 8, 16), (8, 8));
         assert_eq!(cut(3136, 576, 64, 1), (3136, 64));
         assert_eq!(cut(0, 0, 0, 4), (1, 1));
+        assert_eq!(cut(0, 1 << 30, 64, 4), (1, 64));
+        assert_eq!(cut(64, 1 << 30, 0, 4), (64, 1));
+    }
+
+    #[test]
+    fn a_row_is_cut_where_its_columns_are_many_to_fetch() {
+        assert_eq!(cut(1, 72, 24, 2), (1, 24));
+        assert_eq!(cut(1, 960, 240, 2), (1, 128));
+        assert!(cut(1, 960, 1280, 2).1 <= 640);
+    }
+
+    #[test]
+    fn rows_are_cut_where_columns_must_not_be() {
+        for (rows, depth, cols) in [(196, 54, 480), (49, 150, 960), (3136, 54, 72)] {
+            let tile_rows = cut_rows(rows, depth, cols, 2);
+            assert!(tile_rows * 2 <= rows + 1, "{rows} {depth} {cols}: {tile_rows}");
+        }
+        assert_eq!(cut_rows(8, 8, 8, 2), 8);
     }
 
     #[test]

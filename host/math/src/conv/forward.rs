@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cut::cut;
+use super::cut::{cut, cut_rows};
 use super::left::{CHUNK_ROWS, Left, in_work};
 use super::minimal::{self, Tiles};
 use super::packed::Layout;
@@ -93,9 +93,12 @@ impl<T: ConvElement> Conv2d<T> {
         let (rows, cols) = (geometry.pixels, geometry.out_channels);
         // Without a matrix product, a product takes longer.
         let cost = if geometry.is_depthwise() { DEPTHWISE_COST } else { 1 };
-        let (tile_rows, tile_cols) = cut(rows, geometry.depth.saturating_mul(cost), cols, workers);
-        // Blocks have whole groups.
-        let tile_cols = if geometry.groups == 1 { tile_cols } else { cols.max(1) };
+        let depth = geometry.depth.saturating_mul(cost);
+        let (tile_rows, tile_cols) = match geometry.groups {
+            1 => cut(rows, depth, cols, workers),
+            // Blocks have whole groups.
+            _ => (cut_rows(rows, depth, cols, workers), cols.max(1)),
+        };
         let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
         Ok(Self { geometry, grid, activation, minimal: None, finish: None, element: PhantomData })
     }
