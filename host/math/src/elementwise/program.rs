@@ -165,6 +165,11 @@ impl Program {
         if self.arguments != 1 {
             return Err(ShapeError::Parameter("a program that is applied in place has one argument"));
         }
+        if let [stage] = &*self.stages
+            && stage.loops.apply(elements)
+        {
+            return Ok(());
+        }
         let mut memory = SCRATCH.take();
         memory.resize((self.steps.len() * PIECE).max(memory.len()), 0.0);
         let (argument, scratch) = memory.split_at_mut(PIECE);

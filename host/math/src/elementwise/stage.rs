@@ -5,7 +5,7 @@
 //! A stage rounds as its steps do, except for sigmoids, which may add products with one rounding.
 
 use super::program::{Function, Step, Term};
-use super::{UnaryLoop, ops};
+use super::{UnaryLoop, map_in_place, ops};
 use crate::simd::{Body, Products, vectorize_products};
 
 /// One or several steps. Its result is that of the last one.
@@ -27,6 +27,20 @@ pub(super) enum Loop {
     Swish(Term),
     /// A hard sigmoid or a hard swish.
     Ramp(Term, Ramp),
+}
+
+impl Loop {
+    /// Replaces each element by the result for it, where that depends on nothing else, and returns
+    /// whether it does.
+    pub(super) fn apply(&self, elements: &mut [f32]) -> bool {
+        match self {
+            Self::Sigmoid(Term::Argument(_)) => vectorize_products(SigmoidInPlace::<false>(elements)),
+            Self::Swish(Term::Argument(_)) => vectorize_products(SigmoidInPlace::<true>(elements)),
+            Self::Ramp(Term::Argument(_), ramp) => ramp.with(&mut |f| f.map_in_place(elements)),
+            _ => return false,
+        }
+        true
+    }
 }
 
 /// `(x · a + b)` between two bounds, perhaps times `x`, and `/ e · c + d` of that.
@@ -177,6 +191,19 @@ impl<const IS_GATE: bool> Body for SigmoidBody<'_, IS_GATE> {
     }
 }
 
+/// [`SigmoidBody`] whose operand is its result.
+struct SigmoidInPlace<'a, const IS_GATE: bool>(&'a mut [f32]);
+
+impl<const IS_GATE: bool> Body for SigmoidInPlace<'_, IS_GATE> {
+    #[inline(always)]
+    fn run<P: Products>(self) {
+        for x in self.0 {
+            let y = sigmoid::<P>(*x);
+            *x = if IS_GATE { *x * y } else { y };
+        }
+    }
+}
+
 /// `1 / (1 + e^-x)` within 3 units in the last place, or zero where that is less than 3e-38.
 ///
 /// See [`exp_f32`](crate::exp::exp_f32) for the exponential function. Here its result is at most 1.
@@ -201,9 +228,21 @@ fn sigmoid<P: Products>(x: f32) -> f32 {
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
 }
 
+/// The loop of a function whose result may take the place of its operand.
+pub(super) trait InPlaceLoop: UnaryLoop<f32, f32> {
+    /// Replaces each element by the function of it.
+    fn map_in_place(&self, elements: &mut [f32]);
+}
+
+impl<F: Fn(f32) -> f32> InPlaceLoop for F {
+    fn map_in_place(&self, elements: &mut [f32]) {
+        map_in_place(elements, self);
+    }
+}
+
 impl Ramp {
     /// Calls `run` with the function. Without a division it takes a fraction of the time.
-    pub(super) fn with(&self, run: &mut dyn FnMut(&dyn UnaryLoop<f32, f32>)) {
+    pub(super) fn with(&self, run: &mut dyn FnMut(&dyn InPlaceLoop)) {
         let Self { slope, offset, low, high, divisor, factor, summand, .. } = *self;
         let ramp = move |x: f32| ops::minimum(ops::maximum(x * slope + offset, low), high);
         match (self.is_gate, divisor == 1.0) {
