@@ -60,7 +60,7 @@ const FUNCTIONS: &[(&str, Function)] = &[
 ///
 /// # Errors
 /// InvalidArgument if a step cannot be parsed or an operand does not exist.
-fn program(steps: &str, arguments: usize) -> Result<Program, Diagnostic> {
+pub(super) fn program(steps: &str, arguments: usize) -> Result<Program, Diagnostic> {
     let step = |text: &str| {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();

@@ -5,17 +5,23 @@
 //! may take fewer products than the definition has, with other rounding (minimal filtering), as
 //! long as the results are the same whatever the threads and the batch.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
+use parking_lot::Mutex;
 use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{Activation, Conv2d, Conv2dInput, ConvElement, Float, PackedFilter, Program, ShapeError};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata};
+use tfrt_math::{
+    Activation, Conv2d, Conv2dInput, Conv2dShape, ConvElement, Float, PackedFilter, Program, ShapeError,
+};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::activation::Activation as Elementwise;
 use super::convolution::{FILTER_LAYOUT, FilterLayout, Kind, WINDOW, convolution};
 use super::fused::check_channels;
-use super::fused_elementwise::{STEPS, program_of};
+use super::fused_elementwise::{STEPS, program};
 use super::support::{Computed, Described, invalid, one};
 use super::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -25,18 +31,114 @@ static ME: Accessor = Accessor::new("tfrt.FusedConv2D");
 /// The op's name and how its filter is read.
 pub(super) const PREPARED: (&str, Kind) = ("tfrt.FusedConv2D", Kind::Full);
 
+/// What the attributes of a call say. It is read once and kept with them.
+struct Kept {
+    activation: Option<Elementwise>,
+    steps: Option<Program>,
+    /// Of the last call, because most calls of an op have the same shapes.
+    last: Mutex<Option<Arc<Planned>>>,
+}
+
+/// A convolution of some shapes.
+struct Planned {
+    input: TensorShape,
+    filter: TensorShape,
+    shape: Conv2dShape,
+    output: TensorShape,
+    /// The plan in single precision for this many workers, once it is made.
+    plan: OnceLock<(usize, Conv2d<f32>)>,
+}
+
+impl Kept {
+    /// Returns what is kept with attributes.
+    ///
+    /// # Errors
+    /// Those of [`activation`] and [`steps`].
+    fn of(attrs: &OpAttrs) -> Result<&Self, Diagnostic> {
+        attrs.derive(Self::read)
+    }
+
+    fn read(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+        let activation = match attrs.optional::<&str>("activation")?.unwrap_or_default() {
+            "" => None,
+            name => match Elementwise::named(name, 0.2) {
+                Some(activation) => Some(activation),
+                None => {
+                    return Err(invalid(format!("'{name}' is not an activation that {} has", PREPARED.0)));
+                }
+            },
+        };
+        let steps = match attrs.optional::<&str>(STEPS)?.unwrap_or_default() {
+            "" => None,
+            _ if activation.is_some() => {
+                let message = format!("{} takes an activation or steps, but not both", PREPARED.0);
+                return Err(invalid(message));
+            }
+            steps => Some(program(steps, 1)?),
+        };
+        Ok(Self { activation, steps, last: Mutex::default() })
+    }
+
+    /// Returns the convolution of these shapes.
+    ///
+    /// # Errors
+    /// InvalidArgument for shapes and attributes that do not fit together.
+    fn planned(
+        &self,
+        attrs: &OpAttrs,
+        input: &TensorShape,
+        filter: &TensorShape,
+    ) -> Result<Arc<Planned>, Diagnostic> {
+        let mut last = self.last.lock();
+        if let Some(planned) = &*last
+            && planned.input == *input
+            && planned.filter == *filter
+        {
+            return Ok(planned.clone());
+        }
+        let (shape, output) = convolution(attrs, PREPARED.1, input, filter)?;
+        let (input, filter) = (input.clone(), filter.clone());
+        let planned = Arc::new(Planned { input, filter, shape, output, plan: OnceLock::new() });
+        *last = Some(planned.clone());
+        Ok(planned)
+    }
+
+    /// Returns the plan in single precision for `workers` threads.
+    fn plan(&self, planned: &Planned, workers: usize) -> Result<Conv2d<f32>, Diagnostic> {
+        if let Some((count, plan)) = planned.plan.get()
+            && *count == workers
+        {
+            return Ok(plan.clone());
+        }
+        let (stored, last) = match self.activation {
+            None => (Activation::None, None),
+            Some(Elementwise::Relu) => (Activation::Relu, None),
+            Some(other) => (Activation::None, Some(other)),
+        };
+        let mut plan =
+            Conv2d::<f32>::for_kept_filters(&planned.shape, stored, workers).map_err(shape_error)?;
+        if let Some(last) = last {
+            plan = plan.finished_by(move |elements| last.apply_to(elements));
+        }
+        if let Some(program) = self.steps.clone() {
+            plan = plan.finished_by(move |elements| {
+                // The program has one argument, which is all that can go wrong.
+                let applied = program.apply(elements);
+                debug_assert!(applied.is_ok());
+            });
+        }
+        // A plan for another number of workers stays.
+        let kept = planned.plan.get_or_init(|| (workers, plan.clone()));
+        Ok(if kept.0 == workers { kept.1.clone() } else { plan })
+    }
+}
+
 /// The activation that attribute `activation` names; none if it is empty.
 ///
 /// # Errors
 /// InvalidArgument for a name that is not known.
 pub(super) fn activation(attrs: &OpAttrs) -> Result<Option<Elementwise>, Diagnostic> {
-    match attrs.optional::<&str>("activation")?.unwrap_or_default() {
-        "" => Ok(None),
-        name => match Elementwise::named(name, 0.2) {
-            Some(activation) => Ok(Some(activation)),
-            None => Err(invalid(format!("'{name}' is not an activation that {} has", PREPARED.0))),
-        },
-    }
+    Ok(Kept::of(attrs)?.activation)
 }
 
 /// What attribute `steps` says is done to the results last; nothing if it is empty. It stands for
@@ -46,13 +148,7 @@ pub(super) fn activation(attrs: &OpAttrs) -> Result<Option<Elementwise>, Diagnos
 /// InvalidArgument for steps that cannot be read or take more than the result, and beside an
 /// activation.
 pub(super) fn steps(attrs: &OpAttrs) -> Result<Option<Program>, Diagnostic> {
-    match attrs.optional::<&str>(STEPS)?.unwrap_or_default() {
-        "" => Ok(None),
-        _ if activation(attrs)?.is_some() => {
-            Err(invalid(format!("{} takes an activation or steps, but not both", PREPARED.0)))
-        }
-        _ => program_of(attrs, 1).map(Some),
-    }
+    Ok(Kept::of(attrs)?.steps.clone())
 }
 
 fn metadata(call: MetadataCall<'_>) -> Described {
@@ -64,8 +160,7 @@ fn metadata(call: MetadataCall<'_>) -> Described {
             return Err(invalid(format!("the op takes 3 or 4 arguments, got {count}")));
         }
     };
-    activation(call.attrs)?;
-    steps(call.attrs)?;
+    let kept = Kept::of(call.attrs)?;
     let arguments = [Some(input), Some(filter), Some(bias), residual];
     if !types::NARROW_FLOATS.contains(&input.dtype) {
         return Err(invalid(format!("the op takes tensors of f16, bf16 or f32, got {}", input.dtype)));
@@ -76,14 +171,15 @@ fn metadata(call: MetadataCall<'_>) -> Described {
             input.dtype, other.dtype
         )));
     }
-    let (shape, output) = convolution(call.attrs, PREPARED.1, &input.shape, &filter.shape)?;
-    check_channels(&bias.shape, "bias", shape.out_channels)?;
+    let planned = kept.planned(call.attrs, &input.shape, &filter.shape)?;
+    let output = &planned.output;
+    check_channels(&bias.shape, "bias", planned.shape.out_channels)?;
     if let Some(residual) = residual
-        && residual.shape != output
+        && residual.shape != *output
     {
         return Err(invalid(format!("the residual has shape {}, the result {output}", residual.shape)));
     }
-    one(TensorMetadata::new(input.dtype, output))
+    one(TensorMetadata::new(input.dtype, output.clone()))
 }
 
 /// A filter as a plan reads it, and how its elements were read.
@@ -180,28 +276,15 @@ fn fused_narrow<T: Element + ConvElement + Float>(
 }
 
 fn fused_single(call: &CpuCall<'_>, ([input, filter, bias], residual): Operands<'_>) -> Computed {
-    let (shape, _) = convolution(call.attrs, PREPARED.1, input.shape(), filter.shape())?;
-    let (stored, last) = match activation(call.attrs)? {
-        None => (Activation::None, None),
-        Some(Elementwise::Relu) => (Activation::Relu, None),
-        Some(other) => (Activation::None, Some(other)),
-    };
-    let mut plan = Conv2d::<f32>::for_kept_filters(&shape, stored, workers(call.cx)).map_err(shape_error)?;
-    if let Some(last) = last {
-        plan = plan.finished_by(move |elements| last.apply_to(elements));
-    }
-    if let Some(program) = steps(call.attrs)? {
-        plan = plan.finished_by(move |elements| {
-            // The program has one argument, which is all that can go wrong.
-            let applied = program.apply(elements);
-            debug_assert!(applied.is_ok());
-        });
-    }
-    let packed =
-        laid_out(&plan, FilterLayout::of(call.attrs)?, filter, |extents, elements| match shape.groups {
+    let kept = Kept::of(call.attrs)?;
+    let planned = kept.planned(call.attrs, input.shape(), filter.shape())?;
+    let plan = kept.plan(&planned, workers(call.cx))?;
+    let packed = laid_out(&plan, FilterLayout::of(call.attrs)?, filter, |extents, elements| {
+        match planned.shape.groups {
             1 => PackedFilter::new(extents, elements),
             _ => plan.pack_filter(elements),
-        })?;
+        }
+    })?;
     let bias = bias.read_owned::<f32>(&ME)?;
     let residual = residual.map(|residual| residual.read_owned::<f32>(&ME)).transpose()?;
     let reads = (input.read_owned::<f32>(&ME)?, packed, bias, residual);
