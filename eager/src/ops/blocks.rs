@@ -6,7 +6,8 @@ use tfrt_host::Diagnostic;
 use tfrt_math::{BlockOp, Pad, Transpose};
 use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
-use super::moves::{Axis, Moves, NOWHERE, how, pick};
+use super::moves::{Axis, Moves, how};
+use super::pick::{NOWHERE, pick};
 use super::support::{Computed, Described, int_attr, integers, invalid, one, product, room_for, vector};
 use super::types;
 use super::window::Layout;

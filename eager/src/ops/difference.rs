@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{Accessor, Element, HostTensor, with_element};
 
-use super::moves::pick;
+use super::pick::pick;
 use super::plain::{results, tensor};
 use super::support::{Computed, invalid, take, unsupported};
 use super::types;

@@ -3,7 +3,7 @@
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
-use super::moves::{NOWHERE, pick};
+use super::pick::{NOWHERE, pick};
 use super::scatter::ignores_bad_indices;
 use super::support::{
     Computed, axis_of, check_integers, int_attr, integer, integers_or, invalid, product, room_for, take,
@@ -92,6 +92,9 @@ fn gather_along(
         return pick(call, params, Vec::new(), 0, &dims);
     }
     let chosen = index_list(indices, extent)?;
+    if batches.saturating_mul(outer) == 1 {
+        return pick(call, params, chosen, unit, &dims);
+    }
     let mut places = room_for(batches.saturating_mul(outer).saturating_mul(each))?;
     for b in 0..batches {
         for o in 0..outer {
@@ -104,13 +107,14 @@ fn gather_along(
 /// Returns the indices, after checking that each is below `bound`.
 fn index_list(indices: &HostTensor, bound: usize) -> Result<Vec<usize>, Diagnostic> {
     let list = integers_or(indices, "indices", DType::I16)?;
-    let check = |(place, &index): (usize, &i64)| {
-        usize::try_from(index)
-            .ok()
-            .filter(|&index| index < bound)
-            .ok_or_else(|| invalid(format!("indices[{place}] = {index} is not in [0, {bound})")))
-    };
-    list.iter().enumerate().map(check).collect()
+    let mut checked = room_for(list.len())?;
+    for (place, &index) in list.iter().enumerate() {
+        match usize::try_from(index).ok().filter(|&index| index < bound) {
+            Some(index) => checked.push(index),
+            None => return Err(invalid(format!("indices[{place}] = {index} is not in [0, {bound})"))),
+        }
+    }
+    Ok(checked)
 }
 
 /// The shape of a gather at coordinates: `count` slices of `unit` elements, each at `depth`

@@ -240,7 +240,7 @@ fn transpose_strings(
     let plan = Transpose::<usize>::new(shape.dims(), axes).map_err(shape_error)?;
     let mut turned = vec![0; places.len()];
     plan.run_in_turn(&places, &mut turned).map_err(shape_error)?;
-    super::moves::pick(call, tensor, turned, 1, plan.shape())
+    super::pick::pick(call, tensor, turned, 1, plan.shape())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

@@ -50,6 +50,7 @@ mod onnx;
 mod order;
 mod patches;
 mod patterns;
+mod pick;
 mod plain;
 mod pooling;
 mod prepared_convolution;

@@ -468,44 +468,6 @@ fn strides(dims: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Stands for zeros or empty strings instead of a position.
-pub(super) const NOWHERE: usize = usize::MAX;
-
-/// Returns a tensor of whole units of the argument: runs of `unit` elements, of which the first is
-/// at `places[i] * unit`, or [`NOWHERE`].
-pub(super) fn pick(
-    call: &CpuCall<'_>,
-    tensor: &HostTensor,
-    places: Vec<usize>,
-    unit: usize,
-    dims: &[usize],
-) -> Computed {
-    if let HostTensor::String(strings) = tensor {
-        let chosen = places.iter().flat_map(|&place| match place {
-            NOWHERE => vec![BString::default(); unit],
-            place => strings.strings()[place * unit..][..unit].to_vec(),
-        });
-        return Ok(StringHostTensor::new(TensorShape::new(dims)?, chosen.collect::<Vec<BString>>())?.into());
-    }
-    with_element!(
-        tensor.dtype(),
-        |T| {
-            let (x, out) = (tensor.dense()?.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, dims)?);
-            compute(call, &ME, out, (places.len(), unit, unit.max(1)), move |range, out: &mut [T]| {
-                if unit > 0 {
-                    let units = out.chunks_exact_mut(unit).zip(&places[range]);
-                    units.for_each(|(out, &place)| match place {
-                        NOWHERE => out.fill(T::default()),
-                        place => out.copy_from_slice(&x[place * unit..][..unit]),
-                    });
-                }
-                Ok(())
-            })
-        },
-        else Err(no_memory_form(tensor.dtype()))
-    )
-}
-
 /// Returns the error for tensors without plain values.
 pub(super) fn no_memory_form(dtype: DType) -> Diagnostic {
     invalid(format!("elements of type {dtype} cannot be moved"))

@@ -5,7 +5,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::image::positive_size;
-use super::moves::{NOWHERE, pick};
+use super::pick::{NOWHERE, pick};
 use super::plain::{of_reals, reals, results, tensor};
 use super::support::{Computed, Described, invalid, one, operand_type, room_for, take, value, values};
 use super::types;

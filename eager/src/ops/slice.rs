@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{HostTensor, TensorShape};
 
-use super::moves::{Axis, Moved, Moves, how, moved, pick};
+use super::moves::{Axis, Moved, Moves, how, moved};
+use super::pick::pick;
 use super::support::{
     Computed, axis_of, int_attr, integer, integer_within, integers, invalid, product, room_for, shape_of,
     take, vector, vector_or,

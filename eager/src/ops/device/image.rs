@@ -21,7 +21,7 @@ use crate::{
             Place, Response, Scale, Sizes, Takers, positive_size, resized_columns, takers_between,
             takers_nearest,
         },
-        moves::NOWHERE,
+        pick::NOWHERE,
         support::{invalid, product, room_for},
         window::four,
     },
