@@ -5,7 +5,7 @@ use std::f32::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};
-use tfrt_tensor::Accessor;
+use tfrt_tensor::{Accessor, bf16, f16};
 
 use super::rewrite::{Rewriter, apply};
 use crate::{Evaluator, Graph};
@@ -20,18 +20,36 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     apply(graph, evaluator, &[fuse]);
 }
 
-/// The number that a constant is.
+/// The number that a constant of a floating-point type is.
 fn number(rewriter: &Rewriter<'_>, value: ValueId) -> Option<f32> {
     let constant = rewriter.constant(value)?;
-    if constant.dtype() != DType::F32 || constant.shape().num_elements().ok()? != 1 {
+    if constant.shape().num_elements().ok()? != 1 {
         return None;
     }
-    constant.dense().ok()?.read::<f32>(&READ).ok()?.first().copied()
+    let constant = constant.dense().ok()?;
+    match constant.dtype() {
+        DType::F32 => constant.read::<f32>(&READ).ok()?.first().copied(),
+        DType::F16 => Some(constant.read::<f16>(&READ).ok()?.first()?.to_f32()),
+        DType::BF16 => Some(constant.read::<bf16>(&READ).ok()?.first()?.to_f32()),
+        _ => None,
+    }
 }
 
-/// Whether two numbers are the same up to rounding, of the parts of a constant too.
-fn is_near(a: f32, b: f32) -> bool {
-    (a - b).abs() <= 1e-5 * b.abs()
+/// How far a number of a type may be from another, relative to it, to be the same up to the rounding
+/// of the constants that it is the product of. `None` for types that are not fused.
+fn tolerance(dtype: DType) -> Option<f32> {
+    match dtype {
+        DType::F32 => Some(1e-5),
+        DType::F16 => Some(2.0 * f16::EPSILON.to_f32()),
+        DType::BF16 => Some(2.0 * bf16::EPSILON.to_f32()),
+        _ => None,
+    }
+}
+
+/// Whether two numbers are the same up to rounding.
+fn is_near(rewriter: &Rewriter<'_>, value: ValueId, a: f32, b: f32) -> bool {
+    let tolerance = rewriter.ty(value).and_then(|ty| tolerance(ty.dtype));
+    tolerance.is_some_and(|tolerance| (a - b).abs() <= tolerance * b.abs())
 }
 
 /// The factors of a product that are no constants, and the product of those that are. Products
@@ -88,13 +106,13 @@ fn argument(rewriter: &Rewriter<'_>, value: ValueId, name: &str) -> Option<Value
 /// Whether a value is the product of this number and a power of `x`.
 fn is_power(rewriter: &Rewriter<'_>, value: ValueId, (x, count): (ValueId, usize), number: f32) -> bool {
     let (all, factor) = factors(rewriter, value, false);
-    all == vec![x; count] && is_near(factor, number)
+    all == vec![x; count] && is_near(rewriter, value, factor, number)
 }
 
 /// Whether a value is `√(2/π) · (x + 0.044715 · x³)`, perhaps with `x` outside the parentheses.
 fn is_cubic(rewriter: &Rewriter<'_>, value: ValueId, x: ValueId) -> bool {
     let (all, factor) = factors(rewriter, value, false);
-    if !is_near(factor, FRAC_2_SQRT_PI * FRAC_1_SQRT_2) {
+    if !is_near(rewriter, value, factor, FRAC_2_SQRT_PI * FRAC_1_SQRT_2) {
         return false;
     }
     match all[..] {
@@ -123,7 +141,7 @@ fn fuse(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let result = rewriter.result(op)?;
     let (all, factor) = factors(rewriter, result, true);
     let [a, b] = all[..] else { return None };
-    if !is_near(factor, 0.5) {
+    if !is_near(rewriter, result, factor, 0.5) {
         return None;
     }
     let (x, function) = match (beside_one(rewriter, a), beside_one(rewriter, b)) {
@@ -137,7 +155,7 @@ fn fuse(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     };
     let (ty, own) = (rewriter.ty(x)?, rewriter.ty(result)?);
     // Constants of more dimensions would change the shape.
-    if ty != own || ty.dtype != DType::F32 {
+    if ty != own {
         return None;
     }
     let mut attributes = AttrDict::default();

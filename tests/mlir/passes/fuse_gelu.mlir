@@ -38,6 +38,23 @@ func @tanh(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   tfrt.return %y : tensor<2x3xf32>
 }
 
+// Constants of 16 bits are rounded more.
+// CHECK-LABEL: func @half
+// CHECK-NOT: tf.Erf
+// CHECK: "tf.Gelu"(%arg0) {approximate = false} : (tensor<2x3xf16>) -> tensor<2x3xf16>
+// CHECK-NEXT: tfrt.return
+func @half(%x: tensor<2x3xf16>) -> tensor<2x3xf16> {
+  %root = "tf.Const"() {value = dense<1.4142135> : tensor<f16>} : () -> tensor<f16>
+  %one = "tf.Const"() {value = dense<1.0> : tensor<f16>} : () -> tensor<f16>
+  %half = "tf.Const"() {value = dense<0.5> : tensor<f16>} : () -> tensor<f16>
+  %a = "tf.RealDiv"(%x, %root) : (tensor<2x3xf16>, tensor<f16>) -> tensor<2x3xf16>
+  %b = "tf.Erf"(%a) : (tensor<2x3xf16>) -> tensor<2x3xf16>
+  %c = "tf.AddV2"(%b, %one) : (tensor<2x3xf16>, tensor<f16>) -> tensor<2x3xf16>
+  %d = "tf.Mul"(%x, %c) : (tensor<2x3xf16>, tensor<2x3xf16>) -> tensor<2x3xf16>
+  %y = "tf.Mul"(%d, %half) : (tensor<2x3xf16>, tensor<f16>) -> tensor<2x3xf16>
+  tfrt.return %y : tensor<2x3xf16>
+}
+
 // Other numbers, and factors that are not the argument, stay as they are.
 // CHECK-LABEL: func @other
 // CHECK-NOT: Gelu
