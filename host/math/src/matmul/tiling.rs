@@ -2,6 +2,8 @@
 
 /// The number of floating-point operations that justifies a separate task: about 20 µs on one core.
 const BLOCK_FLOPS: usize = 2 << 20;
+/// The cost of fetching an element of an operand from memory, in floating-point operations.
+const FETCH_FLOPS: usize = 12;
 /// The number of tiles for each worker, so that a worker that starts late causes little delay.
 const TILES_PER_WORKER: usize = 3;
 
@@ -19,10 +21,13 @@ pub(crate) fn choose_tiles(
 ) -> (usize, usize) {
     let whole = (rows.max(1), cols.max(1));
     let flops = rows.saturating_mul(cols).saturating_mul(k).saturating_mul(2);
-    let useful = flops.saturating_mul(batch) / BLOCK_FLOPS;
+    // With few rows, fetching B takes longer than the arithmetic.
+    let fetched = rows.saturating_add(cols).saturating_mul(k);
+    let cost = flops.saturating_add(fetched.saturating_mul(FETCH_FLOPS));
+    let useful = cost.saturating_mul(batch) / BLOCK_FLOPS;
     let wanted = if workers > 1 { workers.saturating_mul(TILES_PER_WORKER).min(useful).min(4096) } else { 1 };
     let wanted = wanted.div_ceil(batch.max(1));
-    if wanted <= 1 {
+    if wanted <= 1 || flops == 0 {
         return whole;
     }
     // Multiples of the micro-kernels' tiles, so that only the last tiles are partly empty.
@@ -53,12 +58,17 @@ mod tests {
         assert_eq!(choose_tiles(1, 8, 8, 8, 16), (8, 8));
         assert_eq!(choose_tiles(1, 4096, 4096, 4096, 1), (4096, 4096));
         assert_eq!(choose_tiles(0, 0, 0, 0, 4), (1, 1));
+        assert_eq!(choose_tiles(1, 0, 1 << 30, 64, 4), (1, 64));
+        assert_eq!(choose_tiles(1, 64, 1 << 30, 0, 4), (64, 1));
     }
 
     #[test]
     fn skinny_products_are_cut_along_the_long_side() {
         let (rows, cols) = choose_tiles(1, 1, 4096, 4096, 8);
         assert!(rows == 1 && cols <= 1024, "{rows} {cols}");
+        let (rows, cols) = choose_tiles(1, 1, 960, 1280, 2);
+        assert!(rows == 1 && cols <= 640, "{rows} {cols}");
+        assert_eq!(choose_tiles(1, 1, 128, 512, 2), (1, 512));
         let (rows, cols) = choose_tiles(1, 100_000, 147, 64, 8);
         assert!(cols == 64 && rows <= 100_000 / 18, "{rows} {cols}");
     }
