@@ -11,6 +11,7 @@ pub(super) const BOOL: Types = &[I1];
 pub(super) const SCALARS: Types = &[I1, I32, I64, F32, F64];
 pub(super) const FLOATS: Types = &[F16, BF16, F32, F64];
 pub(super) const NARROW_FLOATS: Types = &[F16, BF16, F32];
+pub(super) const COMPLEX: Types = &[Complex64, Complex128];
 /// Floating-point and complex numbers.
 pub(super) const FRACTIONS: Types = &[F16, BF16, F32, F64, Complex64, Complex128];
 pub(super) const INTEGERS: Types = &[I8, I16, I32, I64, UI8, UI16, UI32, UI64];

@@ -23,7 +23,7 @@ pub(super) const OPS: Family = &[
     ("BatchIFFT2D", |node| as_op(node, "IFFT2D")),
     ("BatchIFFT3D", |node| as_op(node, "IFFT3D")),
     ("BatchMatrixBandPart", |node| renamed(node, "tf.MatrixBandPart")),
-    ("BatchMatrixDeterminant", |node| as_op(node, "MatrixDeterminant")),
+    ("BatchMatrixDeterminant", |node| renamed(node, "tf.MatrixDeterminant")),
     ("BatchMatrixDiag", |node| renamed(node, "tf.MatrixDiag")),
     ("BatchMatrixDiagPart", |node| renamed(node, "tf.MatrixDiagPart")),
     ("BatchMatrixInverse", |node| renamed(node, "tf.MatrixInverse")),

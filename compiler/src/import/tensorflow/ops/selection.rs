@@ -11,10 +11,6 @@ use crate::import::tensorflow::{
 
 pub(super) const OPS: Family = &[
     ("Bucketize", bucketize),
-    ("MatrixDeterminant", |node| {
-        let x = node.input(0)?;
-        Ok(vec![node.op("onnx.Det", &[x], &[])?.into()])
-    }),
     ("NonMaxSuppressionV2", |node| Ok(vec![suppressed(node)?.into()])),
     ("NonMaxSuppressionV3", |node| Ok(vec![suppressed(node)?.into()])),
     ("NonMaxSuppressionV4", suppress_and_count),
