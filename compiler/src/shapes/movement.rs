@@ -298,33 +298,49 @@ fn slice(call: &Call<'_>) -> Inferred {
     one(dtype, dims.iter().zip(begins).zip(sizes).map(part).collect())
 }
 
-/// Masks of dimensions that are added or cut through are rare: with them nothing is inferred.
+/// The most entries of a slice, of which masks have a bit each.
+const MAX_SLICES: usize = 63;
+
 fn strided_slice(call: &Call<'_>) -> Inferred {
-    let mask = |name: &str| call.int_attr(name).unwrap_or(0);
     let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
-    if mask("ellipsis_mask") != 0 || mask("new_axis_mask") != 0 {
-        return Ok(None);
-    }
-    let (Some(begins), Some(ends), Some(strides)) = (call.integers(1), call.integers(2), call.integers(3))
-    else {
-        let keeps = mask("shrink_axis_mask") == 0;
+    let mask = |name: &str| call.int_attr(name).unwrap_or(0);
+    let [begin_mask, end_mask, cut, added, ellipsis] =
+        ["begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask"].map(mask);
+    let count = call.dims(1).and_then(|dims| usize::try_from((*dims.first()?)?).ok());
+    let Some(count) = count.filter(|&count| count <= MAX_SLICES) else {
+        let keeps = cut == 0 && added == 0;
         return if keeps { one(dtype, vec![None; dims.len()]) } else { Ok(None) };
     };
-    let mut result = Vec::new();
-    for (index, &dim) in dims.iter().enumerate() {
-        let (Some(&begin), Some(&end), Some(&stride)) =
-            (begins.get(index), ends.get(index), strides.get(index))
-        else {
-            result.push(dim);
+    let has = |mask: i64, index: usize| mask >> index & 1 == 1;
+    let taken = (0..count).filter(|&index| !has(added | ellipsis, index)).count();
+    // More entries than dimensions are an error of the call.
+    let Some(covered) = dims.len().checked_sub(taken) else { return Ok(None) };
+    let [begins, ends, strides] = [1, 2, 3].map(|input| call.elements(input));
+    let element =
+        |list: &Option<Vec<Option<i64>>>, index: usize| list.as_ref()?.get(index).copied().flatten();
+    let (mut rest, mut result) = (dims.iter().copied(), Vec::new());
+    for index in 0..count {
+        if has(ellipsis, index) {
+            result.extend(rest.by_ref().take(covered));
             continue;
-        };
-        let has = |name: &str| mask(name) >> index & 1 == 1;
-        if !has("shrink_axis_mask") {
-            let begin = (!has("begin_mask")).then_some(begin);
-            let end = (!has("end_mask")).then_some(end);
-            result.push(dim.and_then(|dim| strided_count(dim, begin, end, stride)));
         }
+        if has(added, index) {
+            result.push(Some(1));
+            continue;
+        }
+        let dim = rest.next().flatten();
+        if has(cut, index) {
+            continue;
+        }
+        let bound = |mask: i64, list: &Option<Vec<Option<i64>>>| match has(mask, index) {
+            true => Some(None),
+            false => element(list, index).map(Some),
+        };
+        let part = bound(begin_mask, &begins).zip(bound(end_mask, &ends)).zip(element(&strides, index));
+        result
+            .push(part.zip(dim).and_then(|(((begin, end), step), dim)| strided_count(dim, begin, end, step)));
     }
+    result.extend(rest);
     one(dtype, result)
 }
 
