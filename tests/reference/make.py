@@ -1924,6 +1924,34 @@ def linear_algebra():
         case("Qr", input=random(dtype, 4, 3))
         case("Qr", input=random(dtype, 3, 4))
         case("TridiagonalSolve", diagonals=np.stack([np.array([1, 2, 9]), np.array([7, 8, 6]), np.array([9, 1, 2])]).astype(dtype), rhs=random(dtype, 3, 2))
+    for dtype in COMPLEX:
+        x, right = (random(dtype, 2, 3, 3) + 6 * np.eye(3)).astype(dtype), random(dtype, 2, 3, 2)
+        square = (np.matmul(x, np.conj(np.swapaxes(x, -1, -2))) + 2 * np.eye(3)).astype(dtype)
+        case("Cholesky", input=square)
+        for adjoint in (False, True):
+            case("MatrixInverse", input=x, adjoint=adjoint)
+            case("MatrixSolve", matrix=x, rhs=right, adjoint=adjoint)
+            for lower in (False, True):
+                case("MatrixTriangularSolve", matrix=square, rhs=right, lower=lower, adjoint=adjoint)
+        for op in ("MatrixSquareRoot", "MatrixLogarithm", "MatrixDeterminant", "LogMatrixDeterminant", "Lu"):
+            case(op, input=square)
+        case("Qr", input=random(dtype, 4, 3), full_matrices=True)
+        case("TridiagonalSolve", diagonals=random(dtype, 3, 4), rhs=random(dtype, 4, 2))
+    for dtype in (np.float32, np.float64, *COMPLEX):
+        for rows, columns in ((4, 2), (2, 4), (3, 3)):
+            matrix, right = (random(dtype, 2, rows, columns) + 6 * np.eye(rows, columns)).astype(dtype), random(dtype, 2, rows, 2)
+            case("MatrixSolveLs", matrix=matrix, rhs=right, l2_regularizer=np.array(0.0), fast=False)
+            # The normal equations lose half of the digits.
+            if dtype in (np.float64, np.complex128):
+                for l2 in (0.0, 0.5):
+                    case("MatrixSolveLs", matrix=matrix, rhs=right, l2_regularizer=np.array(l2), fast=True)
+        case("MatrixDeterminant", input=random(dtype, 2, 3, 3))
+        case("MatrixDeterminant", input=np.zeros((2, 0, 0), dtype))
+        # A pivot that is zero.
+        case("TridiagonalSolve", diagonals=np.array([[1, 2, 0], [0, 1, 3], [0, 4, 5]], dtype), rhs=random(dtype, 3, 1))
+        case("MatrixSolveLs", matrix=random(dtype, 3, 2), rhs=random(dtype, 2, 1), l2_regularizer=np.array(0.0))
+    case("Cholesky", input=random(np.complex64, 3))
+    case("MatrixDeterminant", input=random(np.float32, 2, 3))
 
 
 def text_bytes():
@@ -2036,6 +2064,16 @@ def draws():
                 case("StatelessMultinomial", logits=logits, num_samples=np.array(samples, np.int32), seed=seed, output_dtype=to)
     case("StatelessMultinomial", logits=logits[0], num_samples=np.array(3, np.int32), seed=seed)
     case("StatelessMultinomial", logits=logits, num_samples=np.array(-1, np.int32), seed=seed)
+    shape = lambda *dims: np.array(dims, np.int32)
+    for dtype in (np.float32, np.float64):
+        alphas = np.array([0.3, 1.0, 7.5], dtype)
+        case("StatelessRandomGammaV2", shape=shape(6, 3), seed=seed, alpha=alphas)
+        case("StatelessRandomGammaV3", shape=shape(2, 2, 3), key=key, counter=counter, alg=np.array(1, np.int32), alpha=alphas)
+        case("StatelessRandomGammaV2", shape=shape(0, 3), seed=seed, alpha=alphas)
+        for to in (tf.float32, tf.float64, tf.int32, tf.int64):
+            case("StatelessRandomPoisson", shape=shape(6, 3), seed=seed, lam=np.array([0.5, 9.0, 40.0], dtype), dtype=to)
+    case("StatelessRandomPoisson", shape=shape(3), seed=seed, lam=np.array([1.0, 2.0], np.float32), dtype=tf.int64)
+    case("StatelessRandomGammaV2", shape=shape(2), seed=seed, alpha=np.array([1.0, 2.0, 3.0], np.float32))
 
 
 def encoded_images():

@@ -40,7 +40,7 @@ fn uniform_f32(word: u32) -> f32 {
     f32::from_bits(127 << 23 | word & 0x7f_ffff) - 1.0
 }
 
-fn uniform_f64(low: u32, high: u32) -> f64 {
+pub(super) fn uniform_f64(low: u32, high: u32) -> f64 {
     f64::from_bits(1023 << 52 | u64::from(low & 0xf_ffff) << 32 | u64::from(high)) - 1.0
 }
 
@@ -49,6 +49,13 @@ fn normal_f32(words: &[u32]) -> [f64; 2] {
     let radius = (-2.0 * uniform_f32(words[0]).max(1e-7).ln()).sqrt();
     let (sin, cos) = (2.0 * std::f32::consts::PI * uniform_f32(words[1])).sin_cos();
     [sin * radius, cos * radius].map(f64::from)
+}
+
+/// Computes the Box-Muller transform in double precision.
+pub(super) fn normal_f64(words: &[u32]) -> [f64; 2] {
+    let radius = (-2.0 * uniform_f64(words[0], words[1]).max(1e-7).ln()).sqrt();
+    let (sin, cos) = (2.0 * std::f64::consts::PI * uniform_f64(words[2], words[3])).sin_cos();
+    [sin * radius, cos * radius]
 }
 
 impl Uniform for f32 {
@@ -67,9 +74,7 @@ impl Uniform for f64 {
         uniform_f64(words[0], words[1])
     }
     fn normal(words: &[u32]) -> [f64; 2] {
-        let radius = (-2.0 * uniform_f64(words[0], words[1]).max(1e-7).ln()).sqrt();
-        let (sin, cos) = (2.0 * std::f64::consts::PI * uniform_f64(words[2], words[3])).sin_cos();
-        [sin * radius, cos * radius]
+        normal_f64(words)
     }
 }
 
