@@ -1,7 +1,7 @@
 //! Lists of tensors. Their own extents say nothing before they are filled; what is read of them has
 //! the shape that the op is given.
 
-use tfrt_host::Diagnostic;
+use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::PartialTensorShape;
 
 use super::{Call, Function, Inferred};
@@ -14,7 +14,11 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "tf.TensorListStack" => stack,
         "tf.TensorListGather" => gather,
         "tfrt.ArrayGather" => gathered,
-        "tfrt.ArrayRead" | "tfrt.StackPop" => kept,
+        "tfrt.ArrayRead" | "tfrt.FromVariant" | "tfrt.StackPop" => kept,
+        "tfrt.JoinVariants" => joined,
+        "tfrt.RaggedFromVariants" => ragged,
+        "tfrt.RaggedGather" => gathered_rows,
+        "tfrt.StackVariants" => stacked,
         "tf.TensorListFromTensor"
         | "tf.TensorListPushBack"
         | "tf.TensorListSetItem"
@@ -49,6 +53,35 @@ fn shape_attr(call: &Call<'_>) -> Option<Vec<Option<u64>>> {
 /// What an array or a stack keeps.
 fn kept(call: &Call<'_>) -> Inferred {
     Ok(call.type_attr("dtype").map(|dtype| vec![TensorType { dtype, dims: shape_attr(call) }]))
+}
+
+/// The elements of a list behind each other, and how long each is.
+fn joined(call: &Call<'_>) -> Inferred {
+    let Some(dtype) = call.type_attr("dtype") else { return Ok(None) };
+    let dims = shape_attr(call).filter(|dims| !dims.is_empty()).map(|dims| [&[None], &dims[1..]].concat());
+    Ok(Some(vec![TensorType { dtype, dims }, TensorType::ranked(DType::I64, vec![None])]))
+}
+
+fn stacked(call: &Call<'_>) -> Inferred {
+    let Some(dtype) = call.type_attr("dtype") else { return Ok(None) };
+    let count = call.dims(0).and_then(|dims| dims.first().copied().flatten());
+    let dims = shape_attr(call).map(|dims| [vec![count], dims].concat());
+    Ok(Some(vec![TensorType { dtype, dims }]))
+}
+
+/// The values of a ragged tensor, and the splits of each dimension.
+fn ragged(call: &Call<'_>) -> Inferred {
+    let Some(dtype) = call.type_attr("dtype") else { return Ok(None) };
+    let splits = TensorType::ranked(call.type_attr("splits_dtype").unwrap_or(DType::I64), vec![None]);
+    let values = TensorType { dtype, dims: shape_attr(call) };
+    Ok(Some([vec![values], vec![splits; call.result_count.saturating_sub(1)]].concat()))
+}
+
+/// The splits of each dimension, and places of values.
+fn gathered_rows(call: &Call<'_>) -> Inferred {
+    let Some(dtype) = call.dtype(1) else { return Ok(None) };
+    let splits = vec![TensorType::ranked(dtype, vec![None]); call.result_count.saturating_sub(1)];
+    Ok(Some([splits, vec![TensorType::ranked(DType::I64, vec![None])]].concat()))
 }
 
 /// Elements of an array.

@@ -230,3 +230,57 @@ def unaligned_losses(folder):
         return loss, tape.gradient(loss, scores), blank, last, nn.ctc_loss(labels, scores, lengths, [6, 5], blank_index=0, unique=nn.ctc_unique_labels(labels))
 
     frozen_case(folder, f, {"scores": numbers(6, 2, 5)})
+
+
+@case
+def complex_matrices(folder):
+    @tf.function
+    def f(re, im, b):
+        x, right = tf.complex(re, im), tf.complex(b, -b)
+        s = tf.matmul(x, x, adjoint_b=True) + tf.eye(4, dtype=tf.complex64)
+        values, vectors = tf.linalg.eigh(s)
+        u, v = tf.linalg.svd(x)[1:]
+        q, r = tf.linalg.qr(x)
+        return [
+            tf.linalg.cholesky(s), tf.linalg.inv(s), tf.linalg.det(x), tf.linalg.solve(s, right), tf.linalg.triangular_solve(s, right, adjoint=True), values, tf.linalg.matmul(vectors * tf.cast(values, tf.complex64)[..., None, :], vectors, adjoint_b=True),
+            tf.linalg.svd(x, compute_uv=False), tf.linalg.matmul(u, u, adjoint_a=True), tf.linalg.matmul(v, v, adjoint_b=True), tf.matmul(q, r), tf.abs(r), tf.linalg.sqrtm(s), tf.linalg.logm(s), tf.linalg.expm(x * 0.3),
+            tf.linalg.lstsq(x[:, :, :2], right, fast=False), tf.norm(x, 2, [-2, -1]), *tf.linalg.slogdet(x), tf.math.reduce_euclidean_norm(x, -1),
+        ]
+
+    frozen_case(folder, f, {"re": numbers(2, 4, 4), "im": numbers(2, 4, 4, seed=1), "b": numbers(2, 4, 2, seed=2)})
+
+
+@case
+def general_eigenvalues(folder):
+    @tf.function
+    def f(x):
+        values, vectors = tf.linalg.eig(x)
+        again = tf.linalg.matmul(vectors * values[..., None, :], tf.linalg.inv(vectors))
+        return tf.math.real(again), tf.sort(tf.abs(tf.linalg.eigvals(x))), tf.reduce_sum(tf.abs(vectors) ** 2, -2)
+
+    frozen_case(folder, f, {"x": numbers(2, 5, 5)})
+
+
+@case
+def draws_by_rejection(folder):
+    @tf.function
+    def f(seed):
+        gamma, poisson = tf.random.stateless_gamma, tf.random.stateless_poisson
+        return gamma([20, 3], seed, [0.5, 1.0, 3.0], [1.0, 2.0, 3.0]), poisson([20, 3], seed, [0.5, 8.0, 30.0], tf.int64)
+
+    frozen_case(folder, f, {"seed": np.array([3, 7], np.int32)})
+
+
+@case
+def added_dimensions(folder):
+    """A volume of one picture, whose extents the gradient must know."""
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.avg_pool3d(tf.nn.conv3d(x[:, tf.newaxis], tf.ones([1, 3, 3, 2, 2]), [1, 1, 2, 2, 1], "SAME"), [1, 2, 2], [1, 2, 2], "SAME")
+            loss = tf.reduce_sum(tf.square(y))
+        return tape.gradient(loss, x), x[..., -1, tf.newaxis, :1], x[0, ..., 1], y[..., tf.newaxis, 1]
+
+    frozen_case(folder, f, {"x": numbers(2, 6, 6, 2)})

@@ -147,6 +147,8 @@ struct Importer<'g> {
     state: State,
     /// Whether arrays of tensors are state, and not lists.
     has_array_states: bool,
+    /// Whether lists of tensors may have elements of different shapes.
+    has_uneven_lists: bool,
     /// Conditions that must hold for the results of the current function to be right, with what to
     /// say otherwise.
     checks: Vec<(ValueId, String)>,
@@ -181,6 +183,7 @@ impl<'g> Importer<'g> {
             block,
             state: State::default(),
             has_array_states: false,
+            has_uneven_lists: false,
             checks: Vec::new(),
             assets: HashMap::new(),
             folder: PathBuf::new(),

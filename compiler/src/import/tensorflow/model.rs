@@ -237,8 +237,12 @@ impl Importer<'_> {
         }
         let order = self.ordered(frame, outputs.iter().filter_map(node_of))?;
         frame.ends = outputs.iter().map(|end| end.source).collect();
-        self.has_array_states = order.iter().any(|&node| ops::needs_array_state(frame.node(node)))
-            || self.functions.values().any(|function| function.node_def.iter().any(ops::needs_array_state));
+        let has_any = |wanted: fn(&NodeDef) -> bool| {
+            order.iter().any(|&node| wanted(frame.node(node)))
+                || self.functions.values().any(|function| function.node_def.iter().any(wanted))
+        };
+        let (has_states, has_uneven) = (has_any(ops::needs_array_state), has_any(ops::needs_uneven_lists));
+        (self.has_array_states, self.has_uneven_lists) = (has_states, has_uneven);
         self.run(frame, &order)?;
         self.location = Location::file(self.file.as_str(), 0, 0);
         let mut results = Vec::new();

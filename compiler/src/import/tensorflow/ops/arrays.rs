@@ -4,7 +4,7 @@
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
-use super::{Family, sparse::places_of};
+use super::{Family, signal::conjugated, sparse::places_of};
 use crate::import::tensorflow::{
     node::{Imported, Node, type_attribute},
     proto::Attr,
@@ -219,7 +219,8 @@ fn empty(node: &mut Node<'_, '_>) -> Imported {
 fn euclidean_norm(node: &mut Node<'_, '_>) -> Imported {
     let (x, axes) = (node.input(0)?, node.input(1)?);
     let keep = [("keep_dims", Attribute::Bool(node.flag("keep_dims")?))];
-    let squares = node.op("tf.Square", &[x], &[])?;
+    let conjugates = conjugated(node, x)?;
+    let squares = node.op("tf.Mul", &[x, conjugates], &[])?;
     let sum = node.op("tf.Sum", &[squares, axes], &keep)?;
     Ok(vec![node.op("tf.Sqrt", &[sum], &[])?.into()])
 }

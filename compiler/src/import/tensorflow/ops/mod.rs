@@ -11,6 +11,7 @@ mod examples;
 mod gradients;
 mod older;
 mod optimizers;
+mod optionals;
 mod quantization;
 mod ragged;
 mod ragged_rows;
@@ -26,6 +27,7 @@ mod stacks;
 mod tables;
 mod tensor_arrays;
 mod tensor_lists;
+mod uneven_lists;
 mod variables;
 mod variants;
 mod versions;
@@ -45,6 +47,7 @@ use crate::Evaluator;
 
 pub(super) use array_states::needs_state as needs_array_state;
 pub(super) use tables::columns_of;
+pub(super) use uneven_lists::needs_uneven_lists;
 
 /// Imports a node: appends its operations and gives its outputs, in order.
 pub(super) type ImportFn = fn(&mut Node<'_, '_>) -> Imported;
@@ -62,6 +65,7 @@ const FAMILIES: &[Family] = &[
     gradients::OPS,
     older::OPS,
     optimizers::OPS,
+    optionals::OPS,
     quantization::OPS,
     ragged::OPS,
     ragged_rows::OPS,
@@ -77,6 +81,7 @@ const FAMILIES: &[Family] = &[
     tables::OPS,
     tensor_arrays::OPS,
     tensor_lists::OPS,
+    uneven_lists::OPS,
     variables::OPS,
     variants::OPS,
     versions::OPS,

@@ -49,7 +49,7 @@ fn splits(node: &mut Node<'_, '_>) -> Imported<Vec<ValueId>> {
 }
 
 /// The splits of `count` rows, for values of which each has the number of its row.
-fn splits_of_rows(node: &mut Node<'_, '_>, count: ValueId, rows: ValueId) -> Imported<ValueId> {
+pub(super) fn splits_of_rows(node: &mut Node<'_, '_>, count: ValueId, rows: ValueId) -> Imported<ValueId> {
     let mut builder = node.builder();
     let (count, rows) = (builder.cast(count, DType::I32)?, builder.cast(rows, DType::I64)?);
     let ones = node.op("tf.OnesLike", &[rows], &[])?;

@@ -4,15 +4,20 @@
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
-use super::{Family, sparse::gather};
+use super::{
+    Family,
+    ragged::splits_of_rows,
+    sparse::{column, gather},
+};
 use crate::import::tensorflow::{
-    node::{Imported, Node, ints, type_attribute},
+    node::{Imported, Node, Value, ints, type_attribute},
     proto::Attr,
 };
 
 pub(super) const OPS: Family = &[
     ("DenseToDenseSetOperation", |node| operation(node, [false, false])),
     ("DenseToSparseSetOperation", |node| operation(node, [false, true])),
+    ("RaggedCross", ragged_cross),
     ("SetSize", set_size),
     ("SparseCross", |node| cross(node, 0)),
     ("SparseCrossHashed", |node| cross(node, 3)),
@@ -44,6 +49,14 @@ impl Sparse {
     fn of_inputs(node: &Node<'_, '_>, first: usize) -> Imported<Self> {
         let [indices, values, shape] = [node.input(first)?, node.input(first + 1)?, node.input(first + 2)?];
         Ok(Self { indices, values, shape })
+    }
+
+    /// The values of a ragged tensor with one dimension of varying length.
+    fn of_ragged(node: &mut Node<'_, '_>, values: ValueId, splits: ValueId) -> Imported<Self> {
+        let extents = node.op("tf.Shape", &[values], &wide())?;
+        let splits = node.builder().cast(splits, DType::I64)?;
+        let made = node.ops("tfrt.RaggedCoordinates", &[extents, splits], &[], 2)?;
+        Ok(Self { indices: made[0], values, shape: made[1] })
     }
 
     /// All elements of a dense tensor.
@@ -141,6 +154,56 @@ fn cross(node: &mut Node<'_, '_>, more: usize) -> Imported {
     Ok(node.ops(op, &operands, &attributes, 3)?.into_iter().map(Into::into).collect())
 }
 
+/// All combinations of the features of each row of ragged, sparse and dense inputs, as a ragged
+/// tensor.
+fn ragged_cross(node: &mut Node<'_, '_>) -> Imported {
+    let [ragged, sparse, dense] =
+        ["ragged_values_types", "sparse_values_types", "dense_types"].map(|name| count(node, name));
+    let inputs = node.inputs_from(0)?;
+    if inputs.len() != 2 * ragged + 3 * sparse + dense {
+        return Err("the op does not have the inputs that its attributes say".into());
+    }
+    let (of_ragged, others) = inputs.split_at(2 * ragged);
+    let order = node.string("input_order")?.unwrap_or_default();
+    let (mut next, mut columns) = ([0; 3], Vec::new());
+    for kind in order.chars() {
+        let place = ['R', 'S', 'D'].iter().position(|&known| known == kind);
+        let place = place.filter(|&place| next[place] < [ragged, sparse, dense][place]);
+        let place = place.ok_or("attribute 'input_order' does not fit the inputs")?;
+        let number = next[place];
+        next[place] += 1;
+        columns.push(match place {
+            0 => Sparse::of_ragged(node, of_ragged[number], of_ragged[ragged + number])?,
+            1 => {
+                let [indices, values, shape] = [0, 1, 2].map(|part| others[part * sparse + number]);
+                Sparse { indices, values, shape }
+            }
+            _ => Sparse::of_dense(node, others[3 * sparse + number])?,
+        });
+    }
+    let first = columns.first().ok_or("there are no features to cross")?.shape;
+    let mut operands: Vec<ValueId> =
+        columns.iter().flat_map(|column| [column.indices, column.shape, column.values]).collect();
+    let mut attributes = Vec::new();
+    let op = if node.flag("hashed_output")? {
+        attributes.push(("num_buckets", Attribute::i64(node.int("num_buckets")?.unwrap_or(0))));
+        attributes.push(("hash_key", Attribute::i64(node.int("hash_key")?.unwrap_or(0))));
+        "tfrt.HashedCross"
+    } else {
+        let Value::Tensor(separator) = node.importer.string_constant("_X_")?.remove(0) else {
+            return Err("a constant is no tensor".into());
+        };
+        operands.push(separator);
+        "tfrt.JoinedCross"
+    };
+    let crossed = node.ops(op, &operands, &attributes, 3)?;
+    let zero = node.builder().add_integer(0)?;
+    let (rows, numbers) = (gather(node, first, zero)?, column(node, crossed[0], 0)?);
+    let splits = splits_of_rows(node, rows, numbers)?;
+    let dtype = node.type_attr("out_row_splits_type")?.unwrap_or(DType::I64);
+    Ok(vec![crossed[1].into(), node.builder().cast(splits, dtype)?.into()])
+}
+
 /// The greater or lesser of two values at each place; a value that is not there is zero.
 fn either(node: &mut Node<'_, '_>, op: &str) -> Imported {
     let (a, b) = (Sparse::of_inputs(node, 0)?, Sparse::of_inputs(node, 3)?);
@@ -171,7 +234,7 @@ fn split(node: &mut Node<'_, '_>) -> Imported {
     let parts =
         node.int("num_split")?.filter(|&parts| parts > 0).ok_or("attribute 'num_split' is missing")?;
     let (Some(axis), Some(extents)) = (node.integers(axis), node.integers(shape)) else {
-        return Err("the axis and the shape of what is split are not known".into());
+        return split_at_run_time(node, axis, [indices, values, shape], parts);
     };
     let axis = axis.first().and_then(|&axis| usize::try_from(axis).ok()).filter(|&axis| axis < extents.len());
     let axis = axis.ok_or("the axis is not one of the shape")?;
@@ -183,6 +246,46 @@ fn split(node: &mut Node<'_, '_>) -> Imported {
         (from[axis], size[axis]) = (start, length);
         start += length;
         let (from, size) = (node.builder().add_integers(&from)?, node.builder().add_integers(&size)?);
+        let cut = node.ops("tfrt.SparseSlice", &[indices, shape, from, size], &[], 3)?;
+        results[0].push(cut[0].into());
+        results[1].push(gather(node, values, cut[1])?.into());
+        results[2].push(cut[2].into());
+    }
+    Ok(results.concat())
+}
+
+/// The same where the extents are not known. A vector of the axis chooses between what is cut from
+/// that dimension and what is kept of the others.
+fn split_at_run_time(
+    node: &mut Node<'_, '_>,
+    axis: ValueId,
+    [indices, values, shape]: [ValueId; 3],
+    parts: i64,
+) -> Imported {
+    let rank = node.ty(shape)?.dims.and_then(|dims| dims.first().copied().flatten());
+    let rank = rank.ok_or("the rank of what is split is not known")?;
+    let mut builder = node.builder();
+    let (zero, one, end) =
+        (builder.add_integer(0)?, builder.add_integer(1)?, builder.add_integer(rank as i64)?);
+    let axis = builder.cast(axis, DType::I64)?;
+    let (count, last) = (builder.add_integer(parts)?, builder.add_integer(parts - 1)?);
+    let numbers = node.op("tf.Range", &[zero, end, one], &[])?;
+    let is_axis = node.op("tf.Equal", &[numbers, axis], &[])?;
+    // The first parts are longer by one if the extent is no multiple of their number.
+    let padded = node.op("tf.AddV2", &[shape, last], &[])?;
+    let (most, least) =
+        (node.op("tf.FloorDiv", &[padded, count], &[])?, node.op("tf.FloorDiv", &[shape, count], &[])?);
+    let longer = node.op("tf.FloorMod", &[shape, count], &[])?;
+    let mut results = [Vec::new(), Vec::new(), Vec::new()];
+    for part in 0..parts {
+        let number = node.builder().add_integer(part)?;
+        let before = node.op("tf.Minimum", &[longer, number], &[])?;
+        let start = node.op("tf.Mul", &[least, number], &[])?;
+        let start = node.op("tf.AddV2", &[start, before], &[])?;
+        let is_longer = node.op("tf.Less", &[number, longer], &[])?;
+        let length = node.op("tf.SelectV2", &[is_longer, most, least], &[])?;
+        let from = node.op("tf.SelectV2", &[is_axis, start, zero], &[])?;
+        let size = node.op("tf.SelectV2", &[is_axis, length, shape], &[])?;
         let cut = node.ops("tfrt.SparseSlice", &[indices, shape, from, size], &[], 3)?;
         results[0].push(cut[0].into());
         results[1].push(gather(node, values, cut[1])?.into());

@@ -9,6 +9,7 @@ use crate::import::tensorflow::node::{Imported, Node};
 
 pub(super) const OPS: Family = &[
     ("EditDistance", edit_distance),
+    ("RaggedFillEmptyRows", fill_empty_ragged_rows),
     ("RaggedGather", ragged_gather),
     ("RaggedTensorToSparse", ragged_to_sparse),
     ("SparseAdd", add),
@@ -166,6 +167,21 @@ fn fill_empty_rows(node: &mut Node<'_, '_>) -> Imported {
     let values = concatenated(node, &[values, default])?;
     let values = gather(node, values, filled[1])?;
     Ok(vec![filled[0].into(), values.into(), filled[2].into(), filled[3].into()])
+}
+
+/// The same for rows that are given by the number of each value's row.
+fn fill_empty_ragged_rows(node: &mut Node<'_, '_>) -> Imported {
+    let [rows, values, count, default] = [node.input(0)?, node.input(1)?, node.input(2)?, node.input(3)?];
+    let mut builder = node.builder();
+    let (axis, last, form) = (builder.add_integer(0)?, builder.add_integer(1)?, builder.add_integers(&[1])?);
+    let indices = node.op("tf.ExpandDims", &[rows, last], &[])?;
+    let shape = node.op("tf.Reshape", &[count, form], &[])?;
+    let filled = node.ops("tfrt.SparseFillEmptyRows", &[indices, shape], &[], 4)?;
+    let default = node.op("tf.ExpandDims", &[default, axis], &[])?;
+    let values = concatenated(node, &[values, default])?;
+    let values = gather(node, values, filled[1])?;
+    let rows = column(node, filled[0], 0)?;
+    Ok(vec![rows.into(), values.into(), filled[2].into(), filled[3].into()])
 }
 
 fn slice(node: &mut Node<'_, '_>) -> Imported {

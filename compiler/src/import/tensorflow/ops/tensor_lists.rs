@@ -7,14 +7,8 @@ use tfrt_ir::{Attribute, ValueId};
 use super::Family;
 use crate::import::tensorflow::node::{Imported, Node, type_attribute};
 
-pub(super) const OPS: Family = &[
-    ("TensorListConcat", concat),
-    ("TensorListConcatV2", concat),
-    ("TensorListElementShape", element_shape),
-    ("TensorListScatterIntoExistingList", scatter),
-    ("TensorListScatterV2", scatter_new),
-    ("TensorListSplit", split),
-];
+pub(super) const OPS: Family =
+    &[("TensorListElementShape", element_shape), ("TensorListScatterV2", scatter_new)];
 
 /// The extents of a tensor from one dimension on.
 fn extents(node: &mut Node<'_, '_>, tensor: ValueId, from: i64, count: i64) -> Imported<ValueId> {
@@ -38,7 +32,7 @@ fn joined(node: &mut Node<'_, '_>, parts: &[ValueId]) -> Imported<ValueId> {
 }
 
 /// The elements behind each other, and how long each is. All have the same shape.
-fn concat(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn concat(node: &mut Node<'_, '_>) -> Imported {
     let list = node.input(0)?;
     joined_elements(node, list)
 }
@@ -55,7 +49,7 @@ pub(super) fn joined_elements(node: &mut Node<'_, '_>, list: ValueId) -> Importe
     Ok(vec![value.into(), node.op("tf.Fill", &[count, length], &[])?.into()])
 }
 
-fn split(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn split(node: &mut Node<'_, '_>) -> Imported {
     let (value, lengths) = (node.input(0)?, node.input(2)?);
     split_evenly(node, value, lengths)
 }
@@ -88,7 +82,7 @@ fn list_of(node: &mut Node<'_, '_>, value: ValueId, indices: ValueId, length: Va
     node.op("tf.ScatterNd", &[indices, value, shape], &[])
 }
 
-fn scatter(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn scatter(node: &mut Node<'_, '_>) -> Imported {
     let [list, value, indices] = [node.input(0)?, node.input(1)?, node.input(2)?];
     let is_known = node.ty(list)?.static_dims().is_some_and(|dims| !dims.contains(&0));
     if is_known {
