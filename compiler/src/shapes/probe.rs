@@ -14,6 +14,10 @@ use crate::TensorType;
 /// the answers.
 const PROBES: [u64; 3] = [67, 128, 1009];
 
+/// Ops whose results have the smaller one of two extents. [`PROBES`] are larger than most extents, so
+/// that their answers would agree on the known one.
+const WITH_SMALLER_EXTENT: [&str; 2] = ["tf.Qr", "tf.Svd"];
+
 /// Types of the results from the metadata function; `None` if there is none or it needs a rank that
 /// is not known.
 pub(super) fn infer(call: &Call<'_>) -> Inferred {
@@ -52,7 +56,8 @@ pub(super) fn infer(call: &Call<'_>) -> Inferred {
     let is_open = |ty: &TensorType| ty.static_dims().is_none();
     let has_open_window = call.name.contains("Conv") && types.iter().skip(1).any(is_open);
     // Windows of all sizes that are asked with are larger than small images.
-    Ok(if has_open_window { agreed.map(ranks) } else { agreed })
+    let is_biased = has_open_window || WITH_SMALLER_EXTENT.contains(&call.name);
+    Ok(if is_biased { agreed.map(ranks) } else { agreed })
 }
 
 /// The types without their extents.

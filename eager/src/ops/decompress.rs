@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader, Read};
 use bstr::BString;
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 use tfrt_host::Diagnostic;
-use tfrt_tensor::HostTensor;
 
 use super::strings::each;
 use super::support::{Computed, invalid};
@@ -32,10 +31,7 @@ fn read_all(reader: impl Read) -> Result<BString, Diagnostic> {
 
 fn decode(call: &CpuCall<'_>) -> Computed {
     match call.attrs.optional::<&str>("compression_type")?.unwrap_or("") {
-        "" => {
-            let [x]: [&HostTensor; 1] = super::support::take(call)?;
-            Ok(x.clone().into())
-        }
+        "" => each(call, |text| Ok(text.into())),
         "ZLIB" => each(call, |text| read_all(ZlibDecoder::new(text))),
         "GZIP" => each(call, |text| read_all(MultiGzDecoder::new(text))),
         other => Err(invalid(format!("Only ZLIB, GZIP or NONE are supported compressions, got '{other}'"))),
