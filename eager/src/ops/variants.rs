@@ -284,6 +284,10 @@ fn from_rows(call: &CpuCall<'_>) -> Computed {
         let value = component(call, variant, inner, dtype)?;
         let value_rows = value.shape().dims().first().copied();
         let value_rows = value_rows.ok_or_else(|| invalid("the values of a row must not be a scalar"))?;
+        let counts = parts.iter().skip(1).map(|splits| splits.len() - 1).chain([value_rows]);
+        if parts.iter().zip(counts).any(|(splits, count)| splits.last() != Some(&count)) {
+            return Err(invalid("the splits of a row do not end where its inner rows do"));
+        }
         let row_count = parts.first().map_or(value_rows, |splits| splits.len() - 1);
         let next = end(&levels, outer) + row_count;
         levels[outer].push(next);

@@ -92,3 +92,18 @@ func @not_compressed() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y0, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// CHECK-LABEL: --- Running 'splits_beyond_the_values'
+func @splits_beyond_the_values() -> !corert.tensorhandle {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %splits = corert.const_dense_tensor dense<[0, 9223372036854775807]> : tensor<2xi64>
+  %values = corert.const_dense_tensor dense<[1.0]> : tensor<1xf32>
+  %row = corert.executeop(%cpu) "tfrt.ToVariant"(%splits, %values) : 1
+  %axis = corert.const_dense_tensor dense<0> : tensor<i32>
+  %rows = corert.executeop(%cpu) "tf.ExpandDims"(%row, %axis) : 1
+  // CHECK-NEXT: 'splits_beyond_the_values' returned <<error: the splits of a row do not end where its inner rows do>>
+  // expected-error @+1 {{runtime error: the splits of a row do not end where its inner rows do}}
+  %y:3 = corert.executeop(%cpu) "tfrt.RaggedFromVariants"(%rows) { dtype = f32, ragged_rank = 2 : i64 } : 3
+  tfrt.return %y#0 : !corert.tensorhandle
+}
