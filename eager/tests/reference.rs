@@ -102,12 +102,18 @@ fn difference(found: &HostTensor, expected: &HostTensor, tolerance: (f64, f64)) 
         let (found, expected) = (texts(found), texts(expected));
         return (found != expected).then(|| format!("{found:?} instead of {expected:?}"));
     }
-    let pairs = numbers(found).into_iter().zip(numbers(expected));
-    let close = |x: f64, y: f64| is_close(x, y, tolerance);
-    let wrong: Vec<_> = pairs
-        .enumerate()
-        .filter(|&(_, (x, y))| !close(x, y))
-        .map(|(i, (x, y))| format!("[{i}] {x} instead of {y}"))
+    let is_complex = matches!(expected.dtype(), DType::Complex64 | DType::Complex128);
+    let (found, expected) = (numbers(found), numbers(expected));
+    // A part of a complex number may be the rounding of the other one.
+    let other = |i: usize| if is_complex { expected[i ^ 1].abs() } else { 0.0 };
+    let is_close_at = |i: usize| {
+        let (relative, absolute) = tolerance;
+        let beside = if other(i).is_finite() { relative * other(i) } else { 0.0 };
+        is_close(found[i], expected[i], (relative, absolute + beside))
+    };
+    let wrong: Vec<_> = (0..expected.len())
+        .filter(|&i| !is_close_at(i))
+        .map(|i| format!("[{i}] {} instead of {}", found[i], expected[i]))
         .collect();
     (!wrong.is_empty()).then(|| wrong.join(", "))
 }
