@@ -147,7 +147,7 @@ impl Stream {
         let (dst, src) = (
             // SAFETY: the piece is within the rows, as this function requires.
             unsafe { piece.at(ends.dst) },
-            // SAFETY: as above.
+            // SAFETY: the piece is within the rows of the source, too.
             unsafe { piece.at(ends.src) },
         );
         let (width, is_reused) = (piece.extent.width, number >= 2);
@@ -168,7 +168,8 @@ impl Stream {
         if is_reused {
             hal.wait_event(self.hal(), by_side)?;
         }
-        // SAFETY: as above.
+        // SAFETY: the block is kept until the stream has passed the release, which comes after all
+        // pieces, and it has room for the rows of a piece without gaps.
         unsafe { self.queue_rows(&piece.extent.copy(memory, src))? };
         hal.record_event(by_stream, self.hal())?;
         hal.wait_event(&side.stream, by_stream)?;

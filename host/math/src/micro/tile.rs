@@ -100,7 +100,7 @@ impl<E> Store<E> {
             let moved = |from: *const E, by: usize| if from.is_null() { from } else { from.add(by) };
             (moved(self.bias, first), moved(self.residual, start + first))
         };
-        // SAFETY: as above.
+        // SAFETY: the caller promises an element of the output there.
         Self { out: unsafe { self.out.add(start + first) }, bias, residual, ..*self }
     }
 }
