@@ -225,6 +225,9 @@ fn extents_of_empty_tensors_are_no_sizes() {
         format!("tf.ConcatV2 {{}} {empty}; {empty}; i32[] 0 ->"),
         format!("tf.Pack {{}} {empty}; {empty} ->"),
         format!("tf.GatherV2 {{}} {empty}; i32[0]; i32[] 0 ->"),
+        "tf.ResizeArea {} f32[0,1099511627776,1099511627776,3]; i32[2] 2 2 ->".to_owned(),
+        "tf.ResizeBicubic {} f32[0,2,2,3]; i32[2] 2147483647 2147483647 ->".to_owned(),
+        "tf.ResizeBicubicGrad {} f32[0,1099511627776,1099511627776,3]; f32[0,2,2,3] ->".to_owned(),
     ] {
         let case = Case::parse(&format!("{call} {empty}")).unwrap();
         for runner in [&in_host_memory, &on_device] {

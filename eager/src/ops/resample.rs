@@ -19,6 +19,27 @@ static ME: Accessor = Accessor::new("tf op that resizes images");
 /// weights.
 type Taps = Vec<(usize, f32)>;
 
+/// The weights for the rows and for the columns of a result.
+type Axes = [Vec<Taps>; 2];
+
+/// Resizes an image by the weights that `axes` returns for its extents before and after. One without
+/// elements may have any extents, for which weights would not fit memory.
+fn resized(
+    call: &CpuCall<'_>,
+    [image, size]: [&HostTensor; 2],
+    axes: impl FnOnce([(usize, usize); 2]) -> Result<Axes, Diagnostic>,
+) -> Computed {
+    let to = positive_size(size)?;
+    let extents = extents_to(image, to)?;
+    let [batch, _, _, channels] = four(image.shape(), "images")?;
+    if batch == 0 || channels == 0 {
+        let out: DenseHostTensor = allocate(call, DType::F32, &[batch, to[0], to[1], channels])?;
+        return Ok(HostTensor::from(out).into());
+    }
+    let [rows, columns] = axes(extents)?;
+    resample(call, image, rows, columns)
+}
+
 /// Sums along columns and then along rows.
 fn resample(call: &CpuCall<'_>, image: &HostTensor, rows: Vec<Taps>, columns: Vec<Taps>) -> Computed {
     let [batch, height, width, channels] = four(image.shape(), "images")?;
@@ -44,19 +65,23 @@ fn resample(call: &CpuCall<'_>, image: &HostTensor, rows: Vec<Taps>, columns: Ve
     })
 }
 
-/// Adds the gradient of each pixel of the result to the pixels that it is made of, by their weights.
+/// Adds the gradient of each pixel of the result to the pixels that it is made of, by the weights
+/// that `axes` returns as for [`resized`].
 fn spread_gradients(
     call: &CpuCall<'_>,
-    gradients: &HostTensor,
-    image: &HostTensor,
-    [rows, columns]: [Vec<Taps>; 2],
+    [gradients, image]: [&HostTensor; 2],
+    axes: impl FnOnce([(usize, usize); 2]) -> Result<Axes, Diagnostic>,
 ) -> Computed {
     let dims = four(image.shape(), "original_image")?;
     let [batch, height, width, channels] = dims;
-    if gradients.shape().dims() != [batch, rows.len(), columns.len(), channels] {
+    let [count, to_height, to_width, depth] = four(gradients.shape(), "grads")?;
+    if [count, depth] != [batch, channels] {
         let message = format!("grads of shape {} do not fit an image of {dims:?}", gradients.shape());
         return Err(invalid(message));
     }
+    let extents = extents_to(image, [to_height, to_width])?;
+    let is_empty = product(gradients.shape().dims()) == 0;
+    let [rows, columns] = if is_empty { Axes::default() } else { axes(extents)? };
     let total = product(&dims);
     let mut sums: Vec<f64> = room_for(total)?;
     sums.resize(total, 0.0);
@@ -90,10 +115,6 @@ fn step(call: &CpuCall<'_>, from: usize, to: usize) -> Result<f32, Diagnostic> {
 }
 
 /// The extents of an image that is resized, before and after.
-fn extents(image: &HostTensor, size: &HostTensor) -> Result<[(usize, usize); 2], Diagnostic> {
-    extents_to(image, positive_size(size)?)
-}
-
 fn extents_to(image: &HostTensor, to: [usize; 2]) -> Result<[(usize, usize); 2], Diagnostic> {
     let [_, height, width, _] = four(image.shape(), "images")?;
     let [to_height, to_width] = to;
@@ -138,28 +159,22 @@ fn normalize(taps: &mut Taps) {
     }
 }
 
-fn bicubic(call: &CpuCall<'_>) -> Computed {
-    let [image, size] = take(call)?;
+fn cubic_axes(call: &CpuCall<'_>, extents: [(usize, usize); 2]) -> Result<Axes, Diagnostic> {
     let half_pixels = flag(call, "half_pixel_centers")?;
-    let mut axes = Vec::new();
-    for (from, to) in extents(image, size)? {
-        let step = step(call, from, to)?;
-        axes.push((0..to).map(|at| cubic(at, from, step, half_pixels)).collect());
-    }
-    let columns = axes.pop().unwrap_or_default();
-    resample(call, image, axes.pop().unwrap_or_default(), columns)
-}
-
-fn bicubic_gradient(call: &CpuCall<'_>) -> Computed {
-    let [gradients, image] = take(call)?;
-    let half_pixels = flag(call, "half_pixel_centers")?;
-    let [_, height, width, _] = four(gradients.shape(), "grads")?;
-    let mut axes = [Vec::new(), Vec::new()];
-    for (axis, (from, to)) in axes.iter_mut().zip(extents_to(image, [height, width])?) {
+    let mut axes = Axes::default();
+    for (axis, (from, to)) in axes.iter_mut().zip(extents) {
         let step = step(call, from, to)?;
         *axis = (0..to).map(|at| cubic(at, from, step, half_pixels)).collect();
     }
-    spread_gradients(call, gradients, image, axes)
+    Ok(axes)
+}
+
+fn bicubic(call: &CpuCall<'_>) -> Computed {
+    resized(call, take(call)?, |extents| cubic_axes(call, extents))
+}
+
+fn bicubic_gradient(call: &CpuCall<'_>) -> Computed {
+    spread_gradients(call, take(call)?, |extents| cubic_axes(call, extents))
 }
 
 /// The part of each pixel that a larger pixel covers.
@@ -181,17 +196,17 @@ fn covered(at: usize, extent: usize, step: f32) -> Taps {
 }
 
 fn area(call: &CpuCall<'_>) -> Computed {
-    let [image, size] = take(call)?;
-    let mut axes = Vec::new();
-    for (from, to) in extents(image, size)? {
-        let step = step(call, from, to)?;
-        if step == 0.0 {
-            return Err(invalid("an image of one pixel cannot be resized with its corners aligned"));
+    resized(call, take(call)?, |extents| {
+        let mut axes = Axes::default();
+        for (axis, (from, to)) in axes.iter_mut().zip(extents) {
+            let step = step(call, from, to)?;
+            if step == 0.0 {
+                return Err(invalid("an image of one pixel cannot be resized with its corners aligned"));
+            }
+            *axis = (0..to).map(|at| covered(at, from, step)).collect();
         }
-        axes.push((0..to).map(|at| covered(at, from, step)).collect());
-    }
-    let columns = axes.pop().unwrap_or_default();
-    resample(call, image, axes.pop().unwrap_or_default(), columns)
+        Ok(axes)
+    })
 }
 
 /// What weights depend on: the distance, up to a radius.
@@ -270,7 +285,7 @@ fn moved(
     call: &CpuCall<'_>,
     [scale, translation]: [&HostTensor; 2],
     extents: [(usize, usize); 2],
-) -> Result<[Vec<Taps>; 2], Diagnostic> {
+) -> Result<Axes, Diagnostic> {
     let kernel = Kernel::of(call.attrs.optional::<&str>("kernel_type")?.unwrap_or("lanczos3"))?;
     let smooths = call.attrs.optional("antialias")?.unwrap_or(true);
     let (scale, translation) = (values::<f32>(scale)?, values::<f32>(translation)?);
@@ -278,7 +293,7 @@ fn moved(
     {
         return Err(invalid("scale and translation must have two elements, and scale must be positive"));
     }
-    let mut axes = [Vec::new(), Vec::new()];
+    let mut axes = Axes::default();
     for (number, (from, to)) in extents.into_iter().enumerate() {
         let by = (scale[number], translation[number]);
         axes[number] = (0..to).map(|at| kernel.taps(at, from, by, smooths)).collect();
@@ -288,15 +303,12 @@ fn moved(
 
 fn scale_and_translate(call: &CpuCall<'_>) -> Computed {
     let [image, size, scale, translation] = take(call)?;
-    let [rows, columns] = moved(call, [scale, translation], extents(image, size)?)?;
-    resample(call, image, rows, columns)
+    resized(call, [image, size], |extents| moved(call, [scale, translation], extents))
 }
 
 fn scale_and_translate_gradient(call: &CpuCall<'_>) -> Computed {
     let [gradients, image, scale, translation] = take(call)?;
-    let [_, height, width, _] = four(gradients.shape(), "grads")?;
-    let axes = moved(call, [scale, translation], extents_to(image, [height, width])?)?;
-    spread_gradients(call, gradients, image, axes)
+    spread_gradients(call, [gradients, image], |extents| moved(call, [scale, translation], extents))
 }
 
 /// The gradient of an image has its type and shape.
