@@ -142,13 +142,19 @@ impl ExecutionContext {
     #[cold]
     pub fn emit(&self, mut error: Diagnostic) -> Arc<Diagnostic> {
         if error.location.is_none() {
-            error.location = self.location();
-            if let Some(name) = self.kernel_name() {
-                error.notes.push(format!("in kernel '{name}'"));
-            }
+            error = self.placed(error);
             self.host().report(&error);
         }
         Arc::new(error)
+    }
+
+    /// Gives an error the current place and kernel.
+    pub(crate) fn placed(&self, mut error: Diagnostic) -> Diagnostic {
+        error.location = self.location();
+        if let Some(name) = self.kernel_name() {
+            error.notes.push(format!("in kernel '{name}'"));
+        }
+        error
     }
 
     /// Makes an error that another host found final: keeps its place, notes the current one, tells

@@ -2,6 +2,7 @@
 //! pending.
 
 use std::{
+    cell::Cell,
     collections::BTreeMap,
     fmt,
     sync::{
@@ -121,7 +122,16 @@ impl RequestContext {
 
     /// Cancels the request with `reason`. Later cancellations have no effect.
     pub fn cancel_with(&self, reason: Diagnostic) {
-        let reason = self.reason.get_or_init(|| Arc::new(reason));
+        self.cancel_first_with(reason);
+    }
+
+    /// Does the same, and returns whether it was the first cancellation.
+    pub(crate) fn cancel_first_with(&self, reason: Diagnostic) -> bool {
+        let is_first = Cell::new(false);
+        let reason = self.reason.get_or_init(|| {
+            is_first.set(true);
+            Arc::new(reason)
+        });
         let calls = {
             let mut waiting = self.waiting.lock();
             self.cancelled.store(true, Ordering::Release);
@@ -130,6 +140,7 @@ impl RequestContext {
         for call in calls.into_values() {
             call(reason);
         }
+        is_first.get()
     }
 
     /// Calls `call` with the reason when the request is cancelled, on the thread that cancels it,

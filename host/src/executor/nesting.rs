@@ -72,8 +72,11 @@ pub(super) fn refuse_more_calls(cx: &ExecutionContext) {
         return;
     }
     let message = format!("more than {} function calls are pending", request.host().max_pending_calls());
-    let error = with_callers(Diagnostic::new(ErrorCode::ResourceExhausted, message));
-    request.cancel_with((*cx.emit(error)).clone());
+    let error = cx.placed(with_callers(Diagnostic::new(ErrorCode::ResourceExhausted, message)));
+    // Several threads may reach the limit at once.
+    if request.cancel_first_with(error.clone()) {
+        request.host().report(&error);
+    }
 }
 
 /// Adds the locations of the innermost calls on this thread's stack.
