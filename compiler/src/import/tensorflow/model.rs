@@ -241,7 +241,8 @@ impl Importer<'_> {
             order.iter().any(|&node| wanted(frame.node(node)))
                 || self.functions.values().any(|function| function.node_def.iter().any(wanted))
         };
-        let (has_states, has_uneven) = (has_any(ops::needs_array_state), has_any(ops::needs_uneven_lists));
+        let has_uneven = has_any(ops::needs_uneven_lists) && !has_any(ops::needs_even_lists);
+        let has_states = has_any(ops::needs_array_state);
         (self.has_array_states, self.has_uneven_lists) = (has_states, has_uneven);
         self.run(frame, &order)?;
         self.location = Location::file(self.file.as_str(), 0, 0);

@@ -47,7 +47,7 @@ use crate::Evaluator;
 
 pub(super) use array_states::needs_state as needs_array_state;
 pub(super) use tables::columns_of;
-pub(super) use uneven_lists::needs_uneven_lists;
+pub(super) use uneven_lists::{needs_even_lists, needs_uneven_lists};
 
 /// Imports a node: appends its operations and gives its outputs, in order.
 pub(super) type ImportFn = fn(&mut Node<'_, '_>) -> Imported;

@@ -40,6 +40,11 @@ pub(in crate::import::tensorflow) fn needs_uneven_lists(node: &NodeDef) -> bool 
     matches!(node.op.as_str(), "TensorListConcat" | "TensorListConcatV2" | "TensorListSplit")
 }
 
+/// Whether a node sets several elements of a list at once, which only lists of one shape can.
+pub(in crate::import::tensorflow) fn needs_even_lists(node: &NodeDef) -> bool {
+    node.op == "TensorListScatterIntoExistingList"
+}
+
 /// Whether the elements are no tensors by themselves, such as rows of ragged tensors.
 fn holds_variants(node: &Node<'_, '_>) -> bool {
     matches!(node.attr("element_dtype"), Some(Attr::Type(VARIANT)))
