@@ -65,7 +65,8 @@ fn allocate(
     _chain: Chain,
     cx: &ExecutionContext,
 ) -> Result<Allocated, Diagnostic> {
-    // Always, as whoever runs out of memory wants to know who holds it.
+    // The origin is always recorded, because the report of an out-of-memory error lists which
+    // kernels hold memory.
     let _entered = origin::enter(cx);
     Ok(match allocator.try_allocate(&stream, bytes, ALLOCATE)? {
         Some(buffer) => (AsyncValueRef::available(buffer), AsyncValueRef::available(Chain)),
