@@ -88,11 +88,16 @@ impl<S: Scalar> Batch<S> {
 /// its numbers are.
 fn result_type<R: Scalar>(call: &CpuCall<'_>) -> Result<DType, Diagnostic> {
     let dtype = operand_type(call)?;
-    Ok(match dtype {
-        _ if is_complex(dtype) || !R::IS_COMPLEX => dtype,
+    Ok(if R::IS_COMPLEX { complex_type(dtype) } else { dtype })
+}
+
+/// The complex numbers among which those of a type are.
+fn complex_type(dtype: DType) -> DType {
+    match dtype {
+        _ if is_complex(dtype) => dtype,
         DType::F64 => DType::Complex128,
         _ => DType::Complex64,
-    })
+    }
 }
 
 /// Computes with real or complex numbers, as the first argument has.

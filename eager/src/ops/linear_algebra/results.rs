@@ -6,10 +6,10 @@ use tfrt_tensor::{HostTensor, TensorMetadata, TensorShape};
 
 use super::factors::{cholesky, complete, eigen, lu, qr, svd};
 use super::matrix::{Matrix, Scalar};
-use super::{Batch, TYPES, by_field, each, each_complex, flag, in_field, schur, singular};
+use super::{Batch, TYPES, by_field, complex_type, each, each_complex, flag, in_field, schur, singular};
 use crate::ops::complex::C;
 use crate::ops::plain::{results, tensor};
-use crate::ops::support::{Computed, Described, invalid, is_complex, one, same, take};
+use crate::ops::support::{Computed, Described, invalid, one, same, take};
 use crate::ops::types;
 use crate::{CpuCall, MetadataCall, OpRegistry, ResultType, attr};
 
@@ -212,15 +212,6 @@ fn eigen_values<S: Scalar>(call: &CpuCall<'_>) -> Computed {
     match flag(call, "compute_v", true)? {
         true => Ok(results([values, batch.tensor(call, (size, size), &vectors)?])),
         false => Ok(results([values, none::<S>(call, x)?])),
-    }
-}
-
-/// The complex numbers among which those of a type are.
-fn complex_type(dtype: DType) -> DType {
-    match dtype {
-        _ if is_complex(dtype) => dtype,
-        DType::F64 => DType::Complex128,
-        _ => DType::Complex64,
     }
 }
 
