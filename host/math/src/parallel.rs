@@ -182,6 +182,12 @@ impl Chunks {
         Self { units_per_block: self.units_per_block.max(units), ..self }
     }
 
+    /// Makes the number of units of each block but the last a multiple of `units`, which is not zero.
+    pub(crate) fn in_multiples_of(self, units: usize) -> Self {
+        let whole = self.units_per_block / units * units;
+        Self { units_per_block: whole.max(units), ..self }
+    }
+
     /// Returns the number of elements of the whole output.
     pub(crate) fn len(&self) -> usize {
         self.count * self.unit

@@ -1,17 +1,21 @@
 //! Permutation of axes.
 
+mod square;
+
 use std::marker::PhantomData;
 
 use crate::error::check_len;
 use crate::parallel::Chunks;
 use crate::shape::{StridedWalk, element_count, row_major_strides};
 use crate::{BlockOp, Element, ShapeError};
+use square::{TILE, exchange_square};
 
-/// The side of the squares in which two axes are exchanged.
-const TILE: usize = 16;
 /// The number of rows that are written at a time if they are shorter than a square. They stay in
 /// the first-level cache while each of their columns is read in turn.
 const FEW_COLUMNS_ROWS: usize = 256;
+/// The number of rows of squares that are written at a time, so that the operand is read in runs of
+/// several cache lines.
+const SQUARES: usize = 4;
 
 /// A permutation of axes: axis `i` of the output is axis `permutation[i]` of the operand.
 #[derive(Debug, Clone)]
@@ -61,6 +65,12 @@ impl<T: Element> Transpose<T> {
         let inner = merged.pop().map_or((1, 1), |(extent, [stride])| (extent, stride));
         let rows = if input_len == 0 { 0 } else { input_len / inner.0 };
         let chunks = Chunks::new(rows, inner.0, inner.0)?;
+        // A block that exchanges axes has whole squares: of a part of one, the operand would be read
+        // as often as it has parts.
+        let chunks = match merged.last() {
+            Some(&(adjacent, [1])) if inner.0 >= TILE => chunks.in_multiples_of(adjacent.clamp(1, TILE)),
+            _ => chunks,
+        };
         let shape = permutation.iter().map(|&axis| shape[axis]).collect();
         Ok(Self { outer: merged, inner, shape, input_len, chunks, element: PhantomData })
     }
@@ -92,39 +102,20 @@ impl<T: Element> Transpose<T> {
     /// transposition.
     fn exchange(&self, x: &[T], rows: usize, out: &mut [T]) {
         let (extent, stride) = self.inner;
-        // Goes through a local square, so that cache lines of both sides are touched once each. If
-        // their addresses differ by a power of two, they would otherwise evict each other.
-        let mut square = [T::default(); TILE * TILE];
         for col in (0..extent).step_by(TILE) {
             let cols = TILE.min(extent - col);
-            if rows == TILE && cols == TILE {
-                exchange_square(&x[col * stride..], stride, &mut out[col..], extent);
-                continue;
+            for row in (0..rows).step_by(TILE) {
+                let (x, out) = (&x[col * stride + row..], &mut out[row * extent + col..]);
+                let rows = TILE.min(rows - row);
+                if rows == TILE && cols == TILE {
+                    exchange_square(x, stride, out, extent);
+                    continue;
+                }
+                for (row, out) in out.chunks_mut(extent).enumerate().take(rows) {
+                    let column = x[row..].iter().step_by(stride);
+                    out[..cols].iter_mut().zip(column).for_each(|(out, &x)| *out = x);
+                }
             }
-            for (i, line) in square.chunks_exact_mut(TILE).take(cols).enumerate() {
-                line[..rows].copy_from_slice(&x[(col + i) * stride..][..rows]);
-            }
-            for row in 0..rows {
-                let out = &mut out[row * extent + col..][..cols];
-                out.iter_mut().enumerate().for_each(|(i, o)| *o = square[i * TILE + row]);
-            }
-        }
-    }
-}
-
-/// Transposes a whole square whose lines are `stride` elements apart, to lines that are `to` elements
-/// apart.
-#[inline]
-fn exchange_square<T: Element>(x: &[T], stride: usize, out: &mut [T], to: usize) {
-    let mut square = [[T::default(); TILE]; TILE];
-    for (i, line) in square.iter_mut().enumerate() {
-        if let Some(x) = x[i * stride..].first_chunk() {
-            *line = *x;
-        }
-    }
-    for row in 0..TILE {
-        if let Some(out) = out[row * to..].first_chunk_mut::<TILE>() {
-            *out = std::array::from_fn(|i| square[i][row]);
         }
     }
 }
@@ -169,7 +160,7 @@ impl<T: Element> BlockOp for Transpose<T> {
             }
             return Ok(());
         }
-        let most = if extent < TILE { FEW_COLUMNS_ROWS } else { TILE };
+        let most = if extent < TILE { FEW_COLUMNS_ROWS } else { SQUARES * TILE };
         while !rows.is_empty() {
             let now = most.min(rows.len()).min(adjacent - rows.start % adjacent);
             let [start] = StridedWalk::new(&self.outer, rows.start).offsets();

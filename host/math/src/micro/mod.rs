@@ -125,6 +125,7 @@ macro_rules! scratch {
 }
 
 impl MicroElement for f32 {
+    #[inline]
     fn micro() -> &'static Micro<Self> {
         #[cfg(target_arch = "x86_64")]
         {
@@ -145,6 +146,7 @@ impl MicroElement for f32 {
 }
 
 impl MicroElement for f64 {
+    #[inline]
     fn micro() -> &'static Micro<Self> {
         #[cfg(target_arch = "x86_64")]
         {

@@ -46,10 +46,15 @@ impl<E: MicroElement> Packed<E> {
         Self::with_panels(depth, cols, E::micro().cols)
     }
 
-    fn with_panels(depth: usize, cols: usize, panel_cols: usize) -> Result<Self, ShapeError> {
+    /// Returns the greatest number of rows of a part.
+    fn most_rows() -> usize {
         let micro = E::micro();
         let bytes = micro.cols * size_of::<E>();
-        let most = (PART_BYTES_PER_LANE * (micro.lanes * size_of::<E>() / 4).min(16) / bytes).max(1);
+        (PART_BYTES_PER_LANE * (micro.lanes * size_of::<E>() / 4).min(16) / bytes).max(1)
+    }
+
+    fn with_panels(depth: usize, cols: usize, panel_cols: usize) -> Result<Self, ShapeError> {
+        let most = Self::most_rows();
         // A column is used as a whole.
         let most = if panel_cols == 1 { depth.max(1) } else { most };
         let part = depth.div_ceil(depth.div_ceil(most).max(1)).max(1);
@@ -156,6 +161,11 @@ impl<E: MicroElement> Packed<E> {
     /// Returns the number of panels.
     pub(crate) fn panels(&self) -> usize {
         self.cols.div_ceil(self.panel_cols)
+    }
+
+    /// Returns the number of panels of which the parts together are no larger than a part may be.
+    pub(crate) fn panels_of_group(&self, part: usize) -> usize {
+        (Self::most_rows() / self.rows(part).len().max(1)).max(1)
     }
 
     /// Returns the columns of the matrix in a panel.

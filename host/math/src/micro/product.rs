@@ -1,12 +1,15 @@
 //! A product of some rows by panels of a packed matrix, which defines the order of tiles.
 //!
-//! A part of a panel stays in the first-level cache while all rows are multiplied with it. The rows
-//! of one part of the depth stay in the second-level cache while all panels are processed.
+//! A part of a panel stays in the first-level cache while all rows are multiplied with it, and so
+//! does a group of panels if their parts are short. A tile's rows are multiplied with all panels of
+//! the group in turn, because results that are written one after the other reach memory in half the
+//! time. The rows of one part of the depth stay in the second-level cache while all panels are
+//! processed.
 #![expect(unsafe_code, reason = "tiles take pointers")]
 
 use std::{ops::Range, ptr};
 
-use super::{DOT_ROWS, DotTile, MOST_LANES, MicroElement, Packed, RowTile, Segment, Target, even_tiles};
+use super::{DOT_ROWS, DotTile, MOST_LANES, MicroElement, Packed, RowTile, Segment, Store, even_tiles};
 
 /// The size of a cache line, of which each step of a tile fetches at most one.
 const LINE_BYTES: usize = 64;
@@ -71,9 +74,12 @@ impl<E: MicroElement> RowProduct<'_, E> {
         let mut segments = Vec::new();
         for part in 0..packed.parts() {
             self.segments(packed.rows(part), &mut segments);
-            for panel in self.panels.clone() {
+            let mut first = self.panels.start;
+            while first < self.panels.end {
+                let group = self.group(part, first);
+                first = group.end;
                 // SAFETY: the caller promises valid pointers, and the segments are the part's rows.
-                unsafe { self.panel(part, panel, &segments) };
+                unsafe { self.multiply_group(part, group, &segments) };
             }
         }
     }
@@ -131,11 +137,11 @@ impl<E: MicroElement> RowProduct<'_, E> {
         }
     }
 
-    /// Returns the panel that is read after this one, and how many of its elements each step of
-    /// each of `tiles` tiles fetches, so that all of it is in the cache when it is needed.
-    fn ahead(&self, part: usize, panel: usize, tiles: usize) -> (*const E, usize) {
-        let next = if panel + 1 < self.panels.end {
-            self.packed.panel(part, panel + 1)
+    /// Returns the panel that is read after those before `end`, and how many of its elements each step
+    /// of each of `tiles` tiles fetches, so that all of it is in the cache when it is needed.
+    fn ahead(&self, part: usize, end: usize, tiles: usize) -> (*const E, usize) {
+        let next = if end < self.panels.end {
+            self.packed.panel(part, end)
         } else if part + 1 < self.packed.parts() {
             self.packed.panel(part + 1, self.panels.start)
         } else {
@@ -152,49 +158,56 @@ impl<E: MicroElement> RowProduct<'_, E> {
         (next.as_ptr(), next.len().div_ceil(steps.max(1)).min(LINE_BYTES / size_of::<E>()))
     }
 
-    /// Computes one panel of one part, for all rows.
+    /// Returns the group of panels from `first` on. Their tiles have the same number of rows.
+    fn group(&self, part: usize, first: usize) -> Range<usize> {
+        let most_rows = |panel| E::micro().most_rows(self.packed.cols_of(panel).len());
+        let candidates = (first..self.panels.end).take(self.packed.panels_of_group(part));
+        first..first + candidates.take_while(|&panel| most_rows(panel) == most_rows(first)).count()
+    }
+
+    /// Computes a group of panels of one part, for all rows.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
-    unsafe fn panel(&self, part: usize, panel: usize, segments: &[Segment<E>]) {
-        let micro = E::micro();
-        let (cols, is_last) = (self.packed.cols_of(panel), part + 1 == self.packed.parts());
-        let right = self.packed.panel(part, panel).as_ptr();
-        let column = (panel - self.panels.start) * micro.cols;
-        let has_residual = is_last && !self.residual.is_null();
-        // SAFETY: the output has this panel's columns at each offset, and so has the residual.
-        let (out, residual) = unsafe {
-            (self.out.add(column), if has_residual { self.residual.add(column) } else { ptr::null() })
+    unsafe fn multiply_group(&self, part: usize, panels: Range<usize>, segments: &[Segment<E>]) {
+        let (micro, is_last) = (E::micro(), part + 1 == self.packed.parts());
+        let most_rows = micro.most_rows(self.packed.cols_of(panels.start).len());
+        let tiles = even_tiles(self.offsets.len(), most_rows);
+        let steps = tiles.len() * panels.len();
+        let (ahead, ahead_step) = self.ahead(part, panels.end, steps);
+        let bias = self.epilogue.bias.filter(|_| is_last);
+        let whole = Store {
+            out: self.out,
+            offsets: ptr::null(),
+            accumulate: part > 0,
+            bias: bias
+                .map_or(ptr::null(), |bias| bias[self.packed.cols_of(self.panels.start).start..].as_ptr()),
+            residual: if is_last { self.residual } else { ptr::null() },
+            relu: is_last && self.epilogue.relu,
+            part: 0,
         };
-        let tiles = even_tiles(self.offsets.len(), micro.most_rows(cols.len()));
-        let (ahead, ahead_step) = self.ahead(part, panel, tiles.len());
-        for (number, rows) in tiles.enumerate() {
-            let target = Target {
-                out,
-                offsets: &self.offsets[rows.clone()],
-                cols: cols.len(),
-                accumulate: part > 0,
-                bias: self.epilogue.bias.filter(|_| is_last).map(|bias| &bias[cols.clone()]),
-                residual,
-                relu: is_last && self.epilogue.relu,
-            };
-            // SAFETY: `micro` has kernels that this processor supports. The segments' tables have a
-            // pointer for each row, and the panel has a row for each of their elements. `target`
-            // requests whole vectors of columns.
-            unsafe {
-                target.store(|vectors, store| {
-                    let ahead = ahead.wrapping_add(number * ahead_step * self.packed.rows(part).len());
-                    let tile = RowTile {
-                        segments,
-                        first: rows.start,
-                        nothing: self.nothing,
-                        panel: right,
-                        ahead,
-                        ahead_step,
-                        store,
-                    };
-                    (micro.row_tile)(rows.len(), vectors, &tile);
-                });
+        let mut step = 0;
+        for rows in tiles {
+            let offsets = self.offsets[rows.clone()].as_ptr();
+            for panel in panels.clone() {
+                let cols = self.packed.cols_of(panel).len();
+                // SAFETY: output, bias and residual have this panel's columns.
+                let store = unsafe { whole.at(0, (panel - self.panels.start) * micro.cols) };
+                let tile = RowTile {
+                    segments,
+                    first: rows.start,
+                    nothing: self.nothing,
+                    panel: self.packed.panel(part, panel).as_ptr(),
+                    ahead: ahead.wrapping_add(step * ahead_step * self.packed.rows(part).len()),
+                    ahead_step,
+                    store: Store { offsets, part: cols % micro.lanes, ..store },
+                };
+                // SAFETY: `micro` has kernels that this processor supports. The segments' tables have
+                // a pointer for each row, and the panel has a row for each of their elements. The
+                // output and the residual have the panel's columns at each offset, and lanes of the
+                // last vector beyond these are excluded.
+                unsafe { (micro.row_tile)(rows.len(), cols.div_ceil(micro.lanes), &tile) };
+                step += 1;
             }
         }
     }

@@ -150,6 +150,19 @@ fn large_tensors_are_cut_and_right() {
     let expected: Vec<f32> = (0..rows * cols).map(|i| x[i % rows * cols + i / rows]).collect();
     assert_eq!(run(&transpose, &x[..], &vec![0.0; x.len()]), expected);
 
+    // Whole squares and parts of them, of elements that are exchanged in vectors and of others.
+    for [batch, rows, cols] in [[1, 16, 16], [2, 17, 40], [3, 64, 33], [1, 200, 31], [2, 300, 100]] {
+        let x = &x[..batch * rows * cols];
+        let plan = Transpose::new(&[batch, rows, cols], &[0, 2, 1]).unwrap();
+        let from = |i: usize| i / (rows * cols) * rows * cols + i % rows * cols + i / rows % cols;
+        let expected: Vec<f32> = (0..x.len()).map(|i| x[from(i)]).collect();
+        assert_eq!(run(&plan, x, &vec![0.0; x.len()]), expected, "{batch} {rows} {cols}");
+        let plan = Transpose::new(plan.shape(), &[0, 2, 1]).unwrap();
+        assert_eq!(run(&plan, &wide(&expected)[..], &vec![0.0; x.len()]), wide(x), "{batch} {rows} {cols}");
+    }
+    let wide_rows = Transpose::<f32>::new(&[20_000, 96], &[1, 0]).unwrap();
+    assert_eq!(wide_rows.block_count(), 6, "blocks of sixteen rows");
+
     // Rows of few elements, each from its own column.
     for columns in [2, 3, 4, 5, 8, 15] {
         let shape = [columns, 9001, 2];
