@@ -4,11 +4,13 @@ use std::{
     fmt,
     fs::File,
     io::{self, BufWriter},
+    iter,
     path::{Path, PathBuf},
 };
 
 use serde::Serialize;
 use serde_json::json;
+use tfrt_compiler::lower::SETUP;
 use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
 
@@ -163,8 +165,20 @@ fn write_trace(file: &Path, remote: &[RemoteTrace]) -> Result<(), Diagnostic> {
     replace_file(file, write).map_err(|error| file_error("write", file, error))
 }
 
+/// The name of each result, if the results are a model's outputs.
+fn output_names<'s>(session: &'s Session, results: &[AsyncValue]) -> impl Iterator<Item = Option<&'s str>> {
+    let outputs = match &session.model {
+        Some(model) if model.signature.outputs.len() == results.len() && session.function != SETUP => {
+            model.signature.outputs.as_slice()
+        }
+        _ => &[],
+    };
+    outputs.iter().map(|(name, _)| Some(name.as_str())).chain(iter::repeat(None))
+}
+
 fn print_results(session: &Session, results: &[AsyncValue], types: &[String], console: &mut Console) {
-    for (number, (value, ty)) in results.iter().zip(types).enumerate() {
+    let names = output_names(session, results);
+    for (number, ((value, ty), name)) in results.iter().zip(types).zip(names).enumerate() {
         if value.error().is_none() && ty != CHAIN {
             if let Some(labels) = session.labels()
                 && let Some(table) = classes::table(value, labels)
@@ -172,12 +186,29 @@ fn print_results(session: &Session, results: &[AsyncValue], types: &[String], co
                 console.print(table);
                 continue;
             }
-            match values::show(value, ty) {
-                Ok(text) => console.print(format_args!("result {number}: {ty} = {text}\n")),
+            match show_result(session, number, (value, ty), name) {
+                Ok(text) => console.print(text),
                 Err(error) => session.note(error),
             }
         }
     }
+}
+
+/// Formats a result as a line: with its name and as inputs are written if it is a tensor and has a
+/// name.
+fn show_result(
+    session: &Session,
+    number: usize,
+    (value, ty): (&AsyncValue, &str),
+    name: Option<&str>,
+) -> Result<String, Diagnostic> {
+    let allocator = session.runtime.host().allocator();
+    if let Some(name) = name
+        && let Some(text) = values::show_output(value, allocator)?
+    {
+        return Ok(format!("{}: {text}\n", visible(name)));
+    }
+    Ok(format!("result {number}: {ty} = {}\n", values::show(value, ty)?))
 }
 
 /// What `--json` prints.
@@ -186,10 +217,19 @@ struct Shown<'s> {
     errors: Vec<serde_json::Value>,
     function: &'s str,
     mismatches: Vec<serde_json::Value>,
-    results: Vec<JsonValue<'s>>,
+    results: Vec<ShownResult<'s>>,
 }
 
-fn results_json<'t>(session: &Session, results: &[AsyncValue], types: &'t [String]) -> Vec<JsonValue<'t>> {
+#[derive(Serialize)]
+struct ShownResult<'s> {
+    /// The name of a model's output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(flatten)]
+    value: JsonValue<'s>,
+}
+
+fn results_json<'t>(session: &Session, results: &[AsyncValue], types: &'t [String]) -> Vec<ShownResult<'t>> {
     let allocator = session.runtime.host().allocator();
     let show = |(value, ty): (&AsyncValue, &'t String)| {
         let failed =
@@ -203,7 +243,8 @@ fn results_json<'t>(session: &Session, results: &[AsyncValue], types: &'t [Strin
             }),
         }
     };
-    results.iter().zip(types).map(show).collect()
+    let shown = results.iter().zip(types).map(show).zip(output_names(session, results));
+    shown.map(|(value, name)| ShownResult { name: name.map(str::to_owned), value }).collect()
 }
 
 /// The names of results on the command line, each once: what is not a number before an equals sign.

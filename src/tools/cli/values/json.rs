@@ -97,7 +97,7 @@ fn serialize<T: Element + fmt::Display, S: Serializer>(
 
 /// Converts a number to JSON as it prints. JSON has no infinities and no complex numbers; they
 /// become strings.
-fn json_number(number: impl fmt::Display) -> Json {
+pub(super) fn json_number(number: impl fmt::Display) -> Json {
     let text = number.to_string();
     serde_json::from_str(&text).unwrap_or(Json::String(text))
 }

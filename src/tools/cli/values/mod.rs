@@ -13,6 +13,7 @@ macro_rules! scalars {
 mod compare;
 mod file;
 mod json;
+mod output;
 pub(super) mod random;
 
 use std::{str::FromStr, sync::Arc};
@@ -30,6 +31,7 @@ pub(super) use self::{
     compare::{Difference, difference},
     file::{check_output, file_bytes, is_image_file, is_number_file, write},
     json::JsonValue,
+    output::show_output,
 };
 
 /// MLIR spelling of the type of chains.
