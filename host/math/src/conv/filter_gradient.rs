@@ -9,7 +9,7 @@ use super::left::{Left, in_work};
 use super::{Conv2dShape, ConvElement, Geometry};
 use crate::error::check_len;
 use crate::matmul::choose_tiles;
-use crate::micro::{DepthTile, MicroElement, Packed, PackedSource, ROWS, Target, even_tiles};
+use crate::micro::{DepthTile, MicroElement, Packed, PackedSource, ROWS, Store, even_tiles};
 use crate::tile::{Grid, TileBounds};
 use crate::{BlockOp, ShapeError, TileMut};
 
@@ -64,34 +64,32 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
             for panel in 0..dy.panels() {
                 for tile in even_tiles(rows.len(), ROWS) {
                     let row = rows.start + tile.start;
-                    let target = Target {
-                        // SAFETY: the panel's columns are inside the block's.
-                        out: unsafe { out.add(panel * micro.cols) },
-                        offsets: &offsets[row - at.start..][..tile.len()],
-                        cols: dy.cols_of(panel).len(),
-                        accumulate,
-                        bias: None,
-                        residual: ptr::null(),
-                        relu: false,
-                    };
+                    let cols = dy.cols_of(panel).len();
+                    let offsets = &offsets[row - at.start..][..tile.len()];
                     let mut first = 0;
                     for part in 0..dy.parts() {
                         let depth = dy.rows(part);
-                        let target = Target { accumulate: accumulate || part > 0, ..target };
-                        // SAFETY: `micro` has kernels that this processor runs; each point reaches
-                        // over all of its tap's channels, and the panel has a row for each point.
-                        unsafe {
-                            target.store(|vectors, store| {
-                                let points = &points[tap * windows.len()..][depth.clone()];
-                                let panel = dy.panel(part, panel).as_ptr();
-                                let first = row - tap * channels;
-                                (micro.depth_tile)(
-                                    tile.len(),
-                                    vectors,
-                                    &DepthTile { points, first, panel, store },
-                                );
-                            });
-                        }
+                        let store = Store {
+                            // SAFETY: the panel's columns are inside the block's.
+                            out: unsafe { out.add(panel * micro.cols) },
+                            offsets: offsets.as_ptr(),
+                            accumulate: accumulate || part > 0,
+                            bias: ptr::null(),
+                            residual: ptr::null(),
+                            relu: false,
+                            part: cols % micro.lanes,
+                        };
+                        let tile_of_part = DepthTile {
+                            points: &points[tap * windows.len()..][depth.clone()],
+                            first: row - tap * channels,
+                            panel: dy.panel(part, panel).as_ptr(),
+                            store,
+                        };
+                        // SAFETY: `micro` has kernels that this processor runs, for up to `ROWS` rows;
+                        // each point reaches over all of its tap's channels, and the panel has a row
+                        // for each point. The output has the panel's columns at each offset, and
+                        // `part` excludes lanes beyond these.
+                        unsafe { (micro.depth_tile)(tile.len(), cols.div_ceil(micro.lanes), &tile_of_part) };
                         first += depth.len();
                     }
                     debug_assert_eq!(first, windows.len());

@@ -22,7 +22,7 @@ mod neon;
 mod packed;
 mod portable;
 mod product;
-mod target;
+mod rows;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -33,7 +33,7 @@ use std::thread::LocalKey;
 pub(crate) use line::{LineKernel, LineTile, WINDOWS, has_kernel};
 pub(crate) use packed::{Packed, PackedSource};
 pub(crate) use product::{Epilogue, RowProduct};
-pub(crate) use target::{Target, even_tiles};
+pub(crate) use rows::even_tiles;
 pub(crate) use tile::{DepthTile, DotTile, RowTile, Segment, Store, TapTile};
 
 /// The greatest number of rows of a tile, unless its panel is narrow.

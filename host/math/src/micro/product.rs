@@ -191,7 +191,9 @@ impl<E: MicroElement> RowProduct<'_, E> {
             let offsets = self.offsets[rows.clone()].as_ptr();
             for panel in panels.clone() {
                 let cols = self.packed.cols_of(panel).len();
-                // SAFETY: output, bias and residual have this panel's columns.
+                // SAFETY: the caller promises that output and residual have the columns of all panels
+                // of `self.panels`, which begin at the first of them. `run` has checked that the bias
+                // has an element for each column of the matrix, and `whole.bias` begins at the same.
                 let store = unsafe { whole.at(0, (panel - self.panels.start) * micro.cols) };
                 let tile = RowTile {
                     segments,
@@ -202,10 +204,12 @@ impl<E: MicroElement> RowProduct<'_, E> {
                     ahead_step,
                     store: Store { offsets, part: cols % micro.lanes, ..store },
                 };
-                // SAFETY: `micro` has kernels that this processor supports. The segments' tables have
-                // a pointer for each row, and the panel has a row for each of their elements. The
-                // output and the residual have the panel's columns at each offset, and lanes of the
-                // last vector beyond these are excluded.
+                // SAFETY: `E::micro` returns kernels that this processor supports. `even_tiles` gives at
+                // most `most_rows` rows, and `group` put only panels together for which that is the
+                // limit. The segments are those of this part: the caller promises a pointer for each
+                // row, and the panel of the part has a row for each of their elements. Output and
+                // residual have the panel's columns at each offset, as the caller promises, and
+                // `part` excludes the lanes of the last vector beyond these.
                 unsafe { (micro.row_tile)(rows.len(), cols.div_ceil(micro.lanes), &tile) };
                 step += 1;
             }

@@ -1,6 +1,9 @@
 //! Transposition of a square of elements, in vector registers where the processor has them.
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "intrinsics of processor features"))]
 
+#[cfg(target_arch = "x86_64")]
+use std::any::TypeId;
+
 use crate::Element;
 
 /// The side of a square.
@@ -15,11 +18,11 @@ pub(super) const TILE: usize = 16;
 pub(super) fn exchange_square<T: Element>(x: &[T], stride: usize, out: &mut [T], to: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        if size_of::<T>() == size_of::<f32>() && is_x86_feature_detected!("avx") {
+        if is_number_of_four_bytes::<T>() && is_x86_feature_detected!("avx") {
             let len = |step: usize| (TILE - 1) * step + TILE;
             let (x, out) = (&x[..len(stride)], &mut out[..len(to)]);
-            // SAFETY: the processor has AVX. All lines lie within the slices. Elements have the size
-            // of `f32`, and are only copied, as bytes.
+            // SAFETY: the processor has AVX. All lines lie within the slices. Elements are numbers of
+            // the size of `f32` and without padding, and are only moved, bit by bit.
             return unsafe { x86::exchange(x.as_ptr().cast(), stride, out.as_mut_ptr().cast(), to) };
         }
     }
@@ -36,6 +39,13 @@ pub(super) fn exchange_square<T: Element>(x: &[T], stride: usize, out: &mut [T],
             *out = std::array::from_fn(|i| square[i][row]);
         }
     }
+}
+
+/// Whether elements are moved as `f32`: not any type of four bytes, because some have bytes that
+/// are not set.
+#[cfg(target_arch = "x86_64")]
+fn is_number_of_four_bytes<T: 'static>() -> bool {
+    [TypeId::of::<f32>(), TypeId::of::<i32>(), TypeId::of::<u32>()].contains(&TypeId::of::<T>())
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -65,12 +75,14 @@ mod x86 {
     /// Transposes a square of [`LANES`] lines.
     ///
     /// # Safety
-    /// As for [`exchange`].
+    /// `x` is valid for reads of [`LANES`] lines of as many elements, which are `stride` apart, and
+    /// `out` for writes of lines that are `to` apart.
     #[target_feature(enable = "avx")]
     #[inline]
     unsafe fn quarter(x: *const f32, stride: usize, out: *mut f32, to: usize) {
         for at in [0, 4] {
-            // SAFETY: the caller promises the elements of eight lines.
+            // SAFETY: the pairs start at lines 0 to 3 and reach to lines 4 to 7. The caller promises
+            // eight elements of each, and `at` is 0 or 4.
             let (a, b, c, d) = unsafe {
                 let x = x.add(at);
                 (
@@ -89,16 +101,16 @@ mod x86 {
                 _mm256_shuffle_ps::<0xEE>(high, next_high),
             ];
             for (i, column) in columns.into_iter().enumerate() {
-                // SAFETY: the caller promises these elements.
+                // SAFETY: `at + i` is below eight, and the caller promises eight elements of each line.
                 unsafe { _mm256_storeu_ps(out.add((at + i) * to), column) };
             }
         }
     }
 
-    /// Loads four elements of a line, and as many of the fourth line after it.
+    /// Loads four elements of a line, and as many of the line four lines later.
     ///
     /// # Safety
-    /// The processor has AVX, and the elements are valid for reads.
+    /// `x` is valid for reads of four elements, and of four more `4 * stride` elements later.
     #[target_feature(enable = "avx")]
     #[inline]
     unsafe fn pair(x: *const f32, stride: usize) -> __m256 {

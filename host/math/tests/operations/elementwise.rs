@@ -160,6 +160,10 @@ fn large_tensors_are_cut_and_right() {
         let plan = Transpose::new(plan.shape(), &[0, 2, 1]).unwrap();
         assert_eq!(run(&plan, &wide(&expected)[..], &vec![0.0; x.len()]), wide(x), "{batch} {rows} {cols}");
     }
+    // Elements of four bytes, one of which is padding.
+    let pairs: Vec<(u8, u16)> = (0..256).map(|i| (i as u8, 1000 - i)).collect();
+    let turned = run(&Transpose::new(&[16, 16], &[1, 0]).unwrap(), &pairs[..], &vec![(0, 0); pairs.len()]);
+    assert!(turned.iter().enumerate().all(|(i, pair)| *pair == pairs[i % 16 * 16 + i / 16]));
     let wide_rows = Transpose::<f32>::new(&[20_000, 96], &[1, 0]).unwrap();
     assert_eq!(wide_rows.block_count(), 6, "blocks of sixteen rows");
 
