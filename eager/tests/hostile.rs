@@ -213,6 +213,31 @@ fn sums_of_sizes_are_counted() {
     }
 }
 
+/// Elements are moved by their size, yet never among those of another type of this size.
+#[test]
+fn elements_of_another_type_are_refused() {
+    let runner = Runner::new("s");
+    for call in [
+        "tf.PadV2 {} f32[2] 1 2; i64[1,2] 0 1; i32[] 1",
+        "tf.MatrixDiagV2 {} f32[2] 1 2; i32[] 0; i32[] -1; i32[] -1; i32[] 1",
+        "tf.MatrixDiagPartV2 {} f32[2,2] 1 2 3 4; i32[] 1; i32[] 1",
+        "tf.MatrixSetDiag {} f32[2,2] 1 2 3 4; i32[2] 1 2",
+        "tf.SelectV2 {} i1[1] 1; f32[1] 1; i32[1] 1",
+        "tf.ConcatV2 {} f32[1] 1; i32[1] 1; i32[] 0",
+        "tf.TensorListPushBack {} f32[0,1]; i32[1] 1",
+        "tf.TensorListSetItem {} f32[1,1] 1; i32[] 0; i32[1] 1",
+        "onnx.Pad {} f32[2] 1 2; i64[2] 0 1; i32[] 1",
+        "onnx.ScatterElements {} f32[2] 1 2; i64[1] 0; i32[1] 1",
+        "onnx.TensorScatter {axis=i:1} f32[1,2] 1 2; i32[1,1] 1",
+        "onnx.SequenceInsert {} f32[1] 1; i64[1,1] 1; i32[1] 1",
+    ] {
+        let case = Case::parse(&format!("{call} -> error")).unwrap();
+        let error = runner.run(&case)[0].host_tensor().unwrap().unwrap_err();
+        let message = error.message.to_lowercase();
+        assert!(message.contains("i32") || message.contains("data type"), "{call}: {message}");
+    }
+}
+
 /// Tensors without elements have extents of any size, for which nobody is to make room.
 #[test]
 fn extents_of_empty_tensors_are_no_sizes() {

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, with_bits};
 
 use super::moves::no_memory_form;
-use super::support::{Computed, Described, allocate, compute, integer, invalid, one, take};
+use super::support::{Computed, Described, allocate, compute_bits, integer, invalid, one, take};
 use super::types;
 use crate::{CpuCall, MetadataCall, OpRegistry};
 
@@ -62,7 +62,7 @@ fn band_part(call: CpuCall<'_>) -> Computed {
     let [matrices, lower, upper] = take(&call)?;
     let matrices = matrices.dense()?;
     let band = Band::new(matrices.shape(), lower, upper)?;
-    with_element!(
+    with_bits!(
         matrices.dtype(),
         |T| banded::<T>(&call, matrices, band),
         else Err(no_memory_form(matrices.dtype()))
@@ -71,9 +71,12 @@ fn band_part(call: CpuCall<'_>) -> Computed {
 
 fn banded<T: Element>(call: &CpuCall<'_>, matrices: &DenseHostTensor, band: Band) -> Computed {
     let columns = band.columns;
-    let (x, out) = (matrices.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, matrices.shape().dims())?);
+    let (x, out) = (
+        matrices.as_bits().read_owned::<T>(&ME)?,
+        allocate(call, matrices.dtype(), matrices.shape().dims())?,
+    );
     let count = x.len().checked_div(columns).unwrap_or(0);
-    compute(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
+    compute_bits(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
         let x = x[range.start * columns..].chunks_exact(columns);
         for ((row, x), out) in range.zip(x).zip(out.chunks_exact_mut(columns)) {
             let kept = band.of_row(row % band.rows);

@@ -117,7 +117,7 @@ fn statistics<T: Element + Float>(
     x: &DenseHostTensor,
     depth: usize,
 ) -> Result<[Vec<f32>; 2], Diagnostic> {
-    let x = to_nhwc::<T>(call, Layout::of(call.attrs)?, x)?;
+    let x = to_nhwc(call, Layout::of(call.attrs)?, x)?;
     let x = x.read::<T>(&ME)?;
     let widened: Vec<f32>;
     // Elements that are already f32 are not copied.
@@ -257,7 +257,7 @@ fn gradient(call: &CpuCall<'_>) -> Computed {
     let layout = Layout::of(call.attrs)?;
     let (result, dscale, doffset) = match x.dtype() {
         DType::F32 => {
-            let [x, dy] = [x, dy].map(|images| to_nhwc::<f32>(call, layout, images)?.read_owned::<f32>(&ME));
+            let [x, dy] = [x, dy].map(|images| to_nhwc(call, layout, images)?.read_owned::<f32>(&ME));
             let input = GradientInput { x: x?, dy: dy?, vectors };
             let ChannelGradients { plan, coefficients, dscale, doffset } = input.channels(call)?;
             let operands = ((input.dy, input.x, coefficients), call.allocate_unset(0)?);
@@ -281,7 +281,7 @@ fn narrow_gradient<T: Element + Float>(
     vectors: [Vec<f32>; 3],
 ) -> Result<(OpResult, Vec<f32>, Vec<f32>), Diagnostic> {
     let wide = |images: &DenseHostTensor| {
-        let images = to_nhwc::<T>(call, layout, images)?;
+        let images = to_nhwc(call, layout, images)?;
         let wide: Vec<f32> = images.read::<T>(&ME)?.iter().map(|x| x.to_f64() as f32).collect();
         Ok::<_, Diagnostic>(wide)
     };
@@ -291,7 +291,7 @@ fn narrow_gradient<T: Element + Float>(
     plan.run(&OnQueue(call.cx), (&input.dy, &input.x, &coefficients), &mut dx).map_err(shape_error)?;
     let out = allocate(call, T::DTYPE, &layout.images(x.shape(), "input")?)?;
     out.write::<T>(&ME)?.iter_mut().zip(dx).for_each(|(out, dx)| *out = T::from_f64(dx.into()));
-    Ok((from_nhwc::<T>(call, layout, out)?.into(), dscale, doffset))
+    Ok((from_nhwc(call, layout, out)?.into(), dscale, doffset))
 }
 
 const NORMALIZATION_GRADIENT: [AttrSpec; 3] = [

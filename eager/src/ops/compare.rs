@@ -4,15 +4,15 @@ use tfrt_compute::shape_error;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{Broadcast, broadcast_shapes, ops};
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,
+    Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, with_bits,
     with_element,
 };
 
 use super::elementwise::{broadcast_metadata, broadcast_shape, combine, comparison_metadata, map};
 use super::strings::{broadcast_places, compare, copied};
 use super::support::{
-    Computed, Described, allocate, compute, invalid, one, operand_type, room_for, same, take, unsupported,
-    with_number,
+    Computed, Described, allocate, compute_bits, invalid, one, operand_type, room_for, same, take,
+    unsupported, with_number,
 };
 use super::types;
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry, attr};
@@ -136,7 +136,7 @@ fn select(call: &CpuCall<'_>, by_row: bool) -> Computed {
     }
     let (x, y) = (x.dense()?, y.dense()?);
     let metadata = call.result(0)?;
-    with_element!(
+    with_bits!(
         metadata.dtype,
         |T| choose::<T>(call, (condition, &dims), x, y),
         else Err(unsupported("tf.SelectV2", metadata.dtype))
@@ -169,16 +169,19 @@ fn choose<T: Element>(
     let (count, dims) = (out.num_elements(), out.shape().dims().to_vec());
     let from =
         [spread(condition_dims, &dims)?, spread(x.shape().dims(), &dims)?, spread(y.shape().dims(), &dims)?];
-    let (condition, x, y) =
-        (condition.read_owned::<bool>(&ME)?, x.read_owned::<T>(&ME)?, y.read_owned::<T>(&ME)?);
+    let (condition, x, y) = (
+        condition.read_owned::<bool>(&ME)?,
+        x.as_bits_of(out.dtype())?.read_owned::<T>(&ME)?,
+        y.as_bits_of(out.dtype())?.read_owned::<T>(&ME)?,
+    );
     let is_plain = |len: usize| len == 1 || len == count;
     if is_plain(condition.len()) && is_plain(x.len()) && is_plain(y.len()) {
-        return compute(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
+        return compute_bits(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
             choose_plain(out, range.start, (&condition, &x, &y));
             Ok(())
         });
     }
-    compute(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
+    compute_bits(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
         let units = vec![(); count];
         // First one choice everywhere, then the other, then the condition between the two.
         let mut other = vec![T::default(); out.len()];

@@ -4,13 +4,12 @@ use std::ops::{Deref, Range};
 
 use smallvec::SmallVec;
 use tfrt_host::{DType, Diagnostic};
-use tfrt_tensor::{
-    Accessor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, with_element,
-};
+use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape, with_bits};
 
 use super::moves::no_memory_form;
 use super::support::{
-    Computed, allocate, axis_of, check_shape, compute, int_attr, integer_within, invalid, product, room_for,
+    Computed, allocate, axis_of, check_shape, compute_bits, int_attr, integer_within, invalid, product,
+    room_for,
 };
 use super::types;
 use crate::{CpuCall, Forms, OpRegistry, attr};
@@ -109,7 +108,7 @@ impl Joined {
             }
             return Ok(StringHostTensor::new(shape, strings)?.into());
         }
-        with_element!(
+        with_bits!(
             self.dtype,
             |T| self.compute_of::<T>(call, tensors, (rows, row)),
             else Err(no_memory_form(self.dtype))
@@ -122,11 +121,12 @@ impl Joined {
         tensors: &[&HostTensor],
         (rows, row): (usize, usize),
     ) -> Computed {
-        let out = allocate(call, T::DTYPE, &self.dims)?;
+        let out = allocate(call, self.dtype, &self.dims)?;
         let parts = tensors.iter().zip(&self.runs);
-        let parts = parts.map(|(tensor, &run)| Ok((tensor.dense()?.read_owned::<T>(&ME)?, run)));
+        let parts = parts
+            .map(|(tensor, &run)| Ok((tensor.dense()?.as_bits_of(self.dtype)?.read_owned::<T>(&ME)?, run)));
         let parts: Vec<_> = parts.collect::<Result<_, Diagnostic>>()?;
-        compute(call, &ME, out, (rows, row, row), move |rows, out: &mut [T]| {
+        compute_bits(call, &ME, out, (rows, row, row), move |rows, out: &mut [T]| {
             join_rows(&parts, rows, row, out);
             Ok(())
         })

@@ -148,7 +148,7 @@ fn forward<T: Element + ConvElement>(
     let plan = Conv2d::<T>::new(shape, activation, workers(call.cx)).map_err(shape_error)?;
     let packed = laid_out(&plan, filter)?;
     let bias = bias.map(|bias| bias.read_owned::<T>(&ME)).transpose()?;
-    let x = to_nhwc::<T>(call, layout, input)?.read_owned::<T>(&ME)?;
+    let x = to_nhwc(call, layout, input)?.read_owned::<T>(&ME)?;
     compute_images::<T, _, _>(call, layout, plan, ((x, packed, bias), out), |(x, filter, bias)| Conv2dInput {
         bias: bias.as_deref(),
         ..Conv2dInput::new(x, filter)
@@ -326,7 +326,7 @@ fn backprop_input(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
         |T| {
         let plan = ConvBackwardInput::<T>::new(&shape, workers(call.cx)).map_err(shape_error)?;
         let packed = plan.pack_filter(&filter.read::<T>(&ME)?).map_err(shape_error)?;
-        let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;
+        let dy = to_nhwc(call, layout, gradient)?.read_owned::<T>(&ME)?;
         compute_images::<T, _, _>(call, layout, plan, ((dy, packed), out), |(dy, filter)| (dy, filter))
         },
         F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32, F64 f64, I32 i32
@@ -341,7 +341,7 @@ fn backprop_filter(call: &CpuCall<'_>, what: (&str, Kind)) -> Computed {
     let out = allocate(call, input.dtype(), dims.dims())?;
     with_float!(input.dtype(), what.0, |T| {
         let plan = ConvBackwardFilter::<T>::new(&shape, workers(call.cx));
-        let [x, dy] = [input, gradient].map(|images| to_nhwc::<T>(call, layout, images));
+        let [x, dy] = [input, gradient].map(|images| to_nhwc(call, layout, images));
         let reads = (x?.read_owned::<T>(&ME)?, dy?.read_owned::<T>(&ME)?);
         let result = HostTensor::from(out.clone());
         run(call.cx, plan, (reads, out.write_owned::<T>(&ME)?), |(x, dy)| (x, dy), |out| out, result)

@@ -5,10 +5,12 @@
 //! longest of them, so that shorter ones have padding, on the side that an attribute says.
 
 use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, with_bits};
 
 use super::moves::no_memory_form;
-use super::support::{Computed, Described, allocate, compute, integer, integers, invalid, one, take, value};
+use super::support::{
+    Computed, Described, allocate, compute_bits, integer, integers, invalid, one, take, value,
+};
 use super::types;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
@@ -163,15 +165,17 @@ fn filled<T: Element>(
     dims: &[usize],
     around: Around<'_, T>,
 ) -> Computed {
-    let out = allocate(call, T::DTYPE, dims)?;
+    let out = allocate(call, diagonal.dtype(), dims)?;
     let Diagonals { rows, columns, longest, .. } = diagonals;
     let count = out.num_elements().checked_div(columns).unwrap_or(0);
-    let (x, each) = (diagonal.read_owned::<T>(&ME)?, diagonals.count().saturating_mul(longest));
+    let (x, each) = (diagonal.as_bits().read_owned::<T>(&ME)?, diagonals.count().saturating_mul(longest));
     let (value, matrices) = match around {
         Around::Value(value) => (value, None),
-        Around::Matrices(matrices) => (T::default(), Some(matrices.read_owned::<T>(&ME)?)),
+        Around::Matrices(matrices) => {
+            (T::default(), Some(matrices.as_bits_of(diagonal.dtype())?.read_owned::<T>(&ME)?))
+        }
     };
-    compute(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
+    compute_bits(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
         for (at, out) in range.zip(out.chunks_exact_mut(columns)) {
             match &matrices {
                 Some(matrices) => out.copy_from_slice(&matrices[at * columns..][..columns]),
@@ -224,10 +228,11 @@ fn diag(
 ) -> Computed {
     let diagonal = diagonal.dense()?;
     let (diagonals, dims) = Diagonals::of_new(diagonal.shape().dims(), how)?;
-    with_element!(
+    let padding = padding.map(|padding| padding.as_bits_of(diagonal.dtype())).transpose()?;
+    with_bits!(
         diagonal.dtype(),
         |T| {
-            let padding = padding.map_or(Ok(T::default()), |padding| value::<T>(padding, "padding_value"))?;
+            let padding = padding.as_ref().map_or(Ok(T::default()), |padding| value::<T>(padding, "padding_value"))?;
             filled::<T>(call, diagonals, diagonal, &dims, Around::Value(padding))
         },
         else Err(no_memory_form(diagonal.dtype()))
@@ -249,10 +254,11 @@ fn diag_part(
 ) -> Computed {
     let matrices = matrices.dense()?;
     let diagonals = Diagonals::within(matrices.shape().dims(), k, alignment)?;
-    with_element!(
+    let padding = padding.map(|padding| padding.as_bits_of(matrices.dtype())).transpose()?;
+    with_bits!(
         matrices.dtype(),
         |T| {
-            let padding = padding.map_or(Ok(T::default()), |padding| value::<T>(padding, "padding_value"))?;
+            let padding = padding.as_ref().map_or(Ok(T::default()), |padding| value::<T>(padding, "padding_value"))?;
             parts::<T>(call, diagonals, matrices, padding)
         },
         else Err(no_memory_form(matrices.dtype()))
@@ -266,11 +272,11 @@ fn parts<T: Element>(
     padding: T,
 ) -> Computed {
     let dims = matrices.shape().dims();
-    let out = allocate(call, T::DTYPE, &diagonals.dims(&dims[..dims.len() - 2]))?;
+    let out = allocate(call, matrices.dtype(), &diagonals.dims(&dims[..dims.len() - 2]))?;
     let Diagonals { rows, columns, longest, .. } = diagonals;
-    let (x, each) = (matrices.read_owned::<T>(&ME)?, diagonals.count());
+    let (x, each) = (matrices.as_bits().read_owned::<T>(&ME)?, diagonals.count());
     let count = out.num_elements().checked_div(longest).unwrap_or(0);
-    compute(call, &ME, out, (count, longest, longest), move |range, out: &mut [T]| {
+    compute_bits(call, &ME, out, (count, longest, longest), move |range, out: &mut [T]| {
         for (at, out) in range.zip(out.chunks_exact_mut(longest)) {
             let k = diagonals.upper - (at % each) as i64;
             let [row, column] = [-k.min(0), k.max(0)].map(|beside| beside as usize);
@@ -299,7 +305,7 @@ fn set_diag(
     let (matrices, diagonal) = (matrices.dense()?, diagonal.dense()?);
     let diagonals = Diagonals::replaced(matrices.metadata(), diagonal.metadata(), how)?;
     let dims = matrices.shape().dims();
-    with_element!(
+    with_bits!(
         matrices.dtype(),
         |T| filled::<T>(call, diagonals, diagonal, dims, Around::Matrices(matrices)),
         else Err(no_memory_form(matrices.dtype()))

@@ -6,11 +6,11 @@
 //! diagonal.
 
 use tfrt_host::{AsyncValueRef, Diagnostic, Promise};
-use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape, with_element};
+use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::images::turned;
 use super::matmul::products;
-use super::moves::{Moves, no_memory_form};
+use super::moves::Moves;
 use super::reduce::summed;
 use super::support::{Computed, Described, allocate, invalid, one, product};
 use super::types;
@@ -296,7 +296,7 @@ fn in_order(call: &CpuCall<'_>, x: DenseHostTensor, order: &[usize]) -> Result<D
     if order.is_sorted() {
         return Ok(x);
     }
-    with_element!(x.dtype(), |T| turned::<T>(call, &x, order), else Err(no_memory_form(x.dtype())))
+    turned(call, &x, order)
 }
 
 fn prepared(call: &CpuCall<'_>, operand: &Operand) -> Result<DenseHostTensor, Diagnostic> {

@@ -4,13 +4,11 @@ use std::ops::Range;
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{CastTo, Float, Number, ops};
-use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
-};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_bits};
 
 use super::support::{
-    Computed, Described, allocate, compute, float_attr, int_attr, invalid, one, operand_type, room_for, same,
-    take, unsupported, vector, with_float, with_number, with_type,
+    Computed, Described, allocate, compute, compute_bits, float_attr, int_attr, invalid, one, operand_type,
+    room_for, same, take, unsupported, vector, with_float, with_number, with_type,
 };
 use super::types;
 use super::window::four;
@@ -180,12 +178,13 @@ fn resize_bilinear<T: Element + CastTo<f32>>(call: &CpuCall<'_>) -> Computed {
 
 /// Selects the nearest pixel for each position.
 fn resize_nearest<T: Element>(call: &CpuCall<'_>) -> Computed {
-    let resized = Resized::new(call, T::DTYPE)?;
+    let image = call.arguments[0].dense()?;
+    let resized = Resized::new(call, image.dtype())?;
     let (units, [_, height, width, channels]) = (resized.units(1), resized.input);
     let Resized { out, output, scales: [vertical, horizontal], .. } = resized;
     let columns = resized_columns(units.0, output[1], |x| horizontal.nearest(x, width))?;
-    let image = call.arguments[0].dense()?.read_owned::<T>(&ME)?;
-    compute(call, &ME, out, units, move |rows: Range<usize>, out: &mut [T]| {
+    let image = image.as_bits().read_owned::<T>(&ME)?;
+    compute_bits(call, &ME, out, units, move |rows: Range<usize>, out: &mut [T]| {
         for (row, out) in rows.zip(out.chunks_exact_mut(units.1.max(1))) {
             let y = vertical.nearest(row % output[0], height);
             let line = &image[(row / output[0] * height + y) * width * channels..][..width * channels];
@@ -481,7 +480,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .cpu(|call| with_number!(operand_type(&call)?, "tf.ResizeBilinear", |T| resize_bilinear::<T>(&call)));
     ops.add("tf.ResizeNearestNeighbor").types(types::ELEMENTS).attrs(RESIZED).cpu(|call| {
         let dtype = operand_type(&call)?;
-        with_element!(
+        with_bits!(
             dtype,
             |T| resize_nearest::<T>(&call),
             else Err(unsupported("tf.ResizeNearestNeighbor", dtype))

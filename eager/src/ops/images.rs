@@ -4,8 +4,9 @@
 use tfrt_compute::{OnQueue, run, run_then, shape_error};
 use tfrt_host::{AsyncValueRef, Chain, Diagnostic, Promise};
 use tfrt_math::{BlockOp, Transpose};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_bits};
 
+use super::moves::no_memory_form;
 use super::support::{Computed, allocate, tensors_after};
 use super::window::Layout;
 use crate::CpuCall;
@@ -17,41 +18,47 @@ const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
 const FROM_NHWC: [usize; 4] = [0, 3, 1, 2];
 
 /// A tensor of images in `NHWC`: this one, or a copy if it is in another layout.
-pub(super) fn to_nhwc<T: Element + tfrt_math::Element>(
+pub(super) fn to_nhwc(
     call: &CpuCall<'_>,
     layout: Layout,
     images: &DenseHostTensor,
 ) -> Result<DenseHostTensor, Diagnostic> {
     match layout {
         Layout::Nhwc => Ok(images.clone()),
-        Layout::Nchw => turned::<T>(call, images, &TO_NHWC),
+        Layout::Nchw => turned(call, images, &TO_NHWC),
     }
 }
 
 /// A tensor of images in `NHWC` as the program wants it.
-pub(super) fn from_nhwc<T: Element + tfrt_math::Element>(
+pub(super) fn from_nhwc(
     call: &CpuCall<'_>,
     layout: Layout,
     images: DenseHostTensor,
 ) -> Result<DenseHostTensor, Diagnostic> {
     match layout {
         Layout::Nhwc => Ok(images),
-        Layout::Nchw => turned::<T>(call, &images, &FROM_NHWC),
+        Layout::Nchw => turned(call, &images, &FROM_NHWC),
     }
 }
 
 /// A tensor with its axes in another order.
-pub(super) fn turned<T: Element + tfrt_math::Element>(
+pub(super) fn turned(
     call: &CpuCall<'_>,
-    images: &DenseHostTensor,
+    tensor: &DenseHostTensor,
     order: &[usize],
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let plan = Transpose::<T>::new(images.shape().dims(), order).map_err(shape_error)?;
-    let out = allocate(call, T::DTYPE, plan.shape())?;
-    let (from, mut to) = (images.read::<T>(&ME)?, out.write::<T>(&ME)?);
-    plan.run(&OnQueue(call.cx), &from, &mut to).map_err(shape_error)?;
-    drop(to);
-    Ok(out)
+    let bits = tensor.as_bits();
+    with_bits!(
+        tensor.dtype(),
+        |T| {
+            let plan = Transpose::<T>::new(tensor.shape().dims(), order).map_err(shape_error)?;
+            let out = allocate(call, tensor.dtype(), plan.shape())?;
+            let (from, to) = (bits.read::<T>(&ME)?, out.as_bits());
+            plan.run(&OnQueue(call.cx), &from, &mut to.write::<T>(&ME)?).map_err(shape_error)?;
+            Ok(out)
+        },
+        else Err(no_memory_form(tensor.dtype()))
+    )
 }
 
 /// Computes `out`, images in `layout`, by a plan whose output are images in `NHWC`.

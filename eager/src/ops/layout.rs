@@ -4,7 +4,7 @@
 use tfrt_compute::{run, shape_error};
 use tfrt_host::Diagnostic;
 use tfrt_math::{BlockOp, Pad, Transpose};
-use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorShape, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorShape, with_bits};
 
 use super::moves::{Axis, Moved, Moves, how, moved, no_memory_form};
 use super::shape::reshaped;
@@ -64,11 +64,12 @@ fn pad(call: CpuCall<'_>) -> Computed {
     if let HostTensor::String(strings) = tensor {
         return pad_strings(strings, &padding, constant);
     }
-    with_element!(
+    let constant = constant.map(|constant| constant.as_bits_of(tensor.dtype())).transpose()?;
+    with_bits!(
         tensor.dtype(),
         |T| {
-            let constant = constant.map_or(Ok(T::default()), |constant| value(constant, "constant_values"))?;
-            pad_with::<T>(&call, tensor, &padding, constant)
+            let constant = constant.as_ref().map_or(Ok(T::default()), |constant| value(constant, "constant_values"))?;
+            pad_with::<T>(&call, tensor.dense()?, &padding, constant)
         },
         else Err(no_memory_form(tensor.dtype()))
     )
@@ -98,15 +99,14 @@ fn pad_strings(
 
 fn pad_with<T: Element>(
     call: &CpuCall<'_>,
-    tensor: &HostTensor,
+    tensor: &DenseHostTensor,
     padding: &[(usize, usize)],
     constant: T,
 ) -> Computed {
-    let dense = tensor.dense()?;
-    let plan = Pad::new(dense.shape().dims(), padding, constant).map_err(shape_error)?;
-    let out = allocate(call, T::DTYPE, plan.shape())?;
-    let operands = (dense.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(OpResult::from)
+    let plan = Pad::new(tensor.shape().dims(), padding, constant).map_err(shape_error)?;
+    let out = allocate(call, tensor.dtype(), plan.shape())?;
+    let operands = (tensor.as_bits().read_owned::<T>(&ME)?, out.as_bits().write_owned::<T>(&ME)?);
+    run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out)).map(OpResult::from)
 }
 
 /// Pads with what lies on the other side of the edge: without the edge for `REFLECT`, with it for
@@ -217,14 +217,14 @@ fn transpose(call: CpuCall<'_>) -> Computed {
     if let HostTensor::String(strings) = tensor {
         return transpose_strings(&call, strings.shape(), tensor, &axes);
     }
-    with_element!(
+    let dense = tensor.dense()?;
+    with_bits!(
         tensor.dtype(),
         |T| {
-            let dense = tensor.dense()?;
             let plan = Transpose::<T>::new(dense.shape().dims(), &axes).map_err(shape_error)?;
-            let out = allocate(&call, T::DTYPE, plan.shape())?;
-            let operands = (dense.read_owned::<T>(&ME)?, out.write_owned::<T>(&ME)?);
-            run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out.clone())).map(OpResult::from)
+            let out = allocate(&call, dense.dtype(), plan.shape())?;
+            let operands = (dense.as_bits().read_owned::<T>(&ME)?, out.as_bits().write_owned::<T>(&ME)?);
+            run(call.cx, Ok(plan), operands, |x| x, |out| out, HostTensor::from(out)).map(OpResult::from)
         },
         else Err(no_memory_form(tensor.dtype()))
     )

@@ -7,14 +7,10 @@
 
 use smallvec::SmallVec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_element,
-};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::shape::numbers;
-use super::support::{
-    Computed, Described, int_attr, integer, integers, invalid, one, product, take, unsupported,
-};
+use super::support::{Computed, Described, int_attr, integer, integers, invalid, one, take};
 use super::{string_lists, types};
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult, attr};
 
@@ -103,16 +99,17 @@ pub(super) fn read_dims(list: &TensorShape, shape: &HostTensor) -> Result<SmallV
 
 /// Returns a list of `count` elements of a shape: the first ones are those of another list, the
 /// others zeros.
-fn extended<T: Element>(
+fn extended(
     call: &CpuCall<'_>,
     list: &DenseHostTensor,
     (count, dims): (usize, &[usize]),
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let out = zeros(call, T::DTYPE, count, dims)?;
+    let out = zeros(call, list.dtype(), count, dims)?;
     // If the size of the elements changes, none was ever set.
     if parts(list.shape())?.1 == dims {
-        let (from, mut to) = (list.read::<T>(&ME)?, out.write::<T>(&ME)?);
-        to.iter_mut().zip(from.iter()).for_each(|(to, &from)| *to = from);
+        let (from, mut to) = (list.read_bytes(&ME)?, out.write_bytes(&ME)?);
+        let kept = from.len().min(to.len());
+        to[..kept].copy_from_slice(&from[..kept]);
     }
     Ok(out)
 }
@@ -176,20 +173,15 @@ fn set_item(call: CpuCall<'_>) -> Computed {
     };
     let (place, dims) = (place(integer(index, "index")?, count)?, item.shape().dims());
     let own = call.reuse_as(0, list.metadata()).filter(|_| (len, known) == (count, dims));
-    with_element!(
-        item.dtype(),
-        |T| {
-            let out = own.map_or_else(|| extended::<T>(&call, list, (count, dims)), Ok)?;
-            set::<T>(&out, place, item)?;
-            Ok(out.into())
-        },
-        else Err(unsupported("tf.TensorListSetItem", item.dtype()))
-    )
+    let out = own.map_or_else(|| extended(&call, list, (count, dims)), Ok)?;
+    set(&out, place, item)?;
+    Ok(out.into())
 }
 
-fn set<T: Element>(list: &DenseHostTensor, place: usize, item: &DenseHostTensor) -> Result<(), Diagnostic> {
-    let item = item.read::<T>(&ME)?;
-    list.write::<T>(&ME)?[place * item.len()..][..item.len()].copy_from_slice(&item);
+/// Sets an element, which [`check_element`] accepts.
+fn set(list: &DenseHostTensor, place: usize, item: &DenseHostTensor) -> Result<(), Diagnostic> {
+    let item = item.read_bytes(&ME)?;
+    list.write_bytes(&ME)?[place * item.len()..][..item.len()].copy_from_slice(&item);
     Ok(())
 }
 
@@ -205,28 +197,24 @@ fn push_back(call: CpuCall<'_>) -> Computed {
         return string_lists::push_back(&call);
     }
     let [list, item] = call.dense()?;
+    check_element(list.metadata(), item.metadata())?;
     let (count, _) = parts(list.shape())?;
-    with_element!(
-        item.dtype(),
-        |T| {
-            let out = extended::<T>(&call, list, (count + 1, item.shape().dims()))?;
-            set::<T>(&out, count, item)?;
-            Ok(out.into())
-        },
-        else Err(unsupported("tf.TensorListPushBack", item.dtype()))
-    )
+    let out = extended(&call, list, (count + 1, item.shape().dims()))?;
+    set(&out, count, item)?;
+    Ok(out.into())
 }
 
 /// Returns the elements at these positions, concatenated to a tensor of this shape.
-fn gathered<T: Element>(
+fn gathered(
     call: &CpuCall<'_>,
     list: &DenseHostTensor,
     places: impl Iterator<Item = usize>,
     (count, dims): (usize, &[usize]),
 ) -> Result<DenseHostTensor, Diagnostic> {
-    let (unit, out) = (product(dims), zeros(call, T::DTYPE, count, dims)?);
+    let out = zeros(call, list.dtype(), count, dims)?;
+    let unit = out.size_bytes().checked_div(count).unwrap_or(0);
     if unit != 0 && parts(list.shape())?.1 == dims {
-        let (from, mut to) = (list.read::<T>(&ME)?, out.write::<T>(&ME)?);
+        let (from, mut to) = (list.read_bytes(&ME)?, out.write_bytes(&ME)?);
         for (to, place) in to.chunks_exact_mut(unit).zip(places) {
             to.copy_from_slice(&from[place * unit..][..unit]);
         }
@@ -241,22 +229,17 @@ fn get_item(call: CpuCall<'_>) -> Computed {
     let [list, index, shape] = take(&call)?;
     let (list, dims) = (list.dense()?, read_dims(list.shape(), shape)?);
     let place = place(integer(index, "index")?, parts(list.shape())?.0)?;
-    Ok(element(&call, "tf.TensorListGetItem", list, place, &dims)?.into())
+    Ok(element(&call, list, place, &dims)?.into())
 }
 
 /// Returns one element of a list.
 fn element(
     call: &CpuCall<'_>,
-    op: &str,
     list: &DenseHostTensor,
     place: usize,
     dims: &[usize],
 ) -> Result<DenseHostTensor, Diagnostic> {
-    with_element!(
-        list.dtype(),
-        |T| gathered::<T>(call, list, std::iter::once(place), (1, dims))?.reshape(TensorShape::new(dims)?),
-        else Err(unsupported(op, list.dtype()))
-    )
+    gathered(call, list, std::iter::once(place), (1, dims))?.reshape(TensorShape::new(dims)?)
 }
 
 fn gather(call: CpuCall<'_>) -> Computed {
@@ -269,11 +252,7 @@ fn gather(call: CpuCall<'_>) -> Computed {
     let places = integers(indices, "indices")?;
     let places = places.iter().map(|&index| place(index, count)).collect::<Result<Vec<_>, _>>()?;
     let of = (places.len(), &dims[..]);
-    with_element!(
-        list.dtype(),
-        |T| Ok(gathered::<T>(&call, list, places.into_iter(), of)?.into()),
-        else Err(unsupported("tf.TensorListGather", list.dtype()))
-    )
+    Ok(gathered(&call, list, places.into_iter(), of)?.into())
 }
 
 fn pop_back(call: CpuCall<'_>) -> Computed {
@@ -284,12 +263,8 @@ fn pop_back(call: CpuCall<'_>) -> Computed {
         return string_lists::pop_back(&call, last);
     }
     let (list, dims) = (list.dense()?, read_dims(list.shape(), shape)?);
-    let popped = element(&call, "tf.TensorListPopBack", list, last, &dims)?;
-    let rest = with_element!(
-        list.dtype(),
-        |T| extended::<T>(&call, list, (last, known)),
-        else Err(unsupported("tf.TensorListPopBack", list.dtype()))
-    )?;
+    let popped = element(&call, list, last, &dims)?;
+    let rest = extended(&call, list, (last, known))?;
     let tensors = [rest, popped].map(|tensor| AsyncValue::new(HostTensor::from(tensor)));
     Ok(OpResult { tensors: tensors.into(), done: None })
 }
@@ -318,12 +293,7 @@ fn resize(call: CpuCall<'_>) -> Computed {
     if has_strings(&call) {
         return string_lists::resized(list, count, dims);
     }
-    let list = list.dense()?;
-    with_element!(
-        list.dtype(),
-        |T| Ok(extended::<T>(&call, list, (count, dims))?.into()),
-        else Err(unsupported("tf.TensorListResize", list.dtype()))
-    )
+    Ok(extended(&call, list.dense()?, (count, dims))?.into())
 }
 
 fn length_metadata(call: MetadataCall<'_>) -> Described {

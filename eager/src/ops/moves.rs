@@ -10,10 +10,10 @@ use smallvec::{SmallVec, smallvec};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{
     Accessor, BString, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,
-    with_element,
+    with_bits,
 };
 
-use super::support::{Computed, allocate, compute, invalid, product, room_for};
+use super::support::{Computed, allocate, compute_bits, invalid, product, room_for};
 use crate::{CpuCall, OpAttrs, OpResult, registry::wrong_count};
 
 static ME: Accessor = Accessor::new("tf op that moves elements");
@@ -185,18 +185,18 @@ impl Moves {
             HostTensor::Dense(dense) if self.is_identity(dense.num_elements()) => {
                 Ok(dense.reshape(TensorShape::new(dims)?)?.into())
             }
-            tensor => with_element!(
+            tensor => with_bits!(
                 tensor.dtype(),
-                |T| self.apply_to::<T>(call, tensor, dims),
+                |T| self.apply_to::<T>(call, tensor.dense()?, dims),
                 else Err(no_memory_form(tensor.dtype()))
             ),
         }
     }
 
-    fn apply_to<T: Element>(self, call: &CpuCall<'_>, tensor: &HostTensor, dims: &[usize]) -> Computed {
-        let (x, out) = (tensor.dense()?.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, dims)?);
+    fn apply_to<T: Element>(self, call: &CpuCall<'_>, tensor: &DenseHostTensor, dims: &[usize]) -> Computed {
+        let (x, out) = (tensor.as_bits().read_owned::<T>(&ME)?, allocate(call, tensor.dtype(), dims)?);
         let inner = self.row();
-        compute(call, &ME, out, (self.rows(), inner, inner), move |rows, out: &mut [T]| {
+        compute_bits(call, &ME, out, (self.rows(), inner, inner), move |rows, out: &mut [T]| {
             self.copy(&x, rows, out);
             Ok(())
         })
@@ -224,11 +224,12 @@ impl Moves {
         tensor: &DenseHostTensor,
         dims: &[usize],
     ) -> Result<DenseHostTensor, Diagnostic> {
-        with_element!(
+        let out = allocate(call, tensor.dtype(), dims)?;
+        with_bits!(
             tensor.dtype(),
             |T| {
-                let mut out = allocate(call, T::DTYPE, dims)?;
-                self.copy(&tensor.read::<T>(&ME)?, 0..self.rows(), out.elements_mut()?);
+                let x = tensor.as_bits();
+                self.copy(&x.read::<T>(&ME)?, 0..self.rows(), &mut out.as_bits().write(&ME)?);
                 Ok(out)
             },
             else Err(no_memory_form(tensor.dtype()))
@@ -243,12 +244,12 @@ impl Moves {
         tensor: &DenseHostTensor,
         shape: &TensorShape,
     ) -> Result<DenseHostTensor, Diagnostic> {
-        with_element!(
+        let metadata = TensorMetadata::new(tensor.dtype(), shape.clone());
+        let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
+        with_bits!(
             tensor.dtype(),
             |T| {
-                let metadata = TensorMetadata::new(T::DTYPE, shape.clone());
-                let mut out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
-                self.scatter(&tensor.read::<T>(&ME)?, out.elements_mut()?);
+                self.scatter(&tensor.as_bits().read::<T>(&ME)?, &mut out.as_bits().write(&ME)?);
                 Ok(out)
             },
             else Err(no_memory_form(tensor.dtype()))

@@ -1,9 +1,9 @@
 //! Copies of whole units of a tensor, such as the slices that indices select.
 
-use tfrt_tensor::{Accessor, BString, Element, HostTensor, StringHostTensor, TensorShape, with_element};
+use tfrt_tensor::{Accessor, BString, HostTensor, StringHostTensor, TensorShape, with_bits};
 
 use super::moves::no_memory_form;
-use super::support::{Computed, allocate, compute};
+use super::support::{Computed, allocate, compute_bits};
 use crate::CpuCall;
 
 static ME: Accessor = Accessor::new("tf selection");
@@ -27,11 +27,12 @@ pub(super) fn pick(
         });
         return Ok(StringHostTensor::new(TensorShape::new(dims)?, chosen.collect::<Vec<BString>>())?.into());
     }
-    with_element!(
+    let out = allocate(call, tensor.dtype(), dims)?;
+    with_bits!(
         tensor.dtype(),
         |T| {
-            let (x, out) = (tensor.dense()?.read_owned::<T>(&ME)?, allocate(call, T::DTYPE, dims)?);
-            compute(call, &ME, out, (places.len(), unit, unit.max(1)), move |range, out: &mut [T]| {
+            let x = tensor.dense()?.as_bits().read_owned::<T>(&ME)?;
+            compute_bits(call, &ME, out, (places.len(), unit, unit.max(1)), move |range, out: &mut [T]| {
                 copy_units(&x, unit, &places[range], out);
                 Ok(())
             })

@@ -51,7 +51,7 @@ where
     P: for<'a> BlockOp<Input<'a> = &'a [T], Output<'a> = &'a mut [T]> + Send + 'static,
 {
     let (layout, [input], out) = (Layout::of(call.attrs)?, call.dense()?, call.allocate_unset(0)?);
-    let x = to_nhwc::<T>(call, layout, input)?.read_owned::<T>(&ME)?;
+    let x = to_nhwc(call, layout, input)?.read_owned::<T>(&ME)?;
     compute_images::<T, _, _>(call, layout, plan.map_err(shape_error)?, (x, out), |x| x)
 }
 
@@ -93,10 +93,10 @@ fn max_pool_grad(call: &CpuCall<'_>) -> Computed {
         let count = pooled.num_elements()?;
         let (mut maxima, mut positions) = (vec![T::ZERO; count], vec![0u32; count]);
         let winners = MaxPoolWithArgmax::<T>::new(&shape).map_err(shape_error)?;
-        let x = to_nhwc::<T>(call, layout, input)?;
+        let x = to_nhwc(call, layout, input)?;
         let outputs = (&mut maxima[..], &mut positions[..]);
         winners.run(&OnQueue(call.cx), &x.read::<T>(&ME)?, outputs).map_err(shape_error)?;
-        let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;
+        let dy = to_nhwc(call, layout, gradient)?.read_owned::<T>(&ME)?;
         let plan = MaxPoolBackward::<T>::new(&shape).map_err(shape_error)?;
         compute_images::<T, _, _>(call, layout, plan, ((dy, positions), out), |(dy, at)| (dy, at))
     })
@@ -110,7 +110,7 @@ fn avg_pool_grad(call: &CpuCall<'_>) -> Computed {
     let out = allocate(call, gradient.dtype(), input.dims())?;
     let layout = Layout::of(call.attrs)?;
     with_float!(gradient.dtype(), "tf.AvgPoolGrad", |T| {
-        let dy = to_nhwc::<T>(call, layout, gradient)?.read_owned::<T>(&ME)?;
+        let dy = to_nhwc(call, layout, gradient)?.read_owned::<T>(&ME)?;
         let plan = AvgPoolBackward::<T>::new(&shape, false).map_err(shape_error)?;
         compute_images::<T, _, _>(call, layout, plan, (dy, out), |dy| dy)
     })

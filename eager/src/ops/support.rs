@@ -176,6 +176,10 @@ impl<T: Element> Deref for Operand<T> {
     }
 }
 
+/// How many units of how many elements a result has, and what a unit costs, in elements of
+/// streaming.
+type Sizes = (usize, usize, usize);
+
 /// Computes the elements of `out`: `count` units of `unit` elements, each of which costs as much as
 /// `cost` elements of streaming. `f` sets the units of a range. It is dropped before the result is
 /// available. Small results are computed immediately, others on the work queue.
@@ -183,42 +187,81 @@ pub(super) fn compute<O: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
     out: DenseHostTensor,
-    (count, unit, cost): (usize, usize, usize),
+    (count, unit, cost): Sizes,
     f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
 ) -> Computed {
-    if count == 0 || unit == 0 {
-        // Without elements, the number and size of units are arbitrary.
-        return Ok(out.into());
+    match is_small(count, unit, cost) {
+        true => compute_now(me, Output::Elements(out), (count, unit), &f),
+        false => compute_later(call, me, Output::Elements(out), (count, unit, cost), Box::new(f)),
     }
-    if Runs::<O>::is_one(count, cost) {
-        return compute_now(me, out, count, &f);
+}
+
+/// Moves elements to `out` like [`compute`], as [bits](DenseHostTensor::as_bits) of type `O`.
+pub(super) fn compute_bits<O: Element>(
+    call: &CpuCall<'_>,
+    me: &'static Accessor,
+    out: DenseHostTensor,
+    (count, unit, cost): Sizes,
+    f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
+) -> Computed {
+    match is_small(count, unit, cost) {
+        true => compute_now(me, Output::Bits(out), (count, unit), &f),
+        false => compute_later(call, me, Output::Bits(out), (count, unit, cost), Box::new(f)),
     }
-    compute_later(call, me, out, (count, unit, cost), Box::new(f))
 }
 
 // The functions below take a function as an object, so that their loops are compiled once: there
 // are thousands of functions.
 
+/// A result, and as what its elements are set.
+enum Output {
+    Elements(DenseHostTensor),
+    Bits(DenseHostTensor),
+}
+
+impl Output {
+    /// The tensor whose elements are set.
+    fn target(&self) -> Cow<'_, DenseHostTensor> {
+        match self {
+            Self::Elements(out) => Cow::Borrowed(out),
+            Self::Bits(out) => Cow::Owned(out.as_bits()),
+        }
+    }
+
+    fn into_result(self) -> HostTensor {
+        let (Self::Elements(out) | Self::Bits(out)) = self;
+        out.into()
+    }
+}
+
+/// Whether a result is computed immediately.
+fn is_small(count: usize, unit: usize, cost: usize) -> bool {
+    count == 0 || unit == 0 || Runs::<u8>::is_one(count, cost)
+}
+
 fn compute_now<O: Element>(
     me: &'static Accessor,
-    out: DenseHostTensor,
-    count: usize,
+    out: Output,
+    (count, unit): (usize, usize),
     f: &dyn RunFn<O>,
 ) -> Computed {
-    f.compute(0..count, &mut out.write::<O>(me)?).map_err(shape_error)?;
-    Ok(out.into())
+    // Without elements, the number and size of units are arbitrary.
+    if count != 0 && unit != 0 {
+        f.compute(0..count, &mut out.target().write::<O>(me)?).map_err(shape_error)?;
+    }
+    Ok(out.into_result().into())
 }
 
 fn compute_later<O: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
-    out: DenseHostTensor,
-    (count, unit, cost): (usize, usize, usize),
+    out: Output,
+    (count, unit, cost): Sizes,
     f: Box<dyn RunFn<O>>,
 ) -> Computed {
     let plan = Runs::new(count, unit, cost, f);
-    let result = HostTensor::from(out.clone());
-    run(call.cx, plan, ((), out.write_owned::<O>(me)?), |_| (), |out| out, result).map(OpResult::from)
+    let elements = out.target().write_owned::<O>(me)?;
+    run(call.cx, plan, ((), elements), |_| (), |out| out, out.into_result()).map(OpResult::from)
 }
 
 /// Allocates a tensor whose shape only the op's implementation knows, for an op that sets all its

@@ -10,13 +10,12 @@ use parking_lot::Mutex;
 use tfrt_host::{AsyncValue, Chain, DType, Diagnostic};
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, PartialTensorShape, TensorMetadata, TensorShape,
-    with_element,
 };
 
 use super::list::count;
 use super::request_state::{Store, name_in};
 use super::support::{
-    Computed, integer, integers, invalid, product, room_for, take, unsupported, with_number_or_complex,
+    Computed, allocate, integer, integers, invalid, product, room_for, take, with_number_or_complex,
 };
 use super::types;
 use crate::{CpuCall, Forms, OpRegistry, OpResult, ResultType, attr};
@@ -145,22 +144,20 @@ fn joined(
     (dtype, dims): (DType, &[usize]),
     parts: &[DenseHostTensor],
 ) -> Result<HostTensor, Diagnostic> {
-    fn copy<T: Element>(out: &DenseHostTensor, parts: &[DenseHostTensor]) -> Result<(), Diagnostic> {
-        let (mut to, mut place) = (out.write::<T>(&ME)?, 0);
-        for part in parts {
-            let from = part.read::<T>(&ME)?;
-            to[place..][..from.len()].copy_from_slice(&from);
-            place += from.len();
-        }
-        Ok(())
-    }
     let metadata = TensorMetadata::new(dtype, TensorShape::new(dims)?);
     let out = DenseHostTensor::allocate(metadata, call.cx.host().allocator())?;
     let count: usize = parts.iter().map(DenseHostTensor::num_elements).sum();
-    if count != out.num_elements() {
-        return Err(invalid("the elements of an array have different shapes"));
+    if count != out.num_elements() || parts.iter().any(|part| part.dtype() != dtype) {
+        return Err(invalid("the elements of an array have different shapes or types"));
     }
-    with_element!(dtype, |T| copy::<T>(&out, parts), else Err(unsupported("an op on an array", dtype)))?;
+    let mut to = out.write_bytes(&ME)?;
+    let mut place = 0;
+    for part in parts {
+        let from = part.read_bytes(&ME)?;
+        to[place..][..from.len()].copy_from_slice(&from);
+        place += from.len();
+    }
+    drop(to);
     Ok(out.into())
 }
 
@@ -171,17 +168,13 @@ fn rows(
     start: usize,
     dims: &[usize],
 ) -> Result<HostTensor, Diagnostic> {
-    let allocator = call.cx.host().allocator();
-    with_element!(
-        value.dtype(),
-        |T| {
-            let from = value.read::<T>(&ME)?;
-            let part = from.get(start..).and_then(|rest| rest.get(..product(dims)));
-            let part = part.ok_or_else(|| invalid("the parts are larger than the tensor"))?;
-            Ok(DenseHostTensor::from_slice(TensorShape::new(dims)?, part, allocator)?.into())
-        },
-        else Err(unsupported("an op on an array", value.dtype()))
-    )
+    let part = allocate(call, value.dtype(), dims)?;
+    let each = value.dtype().size().unwrap_or(0);
+    let from = value.read_bytes(&ME)?;
+    let from = start.checked_mul(each).and_then(|start| from.get(start..)?.get(..part.size_bytes()));
+    let from = from.ok_or_else(|| invalid("the parts are larger than the tensor"))?;
+    part.write_bytes(&ME)?.copy_from_slice(from);
+    Ok(part.into())
 }
 
 fn create(call: CpuCall<'_>) -> Computed {

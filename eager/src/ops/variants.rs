@@ -5,14 +5,13 @@
 use bstr::BString;
 use tfrt_host::{DType, Diagnostic};
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, HostTensor, PartialTensorShape, StringHostTensor, TensorMetadata,
-    TensorShape, with_element,
+    Accessor, DenseHostTensor, HostTensor, PartialTensorShape, StringHostTensor, TensorMetadata, TensorShape,
 };
 
 use super::plain::{results, tensor};
 use super::serialized::{message_of, tensor_of};
 use super::strings::{string, strings};
-use super::support::{Computed, integers, invalid, product, room_for, take, unsupported, vector};
+use super::support::{Computed, allocate, integers, invalid, product, room_for, take, vector};
 use super::types;
 use super::wire::{Field, Fields, push_bytes};
 use crate::{CpuCall, Forms, OpRegistry, ResultType, attr};
@@ -103,13 +102,6 @@ fn joined(
     dims: &[usize],
     parts: &[HostTensor],
 ) -> Result<HostTensor, Diagnostic> {
-    fn copy<T: Element>(parts: &[HostTensor]) -> Result<Vec<T>, Diagnostic> {
-        let mut all = room_for(parts.iter().map(|part| product(part.shape().dims())).sum())?;
-        for part in parts {
-            all.extend_from_slice(&part.dense()?.read::<T>(&ME)?);
-        }
-        Ok(all)
-    }
     if dtype == DType::String {
         let mut all = Vec::new();
         for part in parts {
@@ -117,11 +109,23 @@ fn joined(
         }
         return Ok(StringHostTensor::new(TensorShape::new(dims)?, all)?.into());
     }
-    with_element!(dtype, |T| tensor(call, dims, &copy::<T>(parts)?), else Err(unsupported("a list", dtype)))
+    if parts.iter().any(|part| part.dtype() != dtype) {
+        return Err(different());
+    }
+    let out = allocate(call, dtype, dims)?;
+    let (mut to, mut start) = (out.write_bytes(&ME)?, 0);
+    for part in parts {
+        let from = part.dense()?.read_bytes(&ME)?;
+        let to = to.get_mut(start..).and_then(|rest| rest.get_mut(..from.len())).ok_or_else(different)?;
+        to.copy_from_slice(&from);
+        start += from.len();
+    }
+    drop(to);
+    Ok(out.into())
 }
 
 fn different() -> Diagnostic {
-    invalid("the elements of a list have different shapes")
+    invalid("the elements of a list have different shapes or types")
 }
 
 fn stack(call: &CpuCall<'_>) -> Computed {
@@ -174,11 +178,9 @@ fn rows(call: &CpuCall<'_>, value: &HostTensor, from: usize, count: usize) -> Re
         let texts = texts.strings()[start..end].to_vec();
         return Ok(StringHostTensor::new(TensorShape::new(&dims)?, texts)?.into());
     }
-    with_element!(
-        value.dtype(),
-        |T| tensor(call, &dims, &value.dense()?.read::<T>(&ME)?[start..end]),
-        else Err(unsupported("a list", value.dtype()))
-    )
+    let (out, each) = (allocate(call, value.dtype(), &dims)?, value.dtype().size().unwrap_or(0));
+    out.write_bytes(&ME)?.copy_from_slice(&value.dense()?.read_bytes(&ME)?[start * each..end * each]);
+    Ok(out.into())
 }
 
 fn list_of(variants: Vec<BString>) -> Computed {

@@ -25,22 +25,61 @@ use tfrt_math::{BlockOp, Element, ParallelFor, Pieces, Reduce, Reduction, ShapeE
 /// Computes the blocks of a range.
 type Body<'a> = Box<dyn Fn(Range<usize>) + Send + Sync + 'a>;
 
-/// What a plan is computed on: guards, or values made for the purpose.
-struct Operands<R, W> {
+/// Computes a block.
+type RunBlock<'a> = Box<dyn Fn(usize) -> Result<(), ShapeError> + Send + Sync + 'a>;
+
+/// A plan and what it is computed on: guards, or values made for the purpose.
+struct Planned<P: BlockOp, R, W> {
+    plan: P,
     reads: R,
     writes: W,
+    input: for<'a> fn(&'a R) -> P::Input<'a>,
+    output: for<'a> fn(&'a mut W) -> P::Output<'a>,
 }
 
-/// [`Operands`] of one kind or another.
-type AnyOperands = Box<dyn Any + Send + Sync>;
+/// A [`Planned`] of one kind or another. There are hundreds of kinds, so that what hands out their
+/// blocks does not know them.
+trait Work: Any + Send + Sync {
+    fn block_count(&self) -> usize;
 
-/// What comes after the blocks: it gets the operands back, or what went wrong.
-type Then = Box<dyn FnOnce(Result<AnyOperands, Diagnostic>) + Send>;
+    /// Computes all blocks on the calling thread.
+    fn run_in_turn(&mut self) -> Result<(), ShapeError>;
+
+    /// Returns what computes each block.
+    fn blocks(&mut self) -> Result<RunBlock<'_>, ShapeError>;
+}
+
+impl<P, R, W> Work for Planned<P, R, W>
+where
+    P: BlockOp + Send + 'static,
+    R: Send + Sync + 'static,
+    W: Send + Sync + 'static,
+{
+    fn block_count(&self) -> usize {
+        self.plan.block_count()
+    }
+
+    fn run_in_turn(&mut self) -> Result<(), ShapeError> {
+        self.plan.run_in_turn((self.input)(&self.reads), (self.output)(&mut self.writes))
+    }
+
+    fn blocks(&mut self) -> Result<RunBlock<'_>, ShapeError> {
+        let Self { plan, reads, writes, input, output } = self;
+        let (input, pieces) = (input(reads), Pieces::new(plan.split(output(writes))?));
+        Ok(Box::new(move |block| match pieces.take(block) {
+            Some(piece) => plan.run_block(block, input, piece),
+            None => Ok(()),
+        }))
+    }
+}
+
+/// What comes after the blocks: it gets the work back, or what went wrong.
+type Then = Box<dyn FnOnce(Result<Box<dyn Work>, Diagnostic>) + Send>;
 
 self_cell!(
-    /// Operands, and blocks that borrow from them.
+    /// Work, and blocks that borrow from it.
     struct Job {
-        owner: MutBorrow<AnyOperands>,
+        owner: MutBorrow<Box<dyn Work>>,
         #[not_covariant]
         dependent: Body,
     }
@@ -103,13 +142,13 @@ where
     W: Send + Sync + 'static,
     V: Value,
 {
-    let plan = plan.map_err(shape_error)?;
-    if runs_at_once(cx, &plan) {
-        compute(&plan, (reads, writes), input, output)?;
+    let mut work = Planned { plan: plan.map_err(shape_error)?, reads, writes, input, output };
+    if runs_at_once(cx, &mut work)? {
+        drop(work);
         return Ok(AsyncValueRef::available(value));
     }
     let (then, result) = give_after(cx, value);
-    hand_out(cx, plan, (reads, writes), input, output, then);
+    hand_out(cx, Box::new(work), then);
     Ok(result)
 }
 
@@ -127,16 +166,23 @@ pub fn run_then<P, R, W>(
     R: Send + Sync + 'static,
     W: Send + Sync + 'static,
 {
-    if runs_at_once(cx, &plan) {
-        return then(compute(&plan, (reads, writes), input, output));
+    let mut work = Planned { plan, reads, writes, input, output };
+    match runs_at_once(cx, &mut work) {
+        Ok(true) => return then(Ok((work.reads, work.writes))),
+        Ok(false) => {}
+        Err(error) => {
+            drop(work);
+            return then(Err(error));
+        }
     }
-    let then = move |operands: Result<AnyOperands, Diagnostic>| {
-        then(operands.map(|operands| match operands.downcast::<Operands<R, W>>() {
-            Ok(operands) => (operands.reads, operands.writes),
-            Err(_) => unreachable!("the operands were boxed as these"),
+    let then = move |work: Result<Box<dyn Work>, Diagnostic>| {
+        let work = work.map(|work| (work as Box<dyn Any>).downcast::<Planned<P, R, W>>());
+        then(work.map(|work| match work {
+            Ok(work) => (work.reads, work.writes),
+            Err(_) => unreachable!("the work was boxed below"),
         }));
     };
-    hand_out(cx, plan, (reads, writes), input, output, Box::new(then));
+    hand_out(cx, Box::new(work), Box::new(then));
 }
 
 /// Computes a reduction and returns `value` once that is done. A reduction with few results is cut
@@ -174,73 +220,20 @@ where
     Ok(result)
 }
 
-fn runs_at_once<P: BlockOp>(cx: &ExecutionContext, plan: &P) -> bool {
-    plan.block_count() <= 1 || cx.host().work_queue().is_single_threaded()
+/// Computes a plan of one block, or any plan if there is no other thread. Returns whether it has.
+fn runs_at_once(cx: &ExecutionContext, work: &mut dyn Work) -> Result<bool, Diagnostic> {
+    let is_at_once = work.block_count() <= 1 || cx.host().work_queue().is_single_threaded();
+    if is_at_once {
+        work.run_in_turn().map_err(shape_error)?;
+    }
+    Ok(is_at_once)
 }
 
-fn compute<P: BlockOp, R, W>(
-    plan: &P,
-    (reads, mut writes): (R, W),
-    input: for<'a> fn(&'a R) -> P::Input<'a>,
-    output: for<'a> fn(&'a mut W) -> P::Output<'a>,
-) -> Result<(R, W), Diagnostic> {
-    plan.run_in_turn(input(&reads), output(&mut writes)).map_err(shape_error)?;
-    Ok((reads, writes))
-}
-
-fn hand_out<P, R, W>(
-    cx: &ExecutionContext,
-    plan: P,
-    (reads, writes): (R, W),
-    input: for<'a> fn(&'a R) -> P::Input<'a>,
-    output: for<'a> fn(&'a mut W) -> P::Output<'a>,
-    then: Then,
-) where
-    P: BlockOp + Send + 'static,
-    R: Send + Sync + 'static,
-    W: Send + Sync + 'static,
-{
-    let blocks = plan.block_count();
-    let operands: AnyOperands = Box::new(Operands { reads, writes });
-    let make = make_run_block(move |operands| {
-        let Some(operands) = operands.downcast_mut::<Operands<R, W>>() else {
-            unreachable!("the operands were boxed above")
-        };
-        let pieces = Pieces::new(plan.split(output(&mut operands.writes))?);
-        let input = input(&operands.reads);
-        let run_block: RunBlock<'_> = Box::new(move |block| match pieces.take(block) {
-            Some(piece) => plan.run_block(block, input, piece),
-            None => Ok(()),
-        });
-        Ok(run_block)
-    });
-    hand_out_blocks(cx, blocks, operands, make, then);
-}
-
-// What follows knows no plan, so that it exists once: there are hundreds of them.
-
-/// Computes a block.
-type RunBlock<'a> = Box<dyn Fn(usize) -> Result<(), ShapeError> + Send + Sync + 'a>;
-
-/// Makes the function that computes the blocks of a plan on operands.
-type MakeRunBlock = Box<dyn for<'a> FnOnce(&'a mut AnyOperands) -> Result<RunBlock<'a>, ShapeError>>;
-
-fn make_run_block(
-    make: impl for<'a> FnOnce(&'a mut AnyOperands) -> Result<RunBlock<'a>, ShapeError> + 'static,
-) -> MakeRunBlock {
-    Box::new(make)
-}
-
-fn hand_out_blocks(
-    cx: &ExecutionContext,
-    blocks: usize,
-    operands: AnyOperands,
-    make: MakeRunBlock,
-    then: Then,
-) {
+fn hand_out(cx: &ExecutionContext, work: Box<dyn Work>, then: Then) {
+    let blocks = work.block_count();
     let failure = Arc::new(Failure::default());
-    let job = Job::try_new(MutBorrow::new(operands), |owner| -> Result<Body<'_>, ShapeError> {
-        let run_block = make(owner.borrow_mut())?;
+    let job = Job::try_new(MutBorrow::new(work), |work| -> Result<Body<'_>, ShapeError> {
+        let run_block = work.borrow_mut().blocks()?;
         let (cx, failure) = (cx.clone(), failure.clone());
         Ok(Box::new(move |range| run_range(&cx, &failure, range, &*run_block)))
     });
@@ -254,15 +247,15 @@ fn hand_out_blocks(
 fn give_after<V: Value>(cx: &ExecutionContext, value: V) -> (Then, AsyncValueRef<V>) {
     let (promise, result) = Promise::new();
     let caller = cx.clone();
-    let then = move |operands: Result<AnyOperands, Diagnostic>| {
+    let then = move |work: Result<Box<dyn Work>, Diagnostic>| {
         // The guards go before the result is known.
-        let outcome = operands.map(drop);
+        let outcome = work.map(drop);
         caller.settle(promise, outcome.map(|()| value));
     };
     (Box::new(then), result)
 }
 
-/// Hands a job's blocks to the work queue, and then its operands, or the first error, to `then`.
+/// Hands a job's blocks to the work queue, and then its work, or the first error, to `then`.
 fn queue(cx: &ExecutionContext, blocks: usize, job: Job, failure: Arc<Failure>, then: Then) {
     let job = Arc::new(RwLock::new(Some(job)));
     let running = job.clone();
@@ -275,13 +268,13 @@ fn queue(cx: &ExecutionContext, blocks: usize, job: Job, failure: Arc<Failure>, 
     };
     parallel_for(cx.host().work_queue(), blocks, 1, Arc::new(work), move |outcome| {
         // No block is running any more, so that the lock is free.
-        let operands = job.write().take().map(|job| job.into_owner().into_inner());
+        let work = job.write().take().map(|job| job.into_owner().into_inner());
         let failed = failure.0.lock().take();
         // The guards go before the kernel's result is known, also where it is an error.
-        let outcome = match (outcome, failed, operands) {
+        let outcome = match (outcome, failed, work) {
             (Err(panic), ..) => Err(Diagnostic::new(ErrorCode::Internal, panic.message)),
             (Ok(()), Some((_, error)), _) => Err(error),
-            (Ok(()), None, Some(operands)) => Ok(operands),
+            (Ok(()), None, Some(work)) => Ok(work),
             (Ok(()), None, None) => unreachable!("the job is taken only here"),
         };
         then(outcome);

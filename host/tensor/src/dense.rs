@@ -12,7 +12,7 @@ use tfrt_host::host_buffer::{HostBuffer, ReadGuard, WriteGuard};
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
 use crate::accessor::Accessor;
-use crate::element::Element;
+use crate::element::{Element, bits_of};
 use crate::elements::{self, Elements, ElementsMut};
 use crate::metadata::{TensorMetadata, element_align, element_size};
 use crate::ranked::{RankedElements, RankedElementsMut};
@@ -199,6 +199,22 @@ impl DenseHostTensor {
         let buffer = HostBuffer::copy_from_slice(&bytes, element_align(self.dtype()), allocator)
             .ok_or_else(|| out_of_memory(&self.metadata))?;
         Ok(Self { metadata: self.metadata.clone(), buffer })
+    }
+
+    /// The tensor under the data type that stands for all of this size and alignment, sharing the
+    /// elements: `ui8`, `ui16`, `ui32`, `ui64`, `complex64` or `complex128`. For code that only moves
+    /// elements: see [`with_bits!`](crate::with_bits).
+    pub fn as_bits(&self) -> Self {
+        let Self { metadata: TensorMetadata { dtype, shape }, buffer } = self;
+        Self { metadata: TensorMetadata::new(bits_of(*dtype), shape.clone()), buffer: buffer.clone() }
+    }
+
+    /// As [`DenseHostTensor::as_bits`], for a tensor whose elements are put among others of `dtype`.
+    ///
+    /// # Errors
+    /// InvalidArgument if that is not the tensor's data type.
+    pub fn as_bits_of(&self, dtype: DType) -> Result<Self, Diagnostic> {
+        if self.dtype() == dtype { Ok(self.as_bits()) } else { Err(self.wrong_dtype(dtype)) }
     }
 
     /// Takes the elements for reading, next to other readers, in the name of `accessor`.
@@ -434,6 +450,21 @@ mod tests {
         assert!(DenseHostTensor::full([32], 1f32, &allocator).is_ok());
         let huge = DenseHostTensor::allocate(TensorMetadata::new(DType::F32, [1 << 40, 1 << 40]), &allocator);
         assert_eq!(huge.unwrap_err().code, ErrorCode::OutOfRange);
+    }
+
+    #[test]
+    fn bits_are_shared_and_move_unchanged() {
+        let floats = [f32::from_bits(0x7fa0_0001), -0.0];
+        let from = DenseHostTensor::from_slice([2], &floats, &system()).unwrap();
+        let to = DenseHostTensor::from_slice([2], &[0.0f32; 2], &system()).unwrap();
+        to.as_bits().write::<u32>(&WRITER).unwrap().copy_from_slice(&from.as_bits().read(&READER).unwrap());
+        assert_eq!(to.dtype(), DType::F32);
+        let moved = to.read::<f32>(&READER).unwrap();
+        assert_eq!([moved[0].to_bits(), moved[1].to_bits()], floats.map(f32::to_bits));
+        let error = from.as_bits().read::<u64>(&READER).unwrap_err();
+        assert_eq!(error.message, "expected a tensor of dtype UI64, got UI32");
+        let error = from.as_bits_of(DType::I32).unwrap_err();
+        assert_eq!(error.message, "expected a tensor of dtype I32, got F32");
     }
 
     #[test]

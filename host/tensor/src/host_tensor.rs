@@ -123,6 +123,18 @@ impl HostTensor {
         }
     }
 
+    /// As [`DenseHostTensor::as_bits_of`].
+    ///
+    /// # Errors
+    /// InvalidArgument if `dtype` is not the tensor's data type, or it is sparse or of strings.
+    pub fn as_bits_of(&self, dtype: DType) -> Result<Self, Diagnostic> {
+        match self {
+            Self::Dense(tensor) => tensor.as_bits_of(dtype).map(Self::from),
+            Self::Scalar(tensor) => tensor.as_bits_of(dtype).map(Self::from),
+            Self::Coo(_) | Self::String(_) => Err(self.wrong_form("DenseHostTensor")),
+        }
+    }
+
     #[cold]
     fn wrong_form(&self, expected: &str) -> Diagnostic {
         Diagnostic::invalid_argument(format!("expected a {expected}, got a {}", self.form()))

@@ -3,7 +3,7 @@
 use tfrt_host::{DType, Diagnostic};
 
 use crate::dense::{DenseHostTensor, SharedAllocator};
-use crate::element::Element;
+use crate::element::{Element, bits_of};
 use crate::metadata::{TensorMetadata, element_size};
 use crate::shape::TensorShape;
 
@@ -47,16 +47,20 @@ impl ScalarHostTensor {
     /// # Errors
     /// InvalidArgument if `T` is not the tensor's data type.
     pub fn value<T: Element>(&self) -> Result<T, Diagnostic> {
-        if self.dtype() != T::DTYPE {
-            return Err(Diagnostic::invalid_argument(format!(
-                "expected a tensor of dtype {:?}, got {:?}",
-                T::DTYPE,
-                self.dtype()
-            )));
-        }
+        self.check_dtype(T::DTYPE)?;
         bytemuck::checked::try_pod_read_unaligned(&self.bytes[..size_of::<T>()]).map_err(|_| {
             Diagnostic::internal(format!("a scalar of dtype {:?} holds no such value", self.dtype()))
         })
+    }
+
+    /// As [`DenseHostTensor::as_bits_of`].
+    ///
+    /// # Errors
+    /// InvalidArgument if `dtype` is not the tensor's data type.
+    pub fn as_bits_of(&self, dtype: DType) -> Result<Self, Diagnostic> {
+        self.check_dtype(dtype)?;
+        let metadata = TensorMetadata::new(bits_of(dtype), self.shape().clone());
+        Ok(Self { metadata, bytes: self.bytes })
     }
 
     /// The value's bytes.
@@ -65,6 +69,14 @@ impl ScalarHostTensor {
     /// InvalidArgument for a data type without a plain memory form, which a scalar never has.
     pub fn value_bytes(&self) -> Result<&[u8], Diagnostic> {
         Ok(&self.bytes[..element_size(self.dtype())?])
+    }
+
+    fn check_dtype(&self, expected: DType) -> Result<(), Diagnostic> {
+        if self.dtype() == expected {
+            return Ok(());
+        }
+        let dtype = self.dtype();
+        Err(Diagnostic::invalid_argument(format!("expected a tensor of dtype {expected:?}, got {dtype:?}")))
     }
 
     /// The value written out in every place.

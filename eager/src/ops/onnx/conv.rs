@@ -170,7 +170,7 @@ fn conv_2d<T: Element + ConvElement>(
     let filter: Arc<FromOihw<T>> =
         w.read::<T>(&ME)?.derived(|packed: &FromOihw<T>| plan.takes(&packed.0), pack).map_err(shape_error)?;
     let bias = bias.map(|bias| bias.read_owned::<T>(&ME)).transpose()?;
-    let x = to_nhwc::<T>(call, Layout::Nchw, &flat(x, geometry)?)?.read_owned::<T>(&ME)?;
+    let x = to_nhwc(call, Layout::Nchw, &flat(x, geometry)?)?.read_owned::<T>(&ME)?;
     let dims = [geometry.batch, y.output, x_axis.output, geometry.outputs];
     compute_nchw::<T, _, _>(call, plan, ((x, filter, bias), out), dims, |(x, filter, bias)| Conv2dInput {
         bias: bias.as_deref(),
@@ -401,7 +401,7 @@ fn conv_transpose_2d<T: Element + ConvElement + Float>(
         plan.pack_filter(&turned).map_err(shape_error)?
     };
     let x = x.reshape(TensorShape::new(&[geometry.batch, geometry.channels, y.output, columns.output])?)?;
-    let x = to_nhwc::<T>(call, Layout::Nchw, &x)?.read_owned::<T>(&ME)?;
+    let x = to_nhwc(call, Layout::Nchw, &x)?.read_owned::<T>(&ME)?;
     let dims = [geometry.batch, y.input, columns.input, geometry.outputs];
     let inner = allocate(call, T::DTYPE, &dims)?;
     {

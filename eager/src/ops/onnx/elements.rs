@@ -4,15 +4,15 @@
 use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
 use tfrt_math::Number;
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape, with_element,
+    Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape, with_bits,
 };
 
 use super::arguments::{OPERANDS, count_or, dense, flag, formal, int_or, ints_attr};
 use super::pad::{Mode, padded_tensor};
 use crate::ops::moves::{Axis, Moves};
 use crate::ops::support::{
-    Computed, Described, allocate, axis_of, compute, int_attr, integer_within, integers, invalid, one,
-    product, room_for, shape_of, unsupported, values, with_number,
+    Computed, Described, allocate, axis_of, compute, compute_bits, int_attr, integer_within, integers,
+    invalid, one, product, room_for, shape_of, unsupported, values, with_number,
 };
 use crate::ops::types;
 use crate::{CpuCall, MetadataCall, OpRegistry, attr};
@@ -103,7 +103,7 @@ fn gather_elements_at<I: Element + Into<i64>>(
     if !are_within {
         indices.iter().try_for_each(|&index| index_of(index.into(), extent).map(drop))?;
     }
-    with_element!(data.dtype(), |T| gathered::<T, I>(call, data, (indices, axis), out),
+    with_bits!(data.dtype(), |T| gathered::<T, I>(call, data, (indices, axis), out),
         else Err(unsupported("onnx.GatherElements", data.dtype())))
 }
 
@@ -118,11 +118,11 @@ fn gathered<T: Element, I: Element + Into<i64>>(
     let Some((&columns, outer)) = dims.split_last().filter(|_| !indices.is_empty()) else {
         return Ok(out.into());
     };
-    let (x, strides) = (data.read_owned::<T>(&ME)?, strides(data.shape().dims()));
+    let (x, strides) = (data.as_bits().read_owned::<T>(&ME)?, strides(data.shape().dims()));
     let (extent, outer) = (data.shape().dims()[axis], outer.to_vec());
     let (stride, step) = (strides[axis], usize::from(axis != outer.len()));
     let sizes = (indices.len() / columns, columns, columns.saturating_mul(2));
-    compute(call, &ME, out, sizes, move |rows, out: &mut [T]| {
+    compute_bits(call, &ME, out, sizes, move |rows, out: &mut [T]| {
         for (row, out) in rows.zip(out.chunks_exact_mut(columns)) {
             let (mut start, mut rest) = (0, row);
             for (place, &dim) in outer.iter().enumerate().rev() {
@@ -147,11 +147,11 @@ fn taken<T: Element>(
     (places, unit): (Vec<usize>, usize),
     out: DenseHostTensor,
 ) -> Computed {
-    let x = data.read_owned::<T>(&ME)?;
+    let x = data.as_bits().read_owned::<T>(&ME)?;
     if out.num_elements() == 0 {
         return Ok(out.into());
     }
-    compute(call, &ME, out, (places.len(), unit, unit + 1), move |range, out: &mut [T]| {
+    compute_bits(call, &ME, out, (places.len(), unit, unit + 1), move |range, out: &mut [T]| {
         for (place, out) in places[range].iter().zip(out.chunks_exact_mut(unit)) {
             out.copy_from_slice(&x[place * unit..][..unit]);
         }
@@ -187,7 +187,7 @@ fn gather_nd(call: &CpuCall<'_>) -> Computed {
         })?;
         places.push(place);
     }
-    with_element!(data.dtype(), |T| taken::<T>(call, data, (places, product(&from[inner..])), out),
+    with_bits!(data.dtype(), |T| taken::<T>(call, data, (places, product(&from[inner..])), out),
         else Err(unsupported("onnx.GatherND", data.dtype())))
 }
 
@@ -230,11 +230,11 @@ fn trilu(call: &CpuCall<'_>) -> Computed {
     let (is_upper, dims) = (flag(call.attrs, "upper", true)?, x.shape().dims());
     let (rows, columns) = (dims[dims.len() - 2], dims[dims.len() - 1]);
     let count = product(&dims[..dims.len() - 1]);
-    with_element!(
+    with_bits!(
         x.dtype(),
         |T| {
-            let x = x.read_owned::<T>(&ME)?;
-            compute(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
+            let x = x.as_bits().read_owned::<T>(&ME)?;
+            compute_bits(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
                 for (row, out) in range.zip(out.chunks_exact_mut(columns)) {
                     let diagonal = ((row % rows) as i64).saturating_add(k);
                     // The upper part begins at the diagonal, and the lower one ends with it.
@@ -283,20 +283,22 @@ fn one_hot(call: &CpuCall<'_>) -> Computed {
     let mut dims = indices.shape().dims().to_vec();
     dims.insert(axis, depth);
     let inner = product(&dims[axis + 1..]);
-    with_element!(
+    let out = allocate(call, choice.dtype(), &dims)?;
+    with_bits!(
         choice.dtype(),
         |T| {
-            let &[off, on] = &values::<T>(choice)?[..] else {
+            let &[off, on] = &values::<T>(&choice.as_bits_of(choice.dtype())?)?[..] else {
                 return Err(invalid(format!("values must have 2 elements, got shape {}", choice.shape())));
             };
-            let mut out = allocate(call, T::DTYPE, &dims)?;
-            let elements = out.elements_mut::<T>()?;
+            let bits = out.as_bits();
+            let mut elements = bits.write::<T>(&ME)?;
             elements.fill(off);
             for (place, &index) in list.iter().enumerate() {
                 if let Ok(index) = index_of(index, depth) {
                     elements[(place / inner * depth + index) * inner + place % inner] = on;
                 }
             }
+            drop(elements);
             Ok(out.into())
         },
         else Err(unsupported("onnx.OneHot", choice.dtype()))
@@ -358,15 +360,13 @@ fn center_crop_pad(call: &CpuCall<'_>) -> Computed {
         dims[axis] = wanted;
     }
     let shape = shape_of(&dims)?;
-    with_element!(
+    let out = allocate(call, data.dtype(), shape.dims())?;
+    if out.num_elements() == 0 {
+        return Ok(out.into());
+    }
+    with_bits!(
         data.dtype(),
-        |T| {
-            let out = allocate(call, T::DTYPE, shape.dims())?;
-            match out.num_elements() {
-                0 => Ok(out.into()),
-                _ => padded_tensor::<T>(call, data, out, (Mode::Constant, &pads, T::default())),
-            }
-        },
+        |T| padded_tensor::<T>(call, data, out, (Mode::Constant, &pads, T::default())),
         else Err(unsupported("onnx.CenterCropPad", data.dtype()))
     )
 }

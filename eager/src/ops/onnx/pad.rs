@@ -2,11 +2,12 @@
 //! crops.
 
 use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_bits};
 
 use super::arguments::{OPERANDS, dense, formal, required, text_or, unknown};
 use crate::ops::support::{
-    Computed, allocate, axis_of, compute, integers, invalid, product, room_for, shape_of, unsupported, values,
+    Computed, allocate, axis_of, compute_bits, integers, invalid, product, room_for, shape_of, unsupported,
+    values,
 };
 use crate::ops::types;
 use crate::{CpuCall, OpRegistry, attr};
@@ -79,18 +80,20 @@ fn pad(call: &CpuCall<'_>) -> Computed {
     if !is_empty && mode != Mode::Constant && dims.contains(&0) {
         return Err(invalid(format!("a tensor of shape {} has no elements to pad with", data.shape())));
     }
-    with_element!(
+    let out = allocate(call, data.dtype(), shape.dims())?;
+    let constant = constant.map(|constant| constant.as_bits_of(data.dtype())).transpose()?;
+    with_bits!(
         data.dtype(),
         |T| {
-            let fill = constant.map(values::<T>).transpose()?;
+            let fill = constant.as_ref().map(values::<T>).transpose()?;
             let fill = fill.and_then(|fill| fill.first().copied()).unwrap_or_default();
-            let out = allocate(call, T::DTYPE, shape.dims())?;
             if is_empty { Ok(out.into()) } else { padded_tensor::<T>(call, data, out, (mode, &pads, fill)) }
         },
         else Err(unsupported("onnx.Pad", data.dtype()))
     )
 }
 
+/// A tensor with the elements of `data`, and more around them, as [bits](DenseHostTensor::as_bits).
 pub(super) fn padded_tensor<T: Element>(
     call: &CpuCall<'_>,
     data: &DenseHostTensor,
@@ -116,14 +119,14 @@ pub(super) fn padded_tensor<T: Element>(
     let columns = tables.pop().unwrap_or_else(|| vec![Some(0)]);
     let inner = dims.last().copied().unwrap_or(1);
     let rows = product(&out.shape().dims()[..tables.len()]);
-    let x = data.read_owned::<T>(&ME)?;
+    let x = data.as_bits().read_owned::<T>(&ME)?;
     // Most columns are neighbours in the argument as well.
     let first = columns.iter().position(Option::is_some).unwrap_or(0);
     let run = columns[first..].iter().enumerate().take_while(|&(i, column)| {
         column.is_some() && column.map(|column| column.wrapping_sub(i)) == columns[first]
     });
     let run = first..first + run.count();
-    compute(call, &ME, out, (rows, columns.len(), columns.len()), move |range, out: &mut [T]| {
+    compute_bits(call, &ME, out, (rows, columns.len(), columns.len()), move |range, out: &mut [T]| {
         for (row, out) in range.zip(out.chunks_exact_mut(columns.len())) {
             let (mut rest, mut start, mut stride) = (row, Some(0), 1);
             for (table, &dim) in tables.iter().zip(&dims).rev() {

@@ -3,7 +3,7 @@
 
 use tfrt_host::Diagnostic;
 use tfrt_math::{Number, ops};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_bits};
 
 use super::arguments::{check_dims, check_same_type, int_or, text_or, unknown};
 use super::elements::{check_chosen, index_of, places};
@@ -29,16 +29,17 @@ fn scattered(
     places: &[usize],
     unit: usize,
 ) -> Computed {
-    let mut out = data.deep_copy(&ME, call.cx.host().allocator())?;
+    let out = data.deep_copy(&ME, call.cx.host().allocator())?;
     match text_or(call.attrs, "reduction", "none")? {
         "none" => {
-            with_element!(data.dtype(), |T| combine::<T>(&mut out, updates, (places, unit), |_, new| new),
+            let (out, updates) = (out.as_bits(), updates.as_bits_of(data.dtype())?);
+            with_bits!(data.dtype(), |T| combine::<T>(&out, &updates, (places, unit), |_, new| new),
             else Err(unsupported("onnx op that scatters", data.dtype())))?
         }
-        "add" => combine_numbers(&mut out, updates, (places, unit), Combination::Add)?,
-        "mul" => combine_numbers(&mut out, updates, (places, unit), Combination::Multiply)?,
-        "max" => combine_numbers(&mut out, updates, (places, unit), Combination::Maximum)?,
-        "min" => combine_numbers(&mut out, updates, (places, unit), Combination::Minimum)?,
+        "add" => combine_numbers(&out, updates, (places, unit), Combination::Add)?,
+        "mul" => combine_numbers(&out, updates, (places, unit), Combination::Multiply)?,
+        "max" => combine_numbers(&out, updates, (places, unit), Combination::Maximum)?,
+        "min" => combine_numbers(&out, updates, (places, unit), Combination::Minimum)?,
         other => return Err(unknown("reduction", other)),
     }
     Ok(out.into())
@@ -64,7 +65,7 @@ impl Combination {
 }
 
 fn combine_numbers(
-    out: &mut DenseHostTensor,
+    out: &DenseHostTensor,
     updates: &DenseHostTensor,
     places: (&[usize], usize),
     combination: Combination,
@@ -78,7 +79,7 @@ fn combine_numbers(
 }
 
 fn combine<T: Element>(
-    out: &mut DenseHostTensor,
+    out: &DenseHostTensor,
     updates: &DenseHostTensor,
     (places, unit): (&[usize], usize),
     f: impl Fn(T, T) -> T,
@@ -87,7 +88,7 @@ fn combine<T: Element>(
     if unit == 0 {
         return Ok(());
     }
-    let out = out.elements_mut::<T>()?;
+    let mut out = out.write::<T>(&ME)?;
     for (&place, updates) in places.iter().zip(updates.chunks_exact(unit)) {
         let out = &mut out[place * unit..][..unit];
         out.iter_mut().zip(updates).for_each(|(out, &new)| *out = f(*out, new));

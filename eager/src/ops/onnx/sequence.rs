@@ -8,13 +8,11 @@
 use std::ops::Range;
 
 use tfrt_host::{DType, Diagnostic};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorShape};
 
 use super::arguments::{dense, flag, formal, int_or, required};
 use super::two::results;
-use crate::ops::support::{
-    Computed, allocate, axis_of, integer, integers, invalid, product, take, unsupported,
-};
+use crate::ops::support::{Computed, allocate, axis_of, integer, integers, invalid, product, take};
 use crate::ops::types;
 use crate::{CpuCall, OpRegistry, attr};
 
@@ -71,7 +69,7 @@ fn sequence(call: &CpuCall<'_>, dtype: DType, pieces: &[Piece<'_>]) -> Computed 
     }
     let count = pieces.iter().fold(0usize, |sum, (_, range, _)| sum.saturating_add(range.len()));
     let data = allocate(call, dtype, &[count])?;
-    with_element!(dtype, |T| copy::<T>(pieces, &data), else Err(unsupported("a sequence", dtype)))?;
+    copy(pieces, &data)?;
     let extents: Vec<i64> = pieces
         .iter()
         .flat_map(|(_, _, dims)| dims)
@@ -82,14 +80,20 @@ fn sequence(call: &CpuCall<'_>, dtype: DType, pieces: &[Piece<'_>]) -> Computed 
     Ok(results([data, shapes]))
 }
 
-fn copy<T: Element>(pieces: &[Piece<'_>], to: &DenseHostTensor) -> Result<(), Diagnostic> {
-    let mut to = to.write::<T>(&ME)?;
-    let mut start = 0;
+/// Copies pieces of the data type of `to`, which has as many elements.
+fn copy(pieces: &[Piece<'_>], to: &DenseHostTensor) -> Result<(), Diagnostic> {
+    let (mut to, each, mut start) = (to.write_bytes(&ME)?, element_bytes(to), 0);
     for (tensor, range, _) in pieces {
-        to[start..start + range.len()].copy_from_slice(&tensor.read::<T>(&ME)?[range.clone()]);
-        start += range.len();
+        let from = &tensor.read_bytes(&ME)?[range.start * each..range.end * each];
+        to[start..][..from.len()].copy_from_slice(from);
+        start += from.len();
     }
     Ok(())
+}
+
+/// How many bytes an element has.
+fn element_bytes(tensor: &DenseHostTensor) -> usize {
+    tensor.dtype().size().unwrap_or(0)
 }
 
 fn pieces<'s>(sequence: &Sequence<'s>) -> Vec<Piece<'s>> {
@@ -134,7 +138,7 @@ fn at(call: CpuCall<'_>) -> Computed {
     let dtype = sequence.data.dtype();
     let out = allocate(&call, dtype, dims)?;
     let piece = [(sequence.data, range, dims.clone())];
-    with_element!(dtype, |T| copy::<T>(&piece, &out), else Err(unsupported("onnx.SequenceAt", dtype)))?;
+    copy(&piece, &out)?;
     Ok(out.into())
 }
 
@@ -160,22 +164,18 @@ fn concat(call: CpuCall<'_>) -> Computed {
     }
     let dtype = sequence.data.dtype();
     let out = allocate(&call, dtype, &dims)?;
-    with_element!(
-        dtype,
-        |T| join::<T>(&sequence, axis, &out),
-        else Err(unsupported("onnx.ConcatFromSequence", dtype))
-    )?;
+    join(&sequence, axis, &out)?;
     Ok(out.into())
 }
 
-fn join<T: Element>(sequence: &Sequence<'_>, axis: usize, to: &DenseHostTensor) -> Result<(), Diagnostic> {
-    let (from, mut to) = (sequence.data.read::<T>(&ME)?, to.write::<T>(&ME)?);
-    let mut start = 0;
+fn join(sequence: &Sequence<'_>, axis: usize, to: &DenseHostTensor) -> Result<(), Diagnostic> {
+    let (each, mut start) = (element_bytes(to), 0);
+    let (from, mut to) = (sequence.data.read_bytes(&ME)?, to.write_bytes(&ME)?);
     let rows = product(&sequence.dims[0][..axis]);
     for row in 0..if to.is_empty() { 0 } else { rows } {
         for (range, dims) in sequence.places.iter().zip(&sequence.dims) {
-            let unit = product(&dims[axis..]);
-            to[start..start + unit].copy_from_slice(&from[range.start + row * unit..][..unit]);
+            let unit = product(&dims[axis..]) * each;
+            to[start..start + unit].copy_from_slice(&from[range.start * each + row * unit..][..unit]);
             start += unit;
         }
     }
@@ -213,11 +213,7 @@ fn split(call: CpuCall<'_>) -> Computed {
     let drops = split.is_none() && !flag(call.attrs, "keepdims", true)?;
     // Parts of rows lie behind each other once each part is a tensor of its own.
     let parts = allocate(&call, x.dtype(), &[x.num_elements()])?;
-    with_element!(
-        x.dtype(),
-        |T| divide::<T>(x, axis, &extents, &parts),
-        else Err(unsupported("onnx.SplitToSequence", x.dtype()))
-    )?;
+    divide(x, axis, &extents, &parts)?;
     let mut start = 0;
     let mut pieces: Vec<Piece<'_>> = Vec::new();
     for &extent in &extents {
@@ -233,15 +229,16 @@ fn split(call: CpuCall<'_>) -> Computed {
     sequence(&call, x.dtype(), &pieces)
 }
 
-fn divide<T: Element>(
+fn divide(
     x: &DenseHostTensor,
     axis: usize,
     extents: &[usize],
     to: &DenseHostTensor,
 ) -> Result<(), Diagnostic> {
-    let (from, mut to) = (x.read::<T>(&ME)?, to.write::<T>(&ME)?);
+    let (from, mut to, each) = (x.read_bytes(&ME)?, to.write_bytes(&ME)?, element_bytes(x));
     let dims = x.shape().dims();
-    let (rows, inner, whole) = (product(&dims[..axis]), product(&dims[axis + 1..]), product(&dims[axis..]));
+    let (rows, inner, whole) =
+        (product(&dims[..axis]), product(&dims[axis + 1..]) * each, product(&dims[axis..]) * each);
     let (mut start, mut first) = (0, 0);
     for &extent in extents {
         let unit = extent * inner;

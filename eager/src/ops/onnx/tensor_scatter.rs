@@ -1,11 +1,11 @@
 //! `onnx.TensorScatter`: writes new places of a sequence into a cache.
 
 use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, with_element};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, with_bits};
 
 use super::arguments::{OPERANDS, dense, formal, int_or, required, text_or, unknown};
 use crate::ops::support::{
-    Computed, Described, axis_of, compute, integers, invalid, one, product, unsupported,
+    Computed, Described, axis_of, compute_bits, integers, invalid, one, product, unsupported,
 };
 use crate::ops::types;
 use crate::{CpuCall, MetadataCall, OpRegistry, attr};
@@ -66,8 +66,9 @@ fn scatter<T: Element>(call: &CpuCall<'_>, cache: &DenseHostTensor) -> Computed 
     if out.num_elements() == 0 {
         return Ok(out.into());
     }
-    let (x, update) = (cache.read_owned::<T>(&ME)?, update.read_owned::<T>(&ME)?);
-    compute(call, &ME, out, (rows, unit, unit), move |range, out: &mut [T]| {
+    let (x, update) = (cache.as_bits(), update.as_bits_of(cache.dtype())?);
+    let (x, update) = (x.read_owned::<T>(&ME)?, update.read_owned::<T>(&ME)?);
+    compute_bits(call, &ME, out, (rows, unit, unit), move |range, out: &mut [T]| {
         for (row, out) in range.zip(out.chunks_exact_mut(unit)) {
             out.copy_from_slice(&x[row * unit..][..unit]);
             for place in 0..count {
@@ -87,7 +88,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
         .cpu(|call| {
             let [cache, _, _] = formal(call.arguments, call.attrs)?;
             let cache = dense(cache, "past_cache")?;
-            with_element!(cache.dtype(), |T| scatter::<T>(&call, cache),
+            with_bits!(cache.dtype(), |T| scatter::<T>(&call, cache),
                 else Err(unsupported("onnx.TensorScatter", cache.dtype())))
         });
 }
