@@ -173,7 +173,7 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
         if m.phase == Phase::Publish {
             return Flow::Next;
         }
-        let (b, own, clamp) = (m.read(i.b), m.read(i.a), m.read(clamp));
+        let (b, clamp) = (m.read(i.b), m.read(clamp));
         let mut valid = 0u32;
         let (source, from) = (&m.exchange.values, m.exchange.lanes);
         let result = Line::from_fn(|lane| {
@@ -189,9 +189,9 @@ pub(crate) unsafe fn shuffle(m: &mut Machine<'_>, i: &Shuffle) -> Flow {
             };
             valid |= u32::from(inside) << lane;
             let target = if inside { target as usize % LANES } else { lane };
-            // The value of a lane that does not take part is unspecified. The reading lane keeps
-            // its own.
-            if from >> target & 1 != 0 { source.0[target] as u32 } else { own.0[lane] }
+            // PTX leaves the value of a lane that does not take part undefined. GPUs give zero, and
+            // programs rely on it: they sum over the first lanes of a warp without a bound.
+            if from >> target & 1 != 0 { source.0[target] as u32 } else { 0 }
         });
         m.write(i.dst, &result);
         m.write_predicate(i.site, valid);

@@ -5,6 +5,7 @@
 mod bulk;
 mod calls;
 mod forms;
+mod lanes;
 mod loads;
 mod products;
 mod registers;
