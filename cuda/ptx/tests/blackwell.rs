@@ -133,3 +133,37 @@ fn zeros_in_bulk() {
     let fault = run(1, &[7; 8], &body("mov.u64 %rd6, 16; st.bulk [%rd0], %rd6, 0;")).unwrap_err();
     assert_eq!(fault.kind, FaultKind::WrongSpace, "{fault}");
 }
+
+/// Pairs of numbers of four bits are in registers of eight, as the compiler's headers use them.
+#[test]
+fn pairs_of_four_bits() {
+    let body = "ld.global.f32 %f1, [%rd0];
+         ld.global.f32 %f2, [%rd0+4];
+         {
+             .reg .b8 %b<2>; .reg .b16 %h1;
+             cvt.rn.satfinite.e2m1x2.f32 %b0, %f1, %f2;
+             mov.b16 %h1, {%b0, 0};
+             st.global.u16 [%rd0+8], %h1;
+             mov.b16 {%b1, _}, %h1;
+             cvt.rn.f16x2.e2m1x2 %r1, %b1;
+         }
+         st.global.u32 [%rd0+12], %r1;";
+    let pair = |a: f32, b: f32| run(1, &[a.to_bits(), b.to_bits(), 0, 0], body).unwrap()[2..].to_vec();
+    assert_eq!(pair(1.0, -6.0), [0x2f, 0x3c00_c600]);
+    assert_eq!(pair(-1000.0, 0.25), [0xf0, 0xc600_0000]);
+    assert_eq!(pair(f32::NAN, 0.75), [0x72, 0x4600_3c00]);
+}
+
+/// Later families have the formats of four bits, too, but only for modules that target no others.
+#[test]
+fn targets_of_four_bits() {
+    for (target, is_known) in
+        [("sm_100f", true), ("sm_103a", true), ("sm_120a", true), ("sm_121f", true), ("sm_120", false)]
+    {
+        let text = format!(
+            ".version 8.8\n.target {target}\n.address_size 64\n.entry k() {{ .reg .b8 %b1; .reg .f32 %f1;
+             cvt.rn.satfinite.e2m1x2.f32 %b1, %f1, %f1; ret; }}"
+        );
+        assert_eq!(Module::parse(&text).is_ok(), is_known, "{target}");
+    }
+}

@@ -1,4 +1,5 @@
-//! The formats that only tensor cores compute in: `tf32` in 32 bits, `e4m3` and `e5m2` in 8.
+//! The formats that only tensor cores compute in: `tf32` in 32 bits, `e4m3`, `e5m2` and `ue8m0` in 8,
+//! `e2m3` and `e3m2` in 6, `e2m1` in 4.
 
 use super::half::{self, F16, Half};
 use super::single::{self, CANONICAL_NAN};
@@ -42,33 +43,56 @@ pub(crate) fn tf32_operand(bits: u32) -> f32 {
     f32::from_bits(bits & !((1 << TF32_CUT) - 1))
 }
 
-/// An 8-bit floating-point format.
+/// A floating-point format of 4 to 8 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub(crate) enum Float8 {
+pub(crate) enum SmallFloat {
     /// Four bits of exponent, three of fraction; no infinity, one NaN of each sign; up to 448.
     E4m3,
     /// Five bits of exponent, two of fraction; the upper half of an `f16`; up to 57344.
     E5m2,
+    /// Two bits of exponent, three of fraction; neither infinity nor NaN; up to 7.5.
+    E2m3,
+    /// Three bits of exponent, two of fraction; neither infinity nor NaN; up to 28.
+    E3m2,
+    /// Two bits of exponent, one of fraction; neither infinity nor NaN; up to 6.
+    E2m1,
 }
 
-/// The bits of a NaN in both formats, without its sign.
+/// The bits of a NaN in the formats of 8 bits, without its sign.
 const NAN8: u8 = 0x7f;
 
-impl Float8 {
-    /// Returns the number of bits of the fraction, the bias of the exponent, and the largest finite
-    /// number.
-    const fn layout(self) -> (u32, u32, u32) {
+impl SmallFloat {
+    /// Returns the number of bits of the fraction, the bias of the exponent, the largest finite
+    /// number, and the bit of the sign.
+    const fn layout(self) -> (u32, u32, u8, u8) {
         match self {
-            Self::E4m3 => (3, 7, 0x7e),
-            Self::E5m2 => (2, 15, 0x7b),
+            Self::E4m3 => (3, 7, 0x7e, 0x80),
+            Self::E5m2 => (2, 15, 0x7b, 0x80),
+            Self::E2m3 => (3, 1, 0x1f, 0x20),
+            Self::E3m2 => (2, 3, 0x1f, 0x20),
+            Self::E2m1 => (1, 1, 0x7, 0x8),
         }
+    }
+
+    /// Returns the bits of a NaN, or of the largest number, which stands for it in a format without
+    /// NaN.
+    const fn nan(self) -> u8 {
+        match self {
+            Self::E4m3 | Self::E5m2 => NAN8,
+            Self::E2m3 | Self::E3m2 | Self::E2m1 => self.layout().2,
+        }
+    }
+
+    /// Returns the distance between the two numbers of a pair, in bits.
+    const fn distance(self) -> u32 {
+        if matches!(self, Self::E2m1) { 4 } else { 8 }
     }
 
     /// `cvt.rn.satfinite`: rounds to nearest, ties to even. Numbers above the largest one become
     /// the largest one.
     #[inline(always)]
     pub(crate) fn encode(self, x: f32, relu: bool) -> u8 {
-        let (fraction, bias, largest) = self.layout();
+        let (fraction, bias, largest, sign) = self.layout();
         let negative = x.is_sign_negative();
         let magnitude = x.to_bits() & 0x7fff_ffff;
         let cut = 23 - fraction;
@@ -79,39 +103,83 @@ impl Float8 {
         let unit = f32::from_bits((127 + 1 - bias + cut) << 23);
         let subnormal = (f32::from_bits(magnitude) + unit).to_bits().wrapping_sub(unit.to_bits());
         let code = if magnitude < (127 + 1 - bias) << 23 { subnormal } else { normal };
-        let clamped = code.min(largest) as u8 | u8::from(negative) << 7;
+        let clamped = code.min(largest.into()) as u8 | if negative { sign } else { 0 };
         let clamped = if relu & negative { 0 } else { clamped };
-        if x.is_nan() { NAN8 } else { clamped }
+        if x.is_nan() { self.nan() } else { clamped }
     }
 
-    /// Returns the number that a byte represents.
+    /// Returns the number that the low bits of a byte represent.
     #[inline(always)]
     pub(crate) fn to_f32(self, byte: u8) -> f32 {
-        match self {
-            Self::E5m2 => F16::to_f32(u16::from(byte) << 8),
-            Self::E4m3 => {
-                let magnitude = u32::from(byte & 0x7f);
-                let normal = f32::from_bits((magnitude << 20) + (120 << 23));
-                let subnormal = magnitude as f32 * (1.0 / 512.0);
-                let number = if magnitude < 8 { subnormal } else { normal };
-                let value = if magnitude == 0x7f { CANONICAL_NAN } else { number };
-                if byte & 0x80 != 0 { -value } else { value }
-            }
+        if self == Self::E5m2 {
+            return F16::to_f32(u16::from(byte) << 8);
         }
+        let (fraction, bias, _, sign) = self.layout();
+        let magnitude = u32::from(byte & (sign - 1));
+        let normal = f32::from_bits((magnitude << (23 - fraction)) + ((127 - bias) << 23));
+        let subnormal = magnitude as f32 * f32::from_bits((127 + 1 - bias - fraction) << 23);
+        let number = if magnitude < 1 << fraction { subnormal } else { normal };
+        let is_nan = self == Self::E4m3 && magnitude == NAN8.into();
+        let value = if is_nan { CANONICAL_NAN } else { number };
+        if byte & sign != 0 { -value } else { value }
     }
 
-    /// `cvt.rn.f16x2`: exact, as every number of both formats is an `f16`.
+    /// `cvt.rn.f16x2` and `cvt.rn.bf16x2`: exact, as every number of these formats is one of both
+    /// halves.
     #[inline(always)]
-    pub(crate) fn to_f16(self, byte: u8, relu: bool) -> u16 {
-        let half = F16::from_f32(self.to_f32(byte));
-        if relu { half::relu::<F16>(half) } else { half }
+    pub(crate) fn to_half<H: Half>(self, byte: u8, relu: bool) -> u16 {
+        let half = H::from_f32(self.to_f32(byte));
+        if relu { half::relu::<H>(half) } else { half }
+    }
+
+    /// `cvt.rn.satfinite.e4m3x2.f32` and similar forms: `a` in the upper half, `b` in the lower.
+    #[inline(always)]
+    pub(crate) fn pack(self, a: f32, b: f32, relu: bool) -> u16 {
+        u16::from(self.encode(a, relu)) << self.distance() | u16::from(self.encode(b, relu))
+    }
+
+    /// The same from a pair of halves.
+    #[inline(always)]
+    pub(crate) fn pack_halves<H: Half>(self, pair: u32, relu: bool) -> u16 {
+        self.pack(H::to_f32((pair >> 16) as u16), H::to_f32(pair as u16), relu)
+    }
+
+    /// `cvt.rn.f16x2.e4m3x2` and similar forms.
+    #[inline(always)]
+    pub(crate) fn unpack<H: Half>(self, pair: u16, relu: bool) -> u32 {
+        let half = |byte: u16| u32::from(self.to_half::<H>(byte as u8, relu));
+        half(pair >> self.distance()) << 16 | half(pair)
     }
 }
 
-/// `cvt.rn.satfinite.e4m3x2.f32` and similar forms: `a` in the upper byte, `b` in the lower.
+/// The bits of a NaN in `ue8m0`, the exponent of an `f32` alone.
+const NAN_UE8M0: u8 = 0xff;
+
+/// `cvt.rp.ue8m0x2` and `cvt.rz.ue8m0x2`: the sign is dropped. Numbers above the largest power of
+/// two become a NaN, or that power if `satfinite`.
 #[inline(always)]
-pub(crate) fn pack8(format: Float8, a: f32, b: f32, relu: bool) -> u16 {
-    u16::from(format.encode(a, relu)) << 8 | u16::from(format.encode(b, relu))
+pub(crate) fn to_ue8m0(x: f32, up: bool, satfinite: bool) -> u8 {
+    let magnitude = x.to_bits() & 0x7fff_ffff;
+    // A number below the least power of two, which is half of that with the exponent 1, becomes it.
+    let rounds_up = if magnitude >> 23 == 0 { magnitude > 0x0040_0000 } else { magnitude & 0x007f_ffff != 0 };
+    let code = (magnitude >> 23) + u32::from(up & rounds_up);
+    if x.is_nan() {
+        NAN_UE8M0
+    } else if satfinite {
+        code.min(u32::from(NAN_UE8M0) - 1) as u8
+    } else {
+        code.min(NAN_UE8M0.into()) as u8
+    }
+}
+
+/// `cvt.rn.bf16x2.ue8m0x2`, for one of the two.
+#[inline(always)]
+pub(crate) fn from_ue8m0(byte: u8) -> u16 {
+    match byte {
+        0 => 0x0040,
+        NAN_UE8M0 => 0x7fff,
+        _ => u16::from(byte) << 7,
+    }
 }
 
 /// `.satfinite` of a conversion to a half: infinities become the largest number.

@@ -26,10 +26,12 @@ const SPECIFIC: u32 = 1000;
 /// A flag in a target: the feature exists on this architecture and later ones, in modules that
 /// target only an architecture or its family, such as sm_100f.
 const EXTENDED: u32 = 2000;
+/// A flag in a target: the feature exists on this architecture and in its family only.
+const FAMILY: u32 = 3000;
 /// The target of `wgmma`.
 const SM_90A: u32 = 90 + SPECIFIC;
 /// The first target of features that the family of sm_100 has and later families lack.
-const SM_100A: u32 = 100 + EXTENDED;
+const SM_100A: u32 = 100 + FAMILY;
 
 /// Returns the requirements of an instruction's forms.
 fn rules(opcode: &str) -> &'static [Rule] {
@@ -111,6 +113,32 @@ fn rules(opcode: &str) -> &'static [Rule] {
             (words!["tf32", "rn" | "rz", "satfinite"], 86, 100),
             (words!["e4m3x2" | "e5m2x2"], 78, 89),
             (words!["e4m3x2" | "e5m2x2", "#before sm_90"], 81, 89),
+            (words!["e2m3x2" | "e3m2x2" | "e2m1x2" | "ue8m0x2"], 86, 100 + EXTENDED),
+            (
+                words![
+                    ".e2m3x2.f16x2"
+                        | ".e3m2x2.f16x2"
+                        | ".e2m1x2.f16x2"
+                        | ".e2m3x2.bf16x2"
+                        | ".e3m2x2.bf16x2"
+                        | ".e2m1x2.bf16x2"
+                        | ".e4m3x2.bf16x2"
+                        | ".e5m2x2.bf16x2"
+                ],
+                91,
+                100 + EXTENDED,
+            ),
+            (
+                words![
+                    ".bf16x2.e2m3x2"
+                        | ".bf16x2.e3m2x2"
+                        | ".bf16x2.e2m1x2"
+                        | ".bf16x2.e4m3x2"
+                        | ".bf16x2.e5m2x2"
+                ],
+                92,
+                100 + EXTENDED,
+            ),
         ],
         "mov" => &[(words!["b128"], 83, 70)],
         "cvta" | "isspacep" => &[
@@ -322,10 +350,9 @@ pub(super) fn check(
         match needed - architecture {
             0 => target.architecture < architecture,
             SPECIFIC => target.architecture != architecture || own != Features::Specific,
-            _ => {
-                let alien = needed == SM_100A && !matches!(target.architecture, 100 | 103);
-                target.architecture < architecture || own == Features::Common || alien
-            }
+            // The one family with features of its own is that of sm_100.
+            FAMILY => !matches!(target.architecture, 100 | 103) || own == Features::Common,
+            _ => target.architecture < architecture || own == Features::Common,
         }
     };
     if matches!(instruction.opcode, "shfl" | "vote")

@@ -150,7 +150,7 @@ impl Case {
 
     fn module(&self) -> String {
         let mut text = String::from(
-            ".version 8.8\n.target sm_100\n.address_size 64\n.visible .entry run(.param .u64 in, .param .u64 out)\n{\n",
+            ".version 9.2\n.target sm_100a\n.address_size 64\n.visible .entry run(.param .u64 in, .param .u64 out)\n{\n",
         );
         let mut line = |part: String| writeln!(text, "    {part}").expect("a string takes all");
         for (name, ty) in self.inputs.iter().chain(&self.outputs) {

@@ -6,7 +6,7 @@ use tfrt_ptx::Module;
 const TABLE: &str = include_str!("needs.txt");
 
 /// Versions, each with the last target it knows.
-const VERSIONS: [(&str, &str); 33] = [
+const VERSIONS: [(&str, &str); 35] = [
     ("3.0", "sm_30"),
     ("3.1", "sm_35"),
     ("3.2", "sm_35"),
@@ -40,6 +40,8 @@ const VERSIONS: [(&str, &str); 33] = [
     ("8.7", "sm_100a"),
     ("8.8", "sm_103a"),
     ("9.0", "sm_103a"),
+    ("9.1", "sm_103a"),
+    ("9.2", "sm_103a"),
 ];
 const TARGETS: [&str; 22] = [
     "sm_30", "sm_32", "sm_35", "sm_37", "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62", "sm_70",
@@ -52,7 +54,7 @@ fn errors(version: &str, target: &str, instruction: &str) -> String {
         ".version {version}\n.target {target}\n.address_size 64\n\
          .global .align 16 .b8 g[64]; .const .align 16 .b8 cst[64]; .shared .align 16 .b8 buf[64]; .func fun() {{ ret; }}\n\
          .entry k(.param .u64 prm) {{\n\
-         .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %rd<16>; .reg .b128 %q<8>; .reg .f32 %f<64>; .reg .f64 %d<32>;\n\
+         .reg .b8 %b<4>; .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %rd<16>; .reg .b128 %q<8>; .reg .f32 %f<64>; .reg .f64 %d<32>;\n\
          .reg .pred %p<8>;\n{instruction}\nret; }}\n"
     );
     Module::parse(&text).map_or_else(|errors| errors.to_string(), |_| String::new())

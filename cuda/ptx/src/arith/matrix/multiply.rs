@@ -3,7 +3,7 @@
 use super::fragment::{Fragment, Operand};
 use super::{Accumulator, Element, Family, LANES, Register, Shape};
 use crate::arith::half::{Bf16, F16, Half};
-use crate::arith::small::{Float8, tf32_operand};
+use crate::arith::small::{SmallFloat, tf32_operand};
 use crate::arith::{Rounding, double, single};
 
 /// The operation that replaces multiplication on single bits.
@@ -312,8 +312,8 @@ fn float(element: Element, bits: u32) -> f64 {
     f64::from(match element {
         Element::F16 => F16::to_f32(bits as u16),
         Element::Bf16 => Bf16::to_f32(bits as u16),
-        Element::E4m3 => Float8::E4m3.to_f32(bits as u8),
-        Element::E5m2 => Float8::E5m2.to_f32(bits as u8),
+        Element::E4m3 => SmallFloat::E4m3.to_f32(bits as u8),
+        Element::E5m2 => SmallFloat::E5m2.to_f32(bits as u8),
         _ => tf32_operand(bits),
     })
 }

@@ -5,7 +5,7 @@ use super::reference::{self, Rational};
 use super::{ROUNDINGS, Rounding, operand, operand_f64};
 use crate::arith::convert::{self, Convert};
 use crate::arith::half::{self, Bf16, F16, Half};
-use crate::arith::small::{self, Float8, Tf32Rounding};
+use crate::arith::small::{self, SmallFloat, Tf32Rounding};
 
 #[test]
 fn rounding_to_integral_values() {
@@ -207,11 +207,14 @@ fn tf32() {
     assert_eq!(small::tf32_operand(0x3f80_1fff), 1.0);
 }
 
-/// Returns all numbers of an 8-bit format in ascending order, by their definition.
-fn numbers(format: Float8) -> Vec<f64> {
+/// Returns all numbers of a format in ascending order, by their definition.
+fn numbers(format: SmallFloat) -> Vec<f64> {
     let (fraction, bias, last) = match format {
-        Float8::E4m3 => (3, 7, 0x7e),
-        Float8::E5m2 => (2, 15, 0x7b),
+        SmallFloat::E4m3 => (3, 7, 0x7e),
+        SmallFloat::E5m2 => (2, 15, 0x7b),
+        SmallFloat::E2m3 => (3, 1, 0x1f),
+        SmallFloat::E3m2 => (2, 3, 0x1f),
+        SmallFloat::E2m1 => (1, 1, 0x7),
     };
     let number = |code: u32| {
         let (field, low) = (code >> fraction, f64::from(code & ((1 << fraction) - 1)));
@@ -222,14 +225,15 @@ fn numbers(format: Float8) -> Vec<f64> {
 }
 
 #[test]
-fn eight_bit_formats() {
-    for format in [Float8::E4m3, Float8::E5m2] {
+fn small_formats() {
+    use SmallFloat::*;
+    for (format, sign) in [(E4m3, 0x80), (E5m2, 0x80), (E2m3, 0x20), (E3m2, 0x20), (E2m1, 0x8)] {
         let numbers = numbers(format);
         for (code, &number) in numbers.iter().enumerate() {
             assert_eq!(f64::from(format.to_f32(code as u8)), number, "{format:?} {code:02x}");
-            assert_eq!(f64::from(format.to_f32(code as u8 | 0x80)), -number);
+            assert_eq!(f64::from(format.to_f32(code as u8 | sign)), -number);
             assert_eq!(format.encode(number as f32, false), code as u8);
-            assert_eq!(f64::from(F16::to_f32(format.to_f16(code as u8, false))), number);
+            assert_eq!(f64::from(F16::to_f32(format.to_half::<F16>(code as u8, false))), number);
         }
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..200_000 {
@@ -251,15 +255,40 @@ fn eight_bit_formats() {
         let largest = numbers.len() as u8 - 1;
         assert_eq!(
             [f32::INFINITY, f32::NEG_INFINITY, f32::MAX].map(|x| format.encode(x, false)),
-            [largest, largest | 0x80, largest]
+            [largest, largest | sign, largest]
         );
-        assert_eq!(format.encode(-f32::NAN, false), 0x7f);
-        assert!(format.to_f32(0x7f).is_nan() && format.to_f32(0xff).is_nan());
-        assert_eq!(format.to_f16(0x7f, false), 0x7fff);
-        assert_eq!(format.to_f16(0x81, true), 0);
-        assert_eq!(format.encode(-0.0, false), 0x80);
+        assert_eq!(format.to_half::<F16>(sign | 1, true), 0);
+        assert_eq!(format.encode(-0.0, false), sign);
         assert_eq!(format.encode(1e-30, false), 0);
     }
-    assert!(Float8::E5m2.to_f32(0x7c).is_infinite());
-    assert_eq!(small::pack8(Float8::E4m3, 1.0, 448.0, false), 0x387e);
+    for format in [E4m3, E5m2] {
+        assert_eq!(format.encode(-f32::NAN, false), 0x7f);
+        assert!(format.to_f32(0x7f).is_nan() && format.to_f32(0xff).is_nan());
+        assert_eq!(format.to_half::<F16>(0x7f, false), 0x7fff);
+    }
+    // The others have no NaN: the largest number stands for it.
+    assert_eq!([E2m3, E3m2, E2m1].map(|format| format.encode(-f32::NAN, false)), [0x1f, 0x1f, 0x7]);
+    assert!(E5m2.to_f32(0x7c).is_infinite());
+    assert_eq!(E4m3.pack(1.0, 448.0, false), 0x387e);
+    assert_eq!(E2m1.pack(-6.0, 0.5, false), 0xf1);
+}
+
+/// Each exponent and its neighbours.
+#[test]
+fn exponents() {
+    use small::{from_ue8m0, to_ue8m0};
+    for code in 0..=254_u8 {
+        let number = Bf16::to_f32(from_ue8m0(code));
+        assert_eq!(number, 2f32.powi(i32::from(code) - 127), "{code}");
+        for up in [false, true] {
+            assert_eq!(to_ue8m0(number, up, false), code, "{code}");
+            assert_eq!(to_ue8m0(-number, up, true), code, "{code}");
+        }
+        let above = f32::from_bits(number.to_bits() + 1);
+        assert_eq!([to_ue8m0(above, false, true), to_ue8m0(above, true, true)], [code, (code + 1).min(254)]);
+    }
+    assert_eq!(to_ue8m0(f32::MAX, true, false), 0xff);
+    assert_eq!([f32::MAX, f32::INFINITY].map(|x| to_ue8m0(x, true, true)), [254, 254]);
+    assert_eq!([0.0, 1e-40, f32::NAN].map(|x| to_ue8m0(x, true, true)), [0, 0, 0xff]);
+    assert_eq!(from_ue8m0(0xff), 0x7fff);
 }

@@ -3,7 +3,7 @@
 use crate::arith::Rounding;
 use crate::arith::half::{Bf16, F16, Half};
 use crate::arith::matrix::*;
-use crate::arith::small::Float8;
+use crate::arith::small::SmallFloat;
 
 /// The family, M×N×K, the elements and the accumulator.
 type Form = (Family, (usize, usize, usize), Element, Accumulator);
@@ -72,8 +72,8 @@ fn encode(element: Element, x: i32) -> u32 {
         Element::F16 => F16::from_f32(x as f32).into(),
         Element::Bf16 => Bf16::from_f32(x as f32).into(),
         Element::Tf32 => (x as f32).to_bits(),
-        Element::E4m3 => Float8::E4m3.encode(x as f32, false).into(),
-        Element::E5m2 => Float8::E5m2.encode(x as f32, false).into(),
+        Element::E4m3 => SmallFloat::E4m3.encode(x as f32, false).into(),
+        Element::E5m2 => SmallFloat::E5m2.encode(x as f32, false).into(),
         Element::U8 | Element::S8 => u32::from(x as u8),
         Element::U4 | Element::S4 => x as u32 & 15,
         Element::B1 => x as u32 & 1,

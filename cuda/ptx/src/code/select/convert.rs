@@ -2,10 +2,10 @@
 
 use super::super::emit::{Checked, Emitter};
 use super::float::{FTZ, rounding_bits, rounding_of};
-use super::{Words, emit2, emit3, operands};
+use super::{Words, emit2, emit3, operands, pairs};
 use crate::arith::convert::{self, Convert, integral_f32, integral_f64};
 use crate::arith::half::{self, Bf16, F16, Half};
-use crate::arith::small::{self, Float8, Tf32Rounding};
+use crate::arith::small::{self, Tf32Rounding};
 use crate::arith::{Rounding, single};
 use crate::exec::level::Handlers;
 use crate::exec::ops::{binary, ternary, unary};
@@ -14,8 +14,8 @@ use crate::syntax::ast::Instruction;
 use crate::syntax::types::Type;
 
 const SAT: u64 = 8;
-const RELU: u64 = 16;
-const SATFINITE: u64 = 32;
+pub(super) const RELU: u64 = 16;
+pub(super) const SATFINITE: u64 = 32;
 /// A flag in the constant: rounds to integral values.
 const INTEGRAL: u64 = 64;
 
@@ -41,8 +41,10 @@ pub(super) fn select(e: &mut Emitter<'_, '_>, i: &Instruction<'_>, w: &mut Words
     for (word, bit) in [("ftz", FTZ), ("sat", SAT), ("relu", RELU), ("satfinite", SATFINITE)] {
         flags |= if w.flag(word) { bit } else { 0 };
     }
-    let small = |word: &str| matches!(word, "e4m3x2" | "e5m2x2" | "tf32" | "f16x2" | "bf16x2");
-    if small(source) || small(target) {
+    let is_small = |word: &str| {
+        matches!(word, "tf32" | "f16x2" | "bf16x2" | "ue8m0x2") || pairs::format_of(word).is_some()
+    };
+    if is_small(source) || is_small(target) {
         return small_formats(e, i, w, (source, target), rounding, flags);
     }
     w.finish()?;
@@ -316,7 +318,7 @@ fn between_halves<A: Half, R: Half>(a: u16, aux: u64) -> u16 {
     if aux & SAT != 0 { half::saturate::<R>(value) } else { value }
 }
 
-/// Selects conversions of pairs of halves and of bytes, and of tf32.
+/// Selects conversions of pairs of halves, of tf32, and of what [`pairs`] selects.
 fn small_formats(
     e: &mut Emitter<'_, '_>,
     i: &Instruction<'_>,
@@ -333,12 +335,22 @@ fn small_formats(
     if target == "tf32" && !nearest_away && rounding.is_none() {
         return Err("a rounding modifier is needed".into());
     }
-    let (rounding, integral) = rounding.unwrap_or_default();
-    let aux = rounding_bits(rounding) | flags;
-    if integral {
+    if rounding.is_some_and(|(_, integral)| integral) {
         return Err("a conversion with these modifiers is not supported".into());
     }
-    let byte_format = |word: &str| if word == "e4m3x2" { Float8::E4m3 } else { Float8::E5m2 };
+    let rounding = rounding.map(|(rounding, _)| rounding);
+    match (source, target) {
+        (_, "ue8m0x2") => return pairs::to_exponents(e, i, source, rounding, flags),
+        ("ue8m0x2", _) => return pairs::from_exponents(e, i, target, rounding, flags),
+        _ => {}
+    }
+    if let Some(format) = pairs::format_of(target) {
+        return pairs::to_pair(e, i, (source, format), rounding, flags);
+    }
+    if let Some(format) = pairs::format_of(source) {
+        return pairs::from_pair(e, i, (format, target), rounding, flags);
+    }
+    let aux = rounding_bits(rounding.unwrap_or_default()) | flags;
     match (source, target) {
         ("f32", "f16x2") => {
             let handlers = binary!((f32, f32) => u32, |a, b; aux| {
@@ -363,47 +375,6 @@ fn small_formats(
                 small::tf32(a, rounding, aux & SATFINITE != 0, aux & RELU != 0)
             });
             super::emit1(e, i, handlers, (Type::B32, Type::F32), aux | away)
-        }
-        ("f32", "e4m3x2" | "e5m2x2") => {
-            let handlers = match byte_format(target) {
-                Float8::E4m3 => {
-                    binary!((f32, f32) => u16, |a, b; aux| small::pack8(Float8::E4m3, a, b, aux & RELU != 0))
-                }
-                Float8::E5m2 => {
-                    binary!((f32, f32) => u16, |a, b; aux| small::pack8(Float8::E5m2, a, b, aux & RELU != 0))
-                }
-            };
-            emit2(e, i, handlers, (Type::B16, [Type::F32; 2]), aux)
-        }
-        ("f16x2", "e4m3x2" | "e5m2x2") => {
-            macro_rules! pack {
-                ($format:expr) => {
-                    unary!(u32 => u16, |a; aux| {
-                        let (high, low) = (F16::to_f32((a >> 16) as u16), F16::to_f32(a as u16));
-                        small::pack8($format, high, low, aux & RELU != 0)
-                    })
-                };
-            }
-            let handlers = match byte_format(target) {
-                Float8::E4m3 => pack!(Float8::E4m3),
-                Float8::E5m2 => pack!(Float8::E5m2),
-            };
-            super::emit1(e, i, handlers, (Type::B16, Type::F16x2), aux)
-        }
-        ("e4m3x2" | "e5m2x2", "f16x2") => {
-            macro_rules! unpack {
-                ($format:expr) => {
-                    unary!(u16 => u32, |a; aux| {
-                        let half = |byte: u16| u32::from($format.to_f16(byte as u8, aux & RELU != 0));
-                        half(a >> 8) << 16 | half(a & 0xff)
-                    })
-                };
-            }
-            let handlers = match byte_format(source) {
-                Float8::E4m3 => unpack!(Float8::E4m3),
-                Float8::E5m2 => unpack!(Float8::E5m2),
-            };
-            super::emit1(e, i, handlers, (Type::F16x2, Type::B16), aux)
         }
         _ => Err(format!("a conversion from .{source} to .{target} is not supported")),
     }

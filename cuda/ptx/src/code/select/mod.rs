@@ -15,6 +15,7 @@ mod float;
 mod matrix;
 mod memory;
 mod moves;
+mod pairs;
 mod stack;
 mod transfer;
 mod video;
