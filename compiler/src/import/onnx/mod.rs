@@ -5,6 +5,8 @@
 //! become functions, functions of the model are inlined. What cannot be imported is collected: one
 //! run names every such node.
 
+#[cfg(test)]
+mod contrib_tests;
 mod describe;
 #[cfg(test)]
 mod hostile_tests;
@@ -467,7 +469,7 @@ impl<'g> Importer<'g> {
     }
 
     fn import_node(&mut self, proto: &NodeProto) -> Imported {
-        let find = |name: &String| match (name.is_empty(), self.scope.find(name)) {
+        let find = |name: &String| match (self.scope.is_absent(name), self.scope.find(name)) {
             (true, _) => Ok(None),
             (false, Some(value)) => Ok(Some(value)),
             (false, None) => Err(ImportError(format!("input '{name}' is not defined by any node before it"))),
@@ -503,9 +505,10 @@ impl<'g> Importer<'g> {
             .collect();
         attributes.extend(call.attribute.iter().map(|attribute| (attribute.name.clone(), attribute.clone())));
         let mut scope = Scope::default();
-        for (name, value) in function.input.iter().zip(inputs) {
-            if let Some(value) = value {
-                scope.define(name, *value);
+        for (index, name) in function.input.iter().enumerate() {
+            match inputs.get(index) {
+                Some(Some(value)) => scope.define(name, *value),
+                _ => scope.leave_out(name),
             }
         }
         let scope = std::mem::replace(&mut self.scope, scope);

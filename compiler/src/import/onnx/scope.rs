@@ -4,17 +4,25 @@ use std::collections::{HashMap, HashSet};
 
 use tfrt_ir::ValueId;
 
-/// Values by name, and the names of values that could not be imported.
+/// Values by name, and the names that stand for none.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     values: HashMap<String, ValueId>,
     failed: HashSet<String>,
+    /// Optional inputs of a function that its call leaves out.
+    absent: HashSet<String>,
 }
 
 impl Scope {
+    /// A scope for a subgraph, in which nothing is defined yet.
+    pub(super) fn nested(&self) -> Self {
+        Self { absent: self.absent.clone(), ..Self::default() }
+    }
+
     /// Gives a value its name. The empty name stands for nothing.
     pub(super) fn define(&mut self, name: &str, value: ValueId) {
         if !name.is_empty() {
+            self.absent.remove(name);
             self.values.insert(name.to_owned(), value);
         }
     }
@@ -22,6 +30,16 @@ impl Scope {
     /// The value of this name.
     pub(super) fn find(&self, name: &str) -> Option<ValueId> {
         self.values.get(name).copied()
+    }
+
+    /// Says that an optional input of this name is not given.
+    pub(super) fn leave_out(&mut self, name: &str) {
+        self.absent.insert(name.to_owned());
+    }
+
+    /// Whether a name stands for an optional input that is not given.
+    pub(super) fn is_absent(&self, name: &str) -> bool {
+        name.is_empty() || self.absent.contains(name)
     }
 
     /// Says that these values could not be imported.

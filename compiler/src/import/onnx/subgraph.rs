@@ -12,7 +12,6 @@ use super::{
     Importer, MAX_DEPTH,
     node::{ImportError, Imported},
     proto::{GraphProto, NodeProto},
-    scope::Scope,
 };
 use crate::TensorType;
 
@@ -115,7 +114,7 @@ impl Importer<'_> {
     pub(super) fn import_inline(&mut self, graph: &GraphProto, inputs: &[ValueId]) -> Imported {
         self.enter_subgraph()?;
         // The subgraph is a part of the current function, so that it sees what that sees.
-        let mut inner = Scope::default();
+        let mut inner = self.scope.nested();
         for name in free_names(graph) {
             if let Some(value) = self.scope.find(&name) {
                 inner.define(&name, value);
@@ -142,7 +141,7 @@ impl Importer<'_> {
         captured: &[ValueId],
     ) -> Imported {
         self.enter_subgraph()?;
-        let mut inner = Scope::default();
+        let mut inner = self.scope.nested();
         for (name, &value) in captures.names.iter().zip(captured) {
             inner.define(name, value);
         }

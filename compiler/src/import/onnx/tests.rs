@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{CompileOptions, Evaluator, Graph, compile, import::ImportOptions};
 
-static ME: Accessor = Accessor::new("ONNX import test");
+pub(super) static ME: Accessor = Accessor::new("ONNX import test");
 
 pub(super) fn host() -> Arc<HostContext> {
     HostContext::builder(work_queue::from_str("s").unwrap(), Arc::new(SystemAllocator)).build()
@@ -71,7 +71,7 @@ fn import_in(folder: &Path, model: &ModelProto) -> Result<Graph, String> {
     }
 }
 
-fn import(model: &ModelProto) -> Result<Graph, String> {
+pub(super) fn import(model: &ModelProto) -> Result<Graph, String> {
     import_in(tempfile::tempdir().unwrap().path(), model)
 }
 
@@ -262,11 +262,11 @@ fn a_sequence_that_is_a_result_becomes_its_elements() {
     assert_eq!(names, ["y.0", "y.1"]);
 }
 
-fn attribute(name: &str, ty: AttributeType) -> AttributeProto {
+pub(super) fn attribute(name: &str, ty: AttributeType) -> AttributeProto {
     AttributeProto { name: name.to_owned(), r#type: ty as i32, ..AttributeProto::default() }
 }
 
-fn int(name: &str, value: i64) -> AttributeProto {
+pub(super) fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto { i: value, ..attribute(name, AttributeType::Int) }
 }
 
@@ -317,48 +317,31 @@ fn convolutions_of_volumes_are_those_of_images() {
     assert!(error.contains("a window over 3 planes does not fit 2 padded ones"), "{error}");
 }
 
-/// A model with nodes of the domain `com.microsoft`.
-fn contributed(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
-    let domain = || "com.microsoft".to_owned();
-    let nodes = nodes.into_iter().map(|node| NodeProto { domain: domain(), ..node });
-    let mut model = model(graph_of(nodes.collect(), constants));
-    model.opset_import.push(OperatorSetIdProto { domain: domain(), version: 1 });
-    model
-}
-
 #[test]
-fn quantized_choices_have_scales_of_their_own() {
-    let bytes = |name: &str, data_type: i32, elements: &[i32]| TensorProto {
-        dims: vec![elements.len() as i64],
-        data_type,
-        float_data: vec![],
-        int32_data: elements.to_vec(),
-        ..floats(name, &[])
-    };
-    let scalar = |tensor: TensorProto| TensorProto { dims: vec![], ..tensor };
-    let constants = vec![
-        bytes("c", 9, &[1, 0]),
-        bytes("a", 2, &[12, 20]),
-        scalar(floats("half", &[0.5])),
-        scalar(bytes("two", 2, &[2])),
-        bytes("b", 2, &[30, 40]),
-        scalar(floats("one", &[1.0])),
-        scalar(bytes("zero", 2, &[0])),
-    ];
-    let inputs = ["c", "a", "half", "two", "b", "one", "zero", "one", "zero"];
-    let graph = import(&contributed(vec![node("QLinearWhere", &inputs, &["y"])], constants)).unwrap();
-    let body = graph.module.function("main").unwrap().body().unwrap();
-    let (_, last) = graph.module.ops_in(body).next_back().unwrap();
-    let result = graph.constant(last.operands[0]).unwrap();
-    assert_eq!(*result.dense().unwrap().read::<u8>(&ME).unwrap(), [5, 40]);
-}
-
-#[test]
-fn layouts_of_one_processor_are_named() {
-    let mut model = contributed(vec![node("ReorderInput", &["x"], &["y"])], vec![]);
-    model.graph.as_mut().unwrap().node[0].domain = "com.microsoft.nchwc".to_owned();
-    let error = import(&model).unwrap_err();
-    assert!(error.contains("save it with ORT_ENABLE_EXTENDED"), "{error}");
+fn attention_needs_no_known_number_of_heads() {
+    for (key_heads, reshapes) in [(-1, 4), (2, 4), (4, 0), (3, 0)] {
+        let graph = GraphProto {
+            node: vec![node("Attention", &["q", "k", "v"], &["y"])],
+            input: vec![
+                value("q", &[-1, 4, -1, 8]),
+                value("k", &[-1, key_heads, -1, 8]),
+                value("v", &[-1, key_heads, -1, 6]),
+            ],
+            output: vec![value("y", &[])],
+            ..GraphProto::default()
+        };
+        let mut model = model(graph);
+        model.opset_import[0].version = 23;
+        let graph = import(&model);
+        if key_heads == 3 {
+            assert!(graph.unwrap_err().contains("4 heads of queries cannot share 3 of keys"));
+            continue;
+        }
+        let graph = graph.unwrap();
+        assert_eq!(outputs(&graph), ["?x4x?x6xf32"]);
+        let found = op_names(&graph).iter().filter(|name| *name == "tf.Reshape").count();
+        assert_eq!(found, reshapes, "{key_heads}");
+    }
 }
 
 #[test]
@@ -417,6 +400,46 @@ fn functions_are_found_by_their_overload() {
     let functions = vec![function("first", "Relu"), function("second", "Abs")];
     let model = ModelProto { functions, ..model(graph_of(vec![call], vec![])) };
     assert_eq!(op_names(&import(&model).unwrap()), ["tf.Abs"]);
+}
+
+#[test]
+fn a_call_may_leave_out_inputs_of_a_function() {
+    let function = |nodes: Vec<NodeProto>| FunctionProto {
+        name: "F".to_owned(),
+        domain: "own".to_owned(),
+        input: ["a", "low", "high"].map(str::to_owned).to_vec(),
+        output: vec!["b".to_owned()],
+        node: nodes,
+        ..FunctionProto::default()
+    };
+    let call = |inputs: &[&str], nodes: Vec<NodeProto>| {
+        let call = NodeProto { domain: "own".to_owned(), ..node("F", inputs, &["y"]) };
+        import(&ModelProto { functions: vec![function(nodes)], ..model(graph_of(vec![call], vec![])) })
+    };
+    let clip = || node("Clip", &["a", "low", "high"], &["b"]);
+    for inputs in [&["x"][..], &["x", ""], &["x", "", ""]] {
+        assert_eq!(outputs(&call(inputs, vec![clip()]).unwrap()), ["?x4xf32"], "{inputs:?}");
+    }
+    // A subgraph of the function sees that the input is left out.
+    let branch = || GraphProto {
+        node: vec![node("Clip", &["a", "low"], &["inner"])],
+        output: vec![value("inner", &[-1, 4])],
+        ..GraphProto::default()
+    };
+    let graph =
+        |name: &str| AttributeProto { g: Some(Box::new(branch())), ..attribute(name, AttributeType::Graph) };
+    let nodes = vec![
+        node("ReduceSum", &["a"], &["sum"]),
+        NodeProto { attribute: vec![int("to", 9)], ..node("Cast", &["sum"], &["flag"]) },
+        NodeProto {
+            attribute: vec![graph("then_branch"), graph("else_branch")],
+            ..node("If", &["flag"], &["b"])
+        },
+    ];
+    assert_eq!(outputs(&call(&["x"], nodes).unwrap()), ["?x4xf32"]);
+    // An input that an op must have is still missing.
+    let error = call(&["x"], vec![node("Add", &["a", "low"], &["b"])]).unwrap_err();
+    assert!(error.contains("input 1 is missing"), "{error}");
 }
 
 #[test]

@@ -38,28 +38,37 @@ struct Heads {
     value: ValueId,
     /// The number of earlier steps.
     past: Option<Extent>,
-    query_count: i64,
-    key_count: i64,
+    /// The numbers of heads.
+    query_count: Extent,
+    key_count: Extent,
 }
 
 impl Heads {
     fn new(node: &mut Node<'_, '_>) -> Imported<Self> {
         let [query, key, value] = [0, 1, 2].map(|index| node.input(index));
         let (mut query, mut key, mut value) = (query?, key?, value?);
-        let count = |node: &Node<'_, '_>, x: ValueId, name: &str| match node.rank(x)? {
-            4 => known_extent(node, x, 1, "the number of heads"),
-            3 => Ok(node.int(name)?.ok_or_else(|| format!("attribute '{name}' is missing"))?),
-            rank => Err(format!("an input has {rank} dimensions instead of 3 or 4").into()),
+        let count = |node: &Node<'_, '_>, x: ValueId, name: &str| -> Imported<Extent> {
+            match node.rank(x)? {
+                4 => Ok(Extent::Of(x, 1)),
+                3 => {
+                    let count = node.int(name)?;
+                    Ok(Extent::Number(count.ok_or_else(|| format!("attribute '{name}' is missing"))?))
+                }
+                rank => Err(format!("an input has {rank} dimensions instead of 3 or 4").into()),
+            }
         };
         let query_count = count(node, query, "q_num_heads")?;
         let key_count = count(node, key, "kv_num_heads")?;
-        if key_count < 1 || query_count % key_count != 0 {
-            return Err(format!("{query_count} heads of queries cannot share {key_count} of keys").into());
+        let counts = query_count.known(node)?.zip(key_count.known(node)?);
+        if let Some((queries, keys)) = counts.filter(|&(queries, keys)| keys < 1 || queries % keys != 0) {
+            return Err(format!("{queries} heads of queries cannot share {keys} of keys").into());
         }
-        if node.rank(query)? == 3 {
-            query = split_heads(node, query, query_count)?;
-            key = split_heads(node, key, key_count)?;
-            value = split_heads(node, value, key_count)?;
+        if node.rank(query)? == 3
+            && let Some((queries, keys)) = counts
+        {
+            query = split_heads(node, query, queries)?;
+            key = split_heads(node, key, keys)?;
+            value = split_heads(node, value, keys)?;
         }
         let past = node.optional(4).map(|past| Extent::Of(past, 2));
         key = after(node, node.optional(4), key)?;
@@ -70,19 +79,18 @@ impl Heads {
     /// Queries that share a head of keys as steps of that head, or back: `[batch, heads, steps,
     /// size]`.
     fn share(&self, node: &mut Node<'_, '_>, x: ValueId, is_joined: bool) -> Imported<ValueId> {
-        if self.query_count == self.key_count {
+        let counts = self.query_count.known(node)?.zip(self.key_count.known(node)?);
+        if counts.is_some_and(|(queries, keys)| queries == keys) {
             return Ok(x);
         }
-        let (heads, each) = match is_joined {
-            true => (self.key_count, self.query_count / self.key_count),
-            false => (self.query_count, 1),
+        let (heads, steps) = match (is_joined, counts, Extent::Of(self.query, 2).known(node)?) {
+            (true, Some((queries, keys)), Some(steps)) => {
+                (self.key_count, Extent::Number(steps * (queries / keys)))
+            }
+            (true, ..) => (self.key_count, Extent::Number(-1)),
+            (false, ..) => (self.query_count, Extent::Of(self.query, 2)),
         };
-        let steps = match (is_joined, Extent::Of(self.query, 2).known(node)?) {
-            (true, Some(steps)) => Extent::Number(steps * each),
-            (true, None) => Extent::Number(-1),
-            (false, _) => Extent::Of(self.query, 2),
-        };
-        reshape(node, x, &[Extent::Of(x, 0), Extent::Number(heads), steps, Extent::Of(x, 3)])
+        reshape(node, x, &[Extent::Of(x, 0), heads, steps, Extent::Of(x, 3)])
     }
 }
 
@@ -125,9 +133,9 @@ fn attention(node: &mut Node<'_, '_>) -> Imported {
     let mut result = heads.share(node, result, false)?;
     if is_flat {
         result = node.transpose(result, &[0, 2, 1, 3])?;
-        let hidden = match Extent::Of(result, 3).known(node)? {
-            Some(size) => Extent::Number(heads.query_count * size),
-            None => Extent::Number(-1),
+        let hidden = match (heads.query_count.known(node)?, Extent::Of(result, 3).known(node)?) {
+            (Some(count), Some(size)) => Extent::Number(count * size),
+            _ => Extent::Number(-1),
         };
         result = reshape(node, result, &[Extent::Of(result, 0), Extent::Of(result, 1), hidden])?;
     }

@@ -9,6 +9,7 @@ use crate::import::onnx::node::{Imported, Node};
 
 pub(super) const OPS: Family = &[
     ("DequantizeLinear", |node| alike(node, "DequantizeLinear")),
+    ("DynamicQuantizeLSTM", recurrent),
     ("DynamicQuantizeMatMul", dynamic_product),
     ("MatMulIntegerToFloat", product),
     ("NhwcMaxPool", max_pool),
@@ -193,4 +194,38 @@ fn with_bias(node: &mut Node<'_, '_>, y: ValueId, bias: usize) -> Imported {
         None => Ok(vec![y]),
         Some(bias) => Ok(vec![node.op("tf.AddV2", &[y, bias], &[])?]),
     }
+}
+
+/// An LSTM whose weights are integers. It computes in f32 instead of quantizing the inputs of each
+/// step.
+fn recurrent(node: &mut Node<'_, '_>) -> Imported {
+    let weights = [recurrent_weights(node, [1, 8, 9])?, recurrent_weights(node, [2, 10, 11])?];
+    let mut inputs = vec![Some(node.input(0)?), Some(weights[0]), Some(weights[1])];
+    inputs.extend((3..8).map(|index| node.optional(index)));
+    let attributes = node.proto.attribute.clone();
+    node.standard("LSTM", &inputs, attributes, 3)
+}
+
+/// The weights of an LSTM as numbers: directions, columns and rows of integers, with one scale for
+/// each direction, or for each row of each direction.
+fn recurrent_weights(node: &mut Node<'_, '_>, [weights, scale, zero]: [usize; 3]) -> Imported<ValueId> {
+    let (weights, scale) = (node.input(weights)?, node.input(scale)?);
+    let mut numbers = node.cast(weights, DType::F32)?;
+    if let Some(zero) = node.optional(zero) {
+        let zero = node.cast(zero, DType::F32)?;
+        let zero = by_direction(node, zero)?;
+        numbers = node.op("tf.Sub", &[numbers, zero], &[])?;
+    }
+    let scale = by_direction(node, scale)?;
+    let numbers = node.op("tf.Mul", &[numbers, scale], &[])?;
+    node.transpose(numbers, &[0, 2, 1])
+}
+
+/// A scale for each direction, or for each row of each direction, in three dimensions.
+fn by_direction(node: &mut Node<'_, '_>, mut scale: ValueId) -> Imported<ValueId> {
+    for _ in node.rank(scale)?..3 {
+        let axis = node.builder().add_integer(1)?;
+        scale = node.op("tf.ExpandDims", &[scale, axis], &[])?;
+    }
+    Ok(scale)
 }
