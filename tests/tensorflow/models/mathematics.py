@@ -99,6 +99,19 @@ def signals(folder):
 
 
 @case
+def open_spectra(folder):
+    @tf.function
+    def f(x):
+        s, half = tf.signal, tf.shape(x)[1] // 2
+        return {
+            "even": s.irfft(s.rfft(x)), "odd": s.irfft(s.rfft(x), [2 * half - 1]), "square": s.irfft2d(s.rfft2d(x)),
+            "idct": s.idct(x), "dct": s.dct(x, norm="ortho"), "cut": s.irfft(s.rfft(x), [half]),
+        }
+
+    frozen_case(folder, f, {"x": numbers(2, 10)}, is_open=True)
+
+
+@case
 def gradients(folder):
     @tf.function
     def f(x, k, w):

@@ -78,10 +78,11 @@ def first_case(folder, build, inputs, text=False, direct="too"):
         v1.enable_control_flow_v2()
 
 
-def frozen_case(folder, function, inputs, text=False, lower=False, **more):
-    """A tf.function or Keras model, frozen into a GraphDef."""
+def frozen_case(folder, function, inputs, text=False, lower=False, is_open=False, **more):
+    """A tf.function or Keras model, frozen into a GraphDef. `is_open` leaves the extents of the inputs open."""
     kind = lambda value: tf.string if value.dtype.kind in "OSU" else value.dtype
-    specs = [tf.TensorSpec(value.shape, kind(value), name) for name, value in inputs.items()]
+    shape = lambda value: [None] * value.ndim if is_open else value.shape
+    specs = [tf.TensorSpec(shape(value), kind(value), name) for name, value in inputs.items()]
     concrete = tf.function(lambda *args: function(*args)).get_concrete_function(*specs)
     expected = concrete(*[tf.constant(value) for value in inputs.values()])
     frozen = convert_variables_to_constants_v2(concrete, lower_control_flow=lower)

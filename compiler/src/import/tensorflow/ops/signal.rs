@@ -183,28 +183,41 @@ fn real_inverse(node: &mut Node<'_, '_>, dimensions: i64) -> Imported {
         value = cut_transformed(node, value, (-2 - dimension, length), (true, false))?;
     }
     let length = length(node, dimensions - 1)?;
-    let Some(length) = node.integers(length).and_then(|known| known.first().copied()).filter(|&n| n > 0)
-    else {
-        return Err("the length of the transform must be a constant that is not zero".into());
-    };
+    let known = node.integers(length).and_then(|known| known.first().copied());
     let given = node.ty(value)?.dims.and_then(|dims| *dims.get(dims.len().checked_sub(2)?)?);
-    let order: Vec<i64> = (0..=length / 2).chain((1..(length + 1) / 2).rev()).collect();
-    if let Some(given) = given.filter(|&given| given <= length.unsigned_abs() / 2) {
-        return Err(
-            format!("a transform of length {length} needs {} elements, got {given}", length / 2 + 1).into()
-        );
+    match (known, given) {
+        (Some(..=0), _) => return Err("the length of a transform must be positive".into()),
+        (Some(length), Some(given)) if given <= length.unsigned_abs() / 2 => {
+            let needed = length / 2 + 1;
+            return Err(format!("a transform of length {length} needs {needed} elements, got {given}").into());
+        }
+        _ => {}
     }
-    let mirrored = |index: usize| if index as i64 > length / 2 { -1.0 } else { 1.0 };
-    let signs: Vec<f64> = (0..order.len()).flat_map(|index| [1.0, mirrored(index)]).collect();
     let dtype = node.dtype(value)?;
-    let mut builder = node.builder();
-    let (order, axis) = (builder.add_integers(&order)?, builder.add_integer(-2)?);
-    let signs = builder.add_elements(&[signs.len() / 2, 2], &signs)?;
-    let signs = builder.cast(signs, dtype)?;
+    let (order, signs) = mirrored(node, length, dtype)?;
+    let axis = node.builder().add_integer(-2)?;
     let whole = node.op("tf.GatherV2", &[value, order, axis], &[])?;
     let whole = node.op("tf.Mul", &[whole, signs], &[])?;
     let numbers = transformed(node, whole, -2, true)?;
     let mut builder = node.builder();
     let (real, axis) = (builder.add_integer(0)?, builder.add_integer(-1)?);
     Ok(vec![node.op("tf.GatherV2", &[numbers, real, axis], &[])?.into()])
+}
+
+/// For each element of a transform of this length, its place in the first half, and the signs of
+/// its parts there: elements of the second half are conjugates.
+fn mirrored(node: &mut Node<'_, '_>, length: ValueId, dtype: DType) -> Imported<(ValueId, ValueId)> {
+    let mut builder = node.builder();
+    let (zero, one, two) = (builder.add_integer(0)?, builder.add_integer(1)?, builder.add_integer(2)?);
+    let places = node.op("tf.Range", &[zero, length, one], &[])?;
+    let half = node.op("tf.FloorDiv", &[length, two], &[])?;
+    let is_second = node.op("tf.Greater", &[places, half], &[])?;
+    let from_end = node.op("tf.Sub", &[length, places], &[])?;
+    let order = node.op("tf.SelectV2", &[is_second, from_end, places], &[])?;
+    let mut builder = node.builder();
+    let (same, opposite) = (builder.add_number(dtype, 1.0)?, builder.add_number(dtype, -1.0)?);
+    let imaginary = node.op("tf.SelectV2", &[is_second, opposite, same], &[])?;
+    let real = node.op("tf.OnesLike", &[imaginary], &[])?;
+    let signs = node.op("tf.Pack", &[real, imaginary], &[("axis", Attribute::i64(-1))])?;
+    Ok((order, signs))
 }
