@@ -26,6 +26,10 @@ const MAX_TEXT_BYTES: u64 = 513 << 20;
 /// [`ErrorCode::NotFound`] or [`ErrorCode::Io`], with the name of the file.
 pub(crate) fn read_program(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     File::open(path).and_then(read_all).map_err(|error| {
+        if error.kind() == io::ErrorKind::IsADirectory {
+            let message = format!("'{}' is a folder without a SavedModel", path.display());
+            return Diagnostic::invalid_argument(message);
+        }
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let code = if is_missing { ErrorCode::NotFound } else { ErrorCode::Io };
         Diagnostic::new(code, format!("failed to open file {} for reading: {error}", path.display()))

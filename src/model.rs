@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use tfrt_compiler::{
-    CompileOptions,
+    CompileOptions, TensorType,
     lower::{SETUP, SIGNATURE},
 };
 use tfrt_host::{AsyncValue, Diagnostic, RequestContext, ResourceContext};
@@ -131,7 +131,9 @@ impl Model {
         let mut arguments = self.prepared.clone();
         for (place, (name, ty)) in places.into_iter().zip(&self.signature.inputs) {
             let missing = || Diagnostic::invalid_argument(format!("input '{name}' ({ty}) is missing"));
-            arguments.push(place.ok_or_else(missing)?);
+            let value = place.ok_or_else(missing)?;
+            check_dtype(name, ty, &value)?;
+            arguments.push(value);
         }
         self.program.start_in(&self.request(), tfrt_compiler::MAIN, arguments)
     }
@@ -139,6 +141,20 @@ impl Model {
     fn request(&self) -> Arc<RequestContext> {
         request(&self.program, &self.resources)
     }
+}
+
+/// Checks that the elements of an input have the type that the model declares.
+fn check_dtype(name: &str, ty: &str, value: &AsyncValue) -> Result<(), Diagnostic> {
+    let (Some(declared), Some(tensor)) = (TensorType::parse(ty), value.get::<HostTensor>()) else {
+        return Ok(());
+    };
+    if declared.dtype == tensor.dtype() {
+        return Ok(());
+    }
+    let (wanted, given) = (declared.dtype.mlir_name(), tensor.dtype().mlir_name());
+    Err(Diagnostic::invalid_argument(format!(
+        "input '{name}' ({ty}): its elements must be of type {wanted}, and those given are of type {given}"
+    )))
 }
 
 fn request(program: &Program, resources: &Arc<ResourceContext>) -> Arc<RequestContext> {
@@ -188,6 +204,11 @@ mod tests {
         assert_eq!(&*refused(vec![]), "input 'x' (?x3xf32) is missing");
         assert_eq!(&*refused(vec![("z", x())]), "the model has no input 'z'; it has x");
         assert_eq!(&*refused(vec![("x", x()), ("x", x())]), "input 'x' is given twice");
+        let doubles = DenseHostTensor::from_vec(TensorShape::new(&[1, 3]).unwrap(), vec![1_f64; 3]).unwrap();
+        assert_eq!(
+            &*refused(vec![("x", doubles.into())]),
+            "input 'x' (?x3xf32): its elements must be of type f32, and those given are of type f64"
+        );
     }
 
     #[test]

@@ -256,6 +256,9 @@ impl Runtime {
 
     #[cfg(feature = "full")]
     fn translate(&self, name: &str, text: Vec<u8>) -> Result<Vec<u8>, Errors> {
+        if let Some(format) = tfrt_compiler::import::binary_format(&text) {
+            return Err(Diagnostic::invalid_argument(format!("'{name}' is {format}")).into());
+        }
         let ops = crate::operations(&self.registry)?;
         let source = tfrt_ir::Source::new(name, text);
         Ok(crate::text::compile(&source, &ops, &tfrt_ir::ParseOptions::default())?)

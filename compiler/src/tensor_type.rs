@@ -42,6 +42,25 @@ impl TensorType {
         Self::ranked(metadata.dtype, dims.collect::<Vec<_>>())
     }
 
+    /// Reads a type as it is displayed, such as `1x3x?x224xf32`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut dims = Vec::new();
+        let mut rest = text;
+        while let Some((extent, after)) = rest.split_once('x') {
+            match extent {
+                "?" => dims.push(None),
+                "*" => return Some(Self::unranked(DType::from_mlir_name(after)?)),
+                extent => match extent.parse() {
+                    Ok(extent) => dims.push(Some(extent)),
+                    // `complex` and the like contain an x, too.
+                    Err(_) => break,
+                },
+            }
+            rest = after;
+        }
+        Some(Self::ranked(DType::from_mlir_name(rest)?, dims))
+    }
+
     /// The tensor type that an IR type stands for; `None` for others.
     pub fn from_ir(ty: &Type) -> Option<Self> {
         let Type::Tensor(shaped) = ty else { return None };
@@ -128,5 +147,19 @@ impl fmt::Display for TensorType {
             }
         }
         write!(f, "{}", self.dtype.mlir_name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn displayed_types_are_read() {
+        let ty = TensorType::ranked(DType::F32, [Some(1), None, Some(224)]);
+        assert_eq!(TensorType::parse(&ty.to_string()), Some(ty));
+        assert_eq!(TensorType::parse("f16"), Some(TensorType::ranked(DType::F16, [])));
+        assert_eq!(TensorType::parse("*xi64"), Some(TensorType::unranked(DType::I64)));
+        assert_eq!(TensorType::parse("3xnothing"), None);
     }
 }

@@ -64,6 +64,37 @@ fn a_file_is_a_string_for_a_model_that_decodes_it() {
 }
 
 #[test]
+fn unknown_outputs_are_named_before_the_run() {
+    let model = model();
+    let model = model.to_str().expect("a path");
+    for option in ["-o", "--expected-output"] {
+        // The input is refused, too, but only by the run.
+        let unknown = errors(&["run", model, "-i", "x=1x2xf32=0", option, "z=z.npy"], 2);
+        assert!(unknown.contains("the model has no output 'z', its outputs are 'y' (?x40xf32)"), "{unknown}");
+    }
+    let typed = tfrt(&["run", model, "-i", "x=1x3xf32=0", "--expected-output", "1x40xf32=0.5"]);
+    assert!(typed.status.success(), "{}", String::from_utf8_lossy(&typed.stderr));
+}
+
+#[test]
+fn files_of_other_formats_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, bytes, expected) in [
+        ("model.pt", &b"PK\x03\x04\x14\0"[..], "is a zip archive, as PyTorch and Keras write"),
+        ("model.onnx", b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS"),
+        ("model.tflite", b"\x1c\0\0\0TFL3", "is a model of TensorFlow Lite"),
+        ("model", b"\x08\x08\x12\x04", "is neither MLIR text nor a BEF file"),
+    ] {
+        let file = folder.path().join(name);
+        fs::write(&file, bytes).expect("a file");
+        let error = errors(&["run", file.to_str().expect("a path")], 1);
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = errors(&["run", folder.path().to_str().expect("a path")], 1);
+    assert!(error.contains("is a folder without a SavedModel"), "{error}");
+}
+
+#[test]
 fn missing_and_wrong_inputs_are_named() {
     let model = model();
     let model = model.to_str().expect("a path");
@@ -75,6 +106,16 @@ fn missing_and_wrong_inputs_are_named() {
     assert!(wrong.contains("declares input 'x' as ?x3xf32, and a tensor"), "{wrong}");
     assert!(wrong.contains("node 'dense' (MatMul) of layer.onnx"), "{wrong}");
     assert!(!wrong.contains("layer.onnx:0"), "{wrong}");
+    let kind = errors(&["run", model, "-i", "x=1x3xf64=0"], 1);
+    let expected = "input 'x' (?x3xf32): its elements must be of type f32, and those given are of type f64";
+    assert!(kind.contains(expected) && !kind.contains("MatMul"), "{kind}");
+    let surplus = errors(&["run", model, "-i", "x=1x3xf32=0", "-i", "z=1x3xf32=0"], 2);
+    assert!(surplus.contains("the model has no input 'z'"), "{surplus}");
+    let twice = errors(&["run", model, "-i", "x=1x3xf32=0", "-i", "x=1x3xf32=0"], 2);
+    assert!(twice.contains("input 'x' (?x3xf32) is given twice"), "{twice}");
+    let dimension = errors(&["run", model, "-i", "x=1x3xf32=0", "--input-shape", "bacth=1"], 1);
+    let expected = "no named dimension 'bacth'; inputs: 'x' (?x3xf32); named dimensions: 'batch'";
+    assert!(dimension.contains(expected), "{dimension}");
     let shape = errors(&["run", model, "--input-shape", "x=1x7"], 1);
     assert!(shape.contains("node 'dense' (MatMul) of layer.onnx"), "{shape}");
 }

@@ -11,12 +11,7 @@ use tfrt_compiler::{
 use tfrt_host::{AsyncValue, Diagnostic};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 
-use super::{
-    Failure, file_error, host_ops,
-    model_inputs::{self, ImageArgs},
-    progress::Spinner,
-    weights,
-};
+use super::{Failure, file_error, host_ops, model_inputs::ImageArgs, progress::Spinner, weights};
 use crate::{Console, Errors, Program, Runtime};
 
 /// What the user says of a model's inputs and outputs.
@@ -237,7 +232,7 @@ fn signature_of(program: &Program) -> Result<Option<ModelSignature>, Failure> {
 impl Model {
     /// The type of an input.
     pub(super) fn input_type(&self, index: usize) -> Option<TensorType> {
-        model_inputs::parse_type(&self.signature.inputs.get(index)?.1)
+        TensorType::parse(&self.signature.inputs.get(index)?.1)
     }
 
     /// The number of the output of this name.

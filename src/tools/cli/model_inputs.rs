@@ -51,25 +51,6 @@ fn wrong(message: impl Into<String>) -> Diagnostic {
     Diagnostic::invalid_argument(message)
 }
 
-/// The type that a signature spells, such as `1x3x?x224xf32`.
-pub(super) fn parse_type(text: &str) -> Option<TensorType> {
-    let mut dims = Vec::new();
-    let mut rest = text;
-    while let Some((extent, after)) = rest.split_once('x') {
-        match extent {
-            "?" => dims.push(None),
-            "*" => return Some(TensorType::unranked(DType::from_mlir_name(after)?)),
-            extent => match extent.parse() {
-                Ok(extent) => dims.push(Some(extent)),
-                // `complex` and the like contain an x, too.
-                Err(_) => break,
-            },
-        }
-        rest = after;
-    }
-    Some(TensorType::ranked(DType::from_mlir_name(rest)?, dims))
-}
-
 /// Reads an input of this type: as for any program, which `read` does, `random(SEED)` for random
 /// numbers, a picture for a model that takes numbers, or any file for one that takes strings.
 pub(super) fn parse(
@@ -175,18 +156,4 @@ pub(super) fn random(ty: &TensorType, seed: u64, allocator: &Allocator) -> Resul
     let dims = dims.iter().map(|dim| usize::try_from(dim.unwrap_or(1)).unwrap_or(usize::MAX));
     let shape = TensorShape::new(&dims.collect::<Vec<_>>())?;
     Ok(AsyncValue::new(HostTensor::from(values::random::tensor(ty.dtype, shape, seed, allocator)?)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_of_signatures_are_read() {
-        let ty = TensorType::ranked(DType::F32, [Some(1), None, Some(224)]);
-        assert_eq!(parse_type("1x?x224xf32"), Some(ty));
-        assert_eq!(parse_type("f16"), Some(TensorType::ranked(DType::F16, [])));
-        assert_eq!(parse_type("*xi64"), Some(TensorType::unranked(DType::I64)));
-        assert_eq!(parse_type("3xnothing"), None);
-    }
 }

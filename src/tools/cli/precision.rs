@@ -8,7 +8,7 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_models::kernels::ModelWeights;
 use tfrt_tensor::{Accessor, HostTensor};
 
-use super::{model_inputs, values::random};
+use super::values::random;
 use crate::{Console, Errors, Model, Runtime};
 
 static READ: Accessor = Accessor::new("results in two precisions");
@@ -82,7 +82,7 @@ fn results(
     let mut inputs = Vec::new();
     for (name, ty) in model.inputs() {
         let unknown = || Diagnostic::invalid_argument(format!("input '{name}' has the type {ty}"));
-        let ty = model_inputs::parse_type(ty).ok_or_else(unknown)?;
+        let ty = TensorType::parse(ty).ok_or_else(unknown)?;
         // An extent that is open is one.
         let dims = ty.dims.map(|dims| dims.into_iter().map(|dim| Some(dim.unwrap_or(1))).collect());
         let metadata = TensorType { dtype: ty.dtype, dims }.metadata().ok_or_else(unknown)?;

@@ -10,13 +10,14 @@ use std::{
 
 use serde::Serialize;
 use serde_json::json;
-use tfrt_compiler::lower::SETUP;
+use tfrt_compiler::{TensorType, lower::SETUP};
 use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
 
 use super::{
     Failure, classes, file_error,
     merge_traces::merge,
+    model::Model,
     print_json,
     program::{MissingInputs, ProgramArgs, RemoteTrace, Session},
     report::{error_to_json, report, to_json, visible},
@@ -247,19 +248,32 @@ fn results_json<'t>(session: &Session, results: &[AsyncValue], types: &'t [Strin
     shown.map(|(value, name)| ShownResult { name: name.map(str::to_owned), value }).collect()
 }
 
-/// The names of results on the command line, each once: what is not a number before an equals sign.
+/// The names of results on the command line, each once.
 fn result_names(args: &Args) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for text in args.outputs.iter().chain(&args.expected) {
-        if let Some((name, _)) = text.split_once('=')
-            && name.parse::<usize>().is_err()
-            && !name.starts_with('@')
-            && !names.iter().any(|known| known == name)
-        {
+    for name in args.outputs.iter().chain(&args.expected).filter_map(|text| result_name(text)) {
+        if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
     }
     names
+}
+
+/// The name of the result that a text is for: what is before an equals sign, unless that is a
+/// number, the type of a value or a part of a file's name.
+fn result_name(text: &str) -> Option<&str> {
+    let (name, _) = text.split_once('=')?;
+    let is_other =
+        name.parse::<usize>().is_ok() || name.starts_with('@') || TensorType::parse(name).is_some();
+    (!is_other).then_some(name)
+}
+
+/// Checks that a model has outputs of these names.
+fn check_names(names: &[String], model: &Model) -> Result<(), Failure> {
+    let Some(unknown) = names.iter().find(|name| model.output(name).is_none()) else { return Ok(()) };
+    let outputs = model.signature.outputs.iter().map(|(name, ty)| format!("'{name}' ({ty})"));
+    let outputs = outputs.collect::<Vec<_>>().join(", ");
+    Err(Failure::Usage(format!("the model has no output '{unknown}', its outputs are {outputs}")))
 }
 
 /// Assigns texts to results: `3=TEXT` to result 3, `NAME=TEXT` to a model's output of this name,
@@ -302,6 +316,11 @@ struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     fn new(args: &'a Args, session: &Session, types: &[String]) -> Result<Self, Failure> {
         let named = |name: &str| session.model.as_ref()?.output(name);
+        if let Some(model) = &session.model
+            && session.function != SETUP
+        {
+            check_names(&result_names(args), model)?;
+        }
         let outputs = assign(&args.outputs, types, named, |ty| ty == HostTensor::TYPE_NAME)?;
         for &(place, file) in &outputs {
             values::check_output(file, &types[place])?;

@@ -24,7 +24,7 @@ mod tests;
 mod unsupported;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     path::Path,
     sync::Arc,
 };
@@ -102,8 +102,10 @@ pub fn read_bytes(
 }
 
 fn decode(name: &str, bytes: Bytes) -> Result<ModelProto, Diagnostics> {
-    ModelProto::decode(bytes)
-        .map_err(|error| file_error(name, format!("the file is not an ONNX model: {error}")))
+    ModelProto::decode(bytes.clone()).map_err(|error| {
+        let format = super::foreign_format(&bytes).map(|format| format!("the file is {format}"));
+        file_error(name, format.unwrap_or_else(|| format!("the file is not an ONNX model: {error}")))
+    })
 }
 
 /// An error of a whole file.
@@ -297,7 +299,9 @@ impl<'g> Importer<'g> {
     fn import_main(&mut self, proto: &GraphProto) -> Imported<()> {
         let constants: HashSet<&str> = proto.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
         let inputs = proto.input.iter().filter(|input| !constants.contains(input.name.as_str()));
+        let dimensions = inputs.clone().flat_map(dimension_names).collect();
         let inputs: Vec<Port> = inputs.map(|input| self.input_port(input)).collect::<Imported<_>>()?;
+        self.options.check_names(&inputs, &dimensions)?;
         let types: Vec<_> = inputs.iter().map(|port| port.ty.to_ir()).collect();
         let ty = FunctionType { inputs: types, results: Vec::new() };
         let (function, block) = self.graph.module.add_function(MAIN, ty, self.location.clone());
@@ -538,6 +542,18 @@ fn element_number(info: &ValueInfoProto) -> Option<i32> {
         TypeValue::Tensor(ty) => Some(ty.elem_type),
         _ => None,
     }
+}
+
+/// The names of the dimensions of a value.
+fn dimension_names(info: &ValueInfoProto) -> BTreeSet<String> {
+    let Some(TypeValue::Tensor(ty)) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref()) else {
+        return BTreeSet::new();
+    };
+    let names = ty.shape.iter().flat_map(|shape| &shape.dim).filter_map(|dim| match &dim.value {
+        Some(proto::DimensionValue::Parameter(name)) => Some(name.clone()),
+        _ => None,
+    });
+    names.collect()
 }
 
 /// Versions by domain.

@@ -443,6 +443,29 @@ fn a_call_may_leave_out_inputs_of_a_function() {
 }
 
 #[test]
+fn shapes_need_the_name_of_an_input_or_a_dimension() {
+    let evaluator = Evaluator::new(&host()).unwrap();
+    let bytes = model(graph_of(vec![node("Relu", &["x"], &["y"])], vec![])).encode_to_vec();
+    let read = |name: &str, is_extent: bool| {
+        let mut options = ImportOptions::default();
+        options.input_shapes.insert(name.to_owned(), vec![Some(8); if is_extent { 1 } else { 2 }]);
+        if is_extent {
+            options.dimensions.insert(name.to_owned(), 8);
+        }
+        super::read_bytes("m.onnx", &bytes, &options, &evaluator).map_err(|errors| format!("{errors:?}"))
+    };
+    assert!(read("x", false).is_ok());
+    assert!(read("n", true).is_ok());
+    for (name, is_extent) in [("n", false), ("m", true), ("y", false)] {
+        let error = read(name, is_extent).unwrap_err();
+        let expected = format!(
+            "the model has no input and no named dimension '{name}'; inputs: 'x' (?x4xf32); named dimensions: 'n'"
+        );
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
 fn a_declared_rank_helps_where_inference_finds_none() {
     let nodes = vec![
         node("Reshape", &["x", "shape"], &["r"]),

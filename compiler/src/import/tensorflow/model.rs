@@ -1,7 +1,7 @@
 //! Files: a GraphDef in the binary or text form, or the folder of a SavedModel.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     path::Path,
 };
 
@@ -214,6 +214,7 @@ impl Importer<'_> {
         before: &[Preparation],
     ) -> Imported<()> {
         let ports = inputs.iter().map(|end| self.port(frame, end)).collect::<Imported<Vec<_>>>()?;
+        self.options.check_names(&ports, &BTreeSet::new())?;
         let types = ports.iter().map(|port| port.ty.to_ir()).collect();
         let ty = FunctionType { inputs: types, results: Vec::new() };
         let (function, block) = self.graph.module.add_function(MAIN, ty, self.location.clone());

@@ -2,7 +2,7 @@
 //! chains.
 
 use tfrt_compiler::TensorType;
-use tfrt_host::{AsyncValue, DType, FunctionRef};
+use tfrt_host::{AsyncValue, DType, Diagnostic, FunctionRef};
 use tfrt_tensor::HostTensor;
 
 use super::ending::Ending;
@@ -40,26 +40,34 @@ pub(super) fn arguments(
             let (name, text) = input.split_once('=')?;
             Some((first + inputs.model.input(name)?, text))
         });
-        let (place, text) = named.map_or_else(|| place_of(input, &places, &types), Ok)?;
+        let (place, text) =
+            named.map_or_else(|| place_of(input, &places, &types), Ok).map_err(|failure| {
+                let inputs = model.as_ref().and_then(|inputs| inputs.check_name(input, None).err());
+                inputs.unwrap_or(failure)
+            })?;
         if named.is_none()
             && let Some(inputs) = &model
             && let Some(number) = place.checked_sub(first)
         {
-            inputs.check_name(input, number)?;
+            inputs.check_name(input, Some(number))?;
         }
+        let described = || {
+            let port = model.as_ref().zip(place.checked_sub(first));
+            let port = port.and_then(|(inputs, number)| inputs.model.signature.inputs.get(number));
+            port.map_or_else(
+                || format!("argument {place} ({})", types[place]),
+                |(name, ty)| format!("input '{name}' ({ty})"),
+            )
+        };
+        let described = described();
         if places[place].is_some() {
-            return Err(Failure::Usage(format!(
-                "argument {place} is given twice, the second time by '{input}'"
-            )));
+            return Err(Failure::Usage(format!("{described} is given twice, the second time by '{input}'")));
         }
         let value = match (&mut model, place.checked_sub(first)) {
             (Some(inputs), Some(number)) => inputs.parse(text, number, reader),
             _ => reader.parse(text, types[place]),
         };
-        places[place] =
-            Some(value.map_err(|failure| {
-                failure.in_context(format_args!("argument {place} ({})", types[place]))
-            })?);
+        places[place] = Some(value.map_err(|failure| failure.in_context(described))?);
     }
     let filled = places.into_iter().zip(&types).enumerate().map(|(place, (value, ty))| match value {
         Some(value) => Ok(value),
@@ -115,10 +123,15 @@ impl ModelInputs<'_> {
         let (ty, allocator) = (self.model.input_type(number), reader.runtime.host().allocator());
         let read = |text: &str, ty: &str| reader.parse(text, ty);
         let value = model_inputs::parse(text, ty.as_ref(), self.images, allocator, self.console, read)?;
+        let (Some(ty), Some(tensor)) = (ty, value.get::<HostTensor>()) else { return Ok(value) };
+        if ty.dtype != tensor.dtype() {
+            let (given, wanted) = (tensor.dtype().mlir_name(), ty.dtype.mlir_name());
+            let message =
+                format!("its elements must be of type {wanted}, and those given are of type {given}");
+            return Err(Diagnostic::invalid_argument(message).into());
+        }
         // Some models declare a narrower shape than they take, so this is no error.
-        if let (Some(ty), Some(tensor)) = (ty, value.get::<HostTensor>())
-            && !fits(&ty, tensor)
-        {
+        if !fits(&ty, tensor) {
             let name = &self.model.signature.inputs[number].0;
             let given = tensor.metadata();
             self.console.complain(format_args!(
@@ -128,12 +141,14 @@ impl ModelInputs<'_> {
         Ok(value)
     }
 
-    /// Checks that a value which stands for the input of this number does not name another one.
-    fn check_name(&self, input: &str, number: usize) -> Result<(), Failure> {
+    /// Checks that a value which stands for the input of this number, or for none, does not name
+    /// another one.
+    fn check_name(&self, input: &str, number: Option<usize>) -> Result<(), Failure> {
         let Some((name, _)) = input.split_once('=') else { return Ok(()) };
-        let is_text = self.model.input_type(number).is_none_or(|ty| ty.dtype == DType::String);
+        let is_string = |number| self.model.input_type(number).is_none_or(|ty| ty.dtype == DType::String);
+        let is_text = number.is_some_and(is_string);
         let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_./:-".contains(letter));
-        if is_text || !is_name || name.parse::<usize>().is_ok() || model_inputs::parse_type(name).is_some() {
+        if is_text || !is_name || name.parse::<usize>().is_ok() || TensorType::parse(name).is_some() {
             return Ok(());
         }
         let inputs = self.model.signature.inputs.iter().map(|(name, ty)| format!("'{name}' ({ty})"));
@@ -153,14 +168,14 @@ impl ModelInputs<'_> {
     }
 }
 
-/// Whether a tensor has the type that a model declares, as far as that is known.
+/// Whether a tensor has the shape that a model declares, as far as that is known.
 fn fits(ty: &TensorType, tensor: &HostTensor) -> bool {
     let dims = tensor.shape().dims();
     let has_extents = |declared: &Vec<Option<u64>>| {
         let pairs = || declared.iter().zip(dims);
         declared.len() == dims.len() && pairs().all(|(want, &dim)| want.is_none_or(|want| want == dim as u64))
     };
-    ty.dtype == tensor.dtype() && ty.dims.as_ref().is_none_or(has_extents)
+    ty.dims.as_ref().is_none_or(has_extents)
 }
 
 /// Returns the place of an argument and its value: `3=VALUE` is argument 3, any other value is the
