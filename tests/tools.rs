@@ -279,7 +279,7 @@ fn exit_codes_tell_wrong_usage_from_failures() {
     for (arguments, code, message) in [
         (&["-i", "x", "-i", tensor][..], 2, "argument 0 (i32): 'x' is not a number of this type"),
         (&["-i", "1", "-i", "2xf32=[1]"], 2, "argument 1 (!t.tensor): "),
-        (&["-i", "0=1", "-i", "0=2", "-i", tensor], 2, "argument 0 is given twice, the second time by '0=2'"),
+        (&["-i", "0=1", "-i", "0=2", "-i", tensor], 2, "argument 0 (i32) is given twice, the second time"),
         (&["-i", "1", "-i", "@x.npy#5"], 2, "'x.npy' holds one tensor, so '#5' names none"),
         (&["-i", "1", "-i", "@x.npy"], 1, "failed to open file x.npy for reading"),
         (&["-i", "1", "-i", tensor, "--expected-output", "y"], 2, "expected output 0 (i32): 'y' is not"),
