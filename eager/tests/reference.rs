@@ -383,6 +383,35 @@ fn result_of(runner: &Runner, line: &str) -> HostTensor {
     runner.run(&case)[0].host_tensor().unwrap().unwrap_or_else(|error| panic!("{line}: {error}")).clone()
 }
 
+/// In each type, along each axis, and of no elements.
+#[test]
+fn normalizations_on_devices_are_those_of_the_host() {
+    let (host, device) = (Runner::new("s"), Runner::on_device("s"));
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let x = format!("{dtype}[2,4,3] {}", "0.5 -1 2 3 0.25 -2 1 4 ".repeat(3).trim());
+        let columns = format!("{dtype}[3] 1 -0.5 2");
+        let (scale, bias) = (format!("{dtype}[4] 1 -0.5 2 0.25"), format!("{dtype}[4] 0 1 -1 0.5"));
+        let rows = format!("{dtype}[4,3] 1 2 3 4 5 6 -1 -2 -3 -4 -5 -6");
+        let empty = format!("{dtype}[2,0,3]");
+        for line in [
+            format!("onnx.LayerNormalization {{}} {x}; {columns}; {columns}"),
+            format!("onnx.LayerNormalization {{axis=i:1 epsilon=f:0.1}} {x}; {rows}"),
+            format!("onnx.LayerNormalization {{axis=i:1}} {x}; {columns}; {dtype}[1] 2"),
+            format!("onnx.LayerNormalization {{}} {empty}; {columns}"),
+            format!("onnx.RMSNormalization {{}} {x}; {columns}"),
+            format!("onnx.RMSNormalization {{axis=i:0}} {x}; {rows}"),
+            format!("onnx.InstanceNormalization {{}} {x}; {scale}; {bias}"),
+            format!("onnx.GroupNormalization {{num_groups=i:2}} {x}; {scale}; {bias}"),
+            format!("onnx.GroupNormalization {{num_groups=i:1 epsilon=f:0.5}} {x}; {scale}; {bias}"),
+        ] {
+            let (expected, found) = (result_of(&host, &line), result_of(&device, &line));
+            if let Some(difference) = difference(&found, &expected, tolerance(dtype)) {
+                panic!("{line}: {difference}");
+            }
+        }
+    }
+}
+
 /// As many as threads and blocks of a device share unevenly.
 #[test]
 fn random_numbers_and_ranges_are_those_of_the_host_on_devices_too() {

@@ -17,7 +17,7 @@ pub(super) const RESULTS: AttrSpec = attr::ints("result_segment_sizes").optional
 /// # Errors
 /// InvalidArgument if `operand_segment_sizes` does not match the arguments, or there are more than
 /// `N`.
-pub(super) fn formal<T: Copy, const N: usize>(
+pub(in crate::ops) fn formal<T: Copy, const N: usize>(
     arguments: &[T],
     attrs: &OpAttrs,
 ) -> Result<[Option<T>; N], Diagnostic> {
@@ -60,7 +60,10 @@ pub(super) fn optional_dense(input: Option<&HostTensor>) -> Result<Option<&Dense
 }
 
 /// Which of the `N` outputs a call wants; by default those of `required`.
-pub(super) fn wanted<const N: usize>(attrs: &OpAttrs, required: [bool; N]) -> Result<[bool; N], Diagnostic> {
+pub(in crate::ops) fn wanted<const N: usize>(
+    attrs: &OpAttrs,
+    required: [bool; N],
+) -> Result<[bool; N], Diagnostic> {
     let Some(sizes) = ints_attr(attrs, RESULTS.name)? else { return Ok(required) };
     if sizes.len() > N || sizes.iter().any(|size| !(0..=1).contains(size)) {
         return Err(invalid(format!(
@@ -73,7 +76,7 @@ pub(super) fn wanted<const N: usize>(attrs: &OpAttrs, required: [bool; N]) -> Re
 }
 
 /// The wanted ones of all outputs.
-pub(super) fn pick<T, const N: usize>(outputs: [T; N], wanted: [bool; N]) -> SmallVec<[T; 2]> {
+pub(in crate::ops) fn pick<T, const N: usize>(outputs: [T; N], wanted: [bool; N]) -> SmallVec<[T; 2]> {
     outputs.into_iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(output, _)| output).collect()
 }
 
@@ -117,7 +120,7 @@ pub(super) fn int_or(attrs: &OpAttrs, name: &str, default: i64) -> Result<i64, D
 }
 
 /// A count, which must not be negative.
-pub(super) fn count_or(attrs: &OpAttrs, name: &str, default: usize) -> Result<usize, Diagnostic> {
+pub(in crate::ops) fn count_or(attrs: &OpAttrs, name: &str, default: usize) -> Result<usize, Diagnostic> {
     let Some(value) = int_attr(attrs, name)? else { return Ok(default) };
     usize::try_from(value)
         .map_err(|_| invalid(format!("attribute '{name}' must not be negative, got {value}")))

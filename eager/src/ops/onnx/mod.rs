@@ -6,7 +6,7 @@
 //! `result_segment_sizes` says which outputs the call wants; without it they are the ones that ONNX
 //! requires, or all outputs if it requires none.
 
-mod arguments;
+pub(super) mod arguments;
 mod arithmetic;
 mod attention;
 mod col2im;
@@ -22,7 +22,7 @@ mod linear_attention;
 mod matrix;
 mod n_grams;
 mod narrow;
-mod normalize;
+pub(super) mod normalize;
 mod pad;
 mod parallel;
 mod pool;

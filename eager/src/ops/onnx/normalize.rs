@@ -39,7 +39,7 @@ fn moments<T: Float>(x: &[T]) -> (f64, f64) {
     (mean, sum(x, |x| (x - mean) * (x - mean)) / count)
 }
 
-fn epsilon(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
+pub(in crate::ops) fn epsilon(attrs: &OpAttrs) -> Result<f64, Diagnostic> {
     Ok(float_attr(attrs, "epsilon")?.unwrap_or(f64::from(1e-5f32)))
 }
 
@@ -96,7 +96,7 @@ impl Places {
 }
 
 /// Returns the dimension at which the normalized rows begin.
-fn row_axis(attrs: &OpAttrs, shape: &TensorShape) -> Result<usize, Diagnostic> {
+pub(in crate::ops) fn row_axis(attrs: &OpAttrs, shape: &TensorShape) -> Result<usize, Diagnostic> {
     axis_of(int_or(attrs, "axis", -1)?, shape.rank(), "axis")
 }
 
@@ -222,7 +222,7 @@ fn rms<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
 }
 
 /// Returns the batch, the channels and the number of elements of a plane.
-fn planes(shape: &TensorShape) -> Result<[usize; 3], Diagnostic> {
+pub(in crate::ops) fn planes(shape: &TensorShape) -> Result<[usize; 3], Diagnostic> {
     match shape.dims() {
         [batch, channels, plane @ ..] => Ok([*batch, *channels, product(plane)]),
         _ => Err(invalid(format!("the input must have at least 2 dimensions, got shape {shape}"))),
@@ -239,13 +239,19 @@ fn grouped_metadata(call: MetadataCall<'_>) -> Described {
     one(x.clone())
 }
 
+/// Returns how many channels each of `groups` groups has.
+pub(in crate::ops) fn group_size(shape: &TensorShape, groups: usize) -> Result<usize, Diagnostic> {
+    let ([_, channels, _], groups) = (planes(shape)?, groups.max(1));
+    if channels < groups || !channels.is_multiple_of(groups) {
+        return Err(invalid(format!("{channels} channels cannot be divided into {groups} groups")));
+    }
+    Ok(channels / groups)
+}
+
 /// Normalizes groups of `group` channels.
 fn grouped<T: Element + Float>(call: &CpuCall<'_>, group: usize) -> Computed {
     let ([x, scale, bias], out, epsilon) = (call.dense()?, call.allocate_unset(0)?, epsilon(call.attrs)?);
     let [batch, channels, plane] = planes(x.shape())?;
-    if group == 0 || !channels.is_multiple_of(group) {
-        return Err(invalid(format!("{channels} channels cannot be divided into groups of {group}")));
-    }
     let (x, scale, bias) = (x.read_owned::<T>(&ME)?, scale.read_owned::<T>(&ME)?, bias.read_owned::<T>(&ME)?);
     let (unit, groups) = (group.saturating_mul(plane), channels / group);
     compute(
@@ -451,9 +457,8 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "onnx.InstanceNormalization", [EPSILON], grouped_metadata => |call, T| grouped::<T>(call, 1);
         "onnx.GroupNormalization", [EPSILON, attr::int("num_groups"), attr::int_or("stash_type", 1)], grouped_metadata =>
             |call, T| {
-                let groups = count_or(call.attrs, "num_groups", 0)?.max(1);
-                let [_, channels, _] = planes(call.dense::<3>()?[0].shape())?;
-                grouped::<T>(call, if channels.is_multiple_of(groups) { channels / groups } else { 0 })
+                let groups = count_or(call.attrs, "num_groups", 0)?;
+                grouped::<T>(call, group_size(call.dense::<3>()?[0].shape(), groups)?)
             };
         "onnx.BatchNormalization", BATCH, batch_metadata => |call, T| batch::<T>(call);
         "onnx.LRN", RESPONSE, response_metadata => |call, T| response::<T>(call);
