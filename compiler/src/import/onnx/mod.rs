@@ -442,7 +442,9 @@ impl<'g> Importer<'g> {
         nodes: &[NodeProto],
         attributes: Option<&HashMap<String, AttributeProto>>,
     ) -> Imported<()> {
+        let mut defined = HashSet::new();
         for node in order::sorted(nodes) {
+            let again = node.output.iter().find(|name| !name.is_empty() && !defined.insert(name.as_str()));
             let resolved;
             let node = match attributes {
                 None => node,
@@ -452,6 +454,10 @@ impl<'g> Importer<'g> {
                 }
             };
             self.location = self.location_of(node);
+            if let Some(name) = again {
+                self.error(format!("output '{name}' is also one of a node before it"));
+                continue;
+            }
             if node.input.iter().any(|name| self.scope.has_failed(name)) {
                 self.scope.fail(&node.output);
                 continue;

@@ -145,6 +145,13 @@ fn a_cycle_is_an_error() {
 }
 
 #[test]
+fn names_that_two_nodes_define_are_errors() {
+    let nodes = vec![node("Relu", &["x"], &["y"]), node("Abs", &["x"], &["y"])];
+    let error = import(&model(graph_of(nodes, vec![]))).unwrap_err();
+    assert!(error.contains("output 'y' is also one of a node before it"), "{error}");
+}
+
+#[test]
 fn tensors_that_lie_about_their_size_are_errors() {
     let lies = [
         TensorProto { dims: vec![1 << 40, 1 << 40], ..floats("b", &[1.0]) },
