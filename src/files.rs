@@ -28,7 +28,7 @@ pub(crate) fn read_program(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     File::open(path).and_then(read_all).map_err(|error| {
         if error.kind() == io::ErrorKind::IsADirectory {
             let message = format!("'{}' is a folder without a SavedModel", path.display());
-            return Diagnostic::invalid_argument(message);
+            return Diagnostic::new(ErrorCode::Io, message);
         }
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let code = if is_missing { ErrorCode::NotFound } else { ErrorCode::Io };
