@@ -6,7 +6,7 @@ use tfrt_host::Diagnostic;
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, with_bits};
 
 use super::moves::no_memory_form;
-use super::support::{Computed, Described, allocate, compute_bits, integer, invalid, one, take};
+use super::support::{Computed, Described, Output, allocate, compute, integer, invalid, one, take};
 use super::types;
 use crate::{CpuCall, MetadataCall, OpRegistry};
 
@@ -76,7 +76,7 @@ fn banded<T: Element>(call: &CpuCall<'_>, matrices: &DenseHostTensor, band: Band
         allocate(call, matrices.dtype(), matrices.shape().dims())?,
     );
     let count = x.len().checked_div(columns).unwrap_or(0);
-    compute_bits(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), (count, columns, columns), move |range, out: &mut [T]| {
         let x = x[range.start * columns..].chunks_exact(columns);
         for ((row, x), out) in range.zip(x).zip(out.chunks_exact_mut(columns)) {
             let kept = band.of_row(row % band.rows);

@@ -11,7 +11,7 @@ use tfrt_tensor::{
 use super::elementwise::{broadcast_metadata, broadcast_shape, combine, comparison_metadata, map};
 use super::strings::{broadcast_places, compare, copied};
 use super::support::{
-    Computed, Described, allocate, compute_bits, invalid, one, operand_type, room_for, same, take,
+    Computed, Described, Output, allocate, compute, invalid, one, operand_type, room_for, same, take,
     unsupported, with_number,
 };
 use super::types;
@@ -176,12 +176,12 @@ fn choose<T: Element>(
     );
     let is_plain = |len: usize| len == 1 || len == count;
     if is_plain(condition.len()) && is_plain(x.len()) && is_plain(y.len()) {
-        return compute_bits(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
+        return compute(call, &ME, Output::Bits(out), (count, 1, 2), move |range, out: &mut [T]| {
             choose_plain(out, range.start, (&condition, &x, &y));
             Ok(())
         });
     }
-    compute_bits(call, &ME, out, (count, 1, 2), move |range, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), (count, 1, 2), move |range, out: &mut [T]| {
         let units = vec![(); count];
         // First one choice everywhere, then the other, then the condition between the two.
         let mut other = vec![T::default(); out.len()];

@@ -8,7 +8,7 @@ use tfrt_tensor::{Accessor, Element, HostTensor, StringHostTensor, TensorMetadat
 
 use super::moves::no_memory_form;
 use super::support::{
-    Computed, allocate, axis_of, check_shape, compute_bits, int_attr, integer_within, invalid, product,
+    Computed, Output, allocate, axis_of, check_shape, compute, int_attr, integer_within, invalid, product,
     room_for,
 };
 use super::types;
@@ -126,7 +126,7 @@ impl Joined {
         let parts = parts
             .map(|(tensor, &run)| Ok((tensor.dense()?.as_bits_of(self.dtype)?.read_owned::<T>(&ME)?, run)));
         let parts: Vec<_> = parts.collect::<Result<_, Diagnostic>>()?;
-        compute_bits(call, &ME, out, (rows, row, row), move |rows, out: &mut [T]| {
+        compute(call, &ME, Output::Bits(out), (rows, row, row), move |rows, out: &mut [T]| {
             join_rows(&parts, rows, row, out);
             Ok(())
         })

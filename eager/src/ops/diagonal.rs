@@ -9,7 +9,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata
 
 use super::moves::no_memory_form;
 use super::support::{
-    Computed, Described, allocate, compute_bits, integer, integers, invalid, one, take, value,
+    Computed, Described, Output, allocate, compute, integer, integers, invalid, one, take, value,
 };
 use super::types;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -175,7 +175,7 @@ fn filled<T: Element>(
             (T::default(), Some(matrices.as_bits_of(diagonal.dtype())?.read_owned::<T>(&ME)?))
         }
     };
-    compute_bits(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), (count, columns, columns), move |range, out: &mut [T]| {
         for (at, out) in range.zip(out.chunks_exact_mut(columns)) {
             match &matrices {
                 Some(matrices) => out.copy_from_slice(&matrices[at * columns..][..columns]),
@@ -276,7 +276,7 @@ fn parts<T: Element>(
     let Diagonals { rows, columns, longest, .. } = diagonals;
     let (x, each) = (matrices.as_bits().read_owned::<T>(&ME)?, diagonals.count());
     let count = out.num_elements().checked_div(longest).unwrap_or(0);
-    compute_bits(call, &ME, out, (count, longest, longest), move |range, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), (count, longest, longest), move |range, out: &mut [T]| {
         for (at, out) in range.zip(out.chunks_exact_mut(longest)) {
             let k = diagonals.upper - (at % each) as i64;
             let [row, column] = [-k.min(0), k.max(0)].map(|beside| beside as usize);

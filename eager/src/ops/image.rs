@@ -7,7 +7,7 @@ use tfrt_math::{CastTo, Float, Number, ops};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape, with_bits};
 
 use super::support::{
-    Computed, Described, allocate, compute, compute_bits, float_attr, int_attr, invalid, one, operand_type,
+    Computed, Described, Output, allocate, compute, float_attr, int_attr, invalid, one, operand_type,
     room_for, same, take, unsupported, vector, with_float, with_number, with_type,
 };
 use super::types;
@@ -184,7 +184,7 @@ fn resize_nearest<T: Element>(call: &CpuCall<'_>) -> Computed {
     let Resized { out, output, scales: [vertical, horizontal], .. } = resized;
     let columns = resized_columns(units.0, output[1], |x| horizontal.nearest(x, width))?;
     let image = image.as_bits().read_owned::<T>(&ME)?;
-    compute_bits(call, &ME, out, units, move |rows: Range<usize>, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), units, move |rows: Range<usize>, out: &mut [T]| {
         for (row, out) in rows.zip(out.chunks_exact_mut(units.1.max(1))) {
             let y = vertical.nearest(row % output[0], height);
             let line = &image[(row / output[0] * height + y) * width * channels..][..width * channels];

@@ -13,7 +13,7 @@ use tfrt_tensor::{
     with_bits,
 };
 
-use super::support::{Computed, allocate, compute_bits, invalid, product, room_for};
+use super::support::{Computed, Output, allocate, compute, invalid, product, room_for};
 use crate::{CpuCall, OpAttrs, OpResult, registry::wrong_count};
 
 static ME: Accessor = Accessor::new("tf op that moves elements");
@@ -196,7 +196,7 @@ impl Moves {
     fn apply_to<T: Element>(self, call: &CpuCall<'_>, tensor: &DenseHostTensor, dims: &[usize]) -> Computed {
         let (x, out) = (tensor.as_bits().read_owned::<T>(&ME)?, allocate(call, tensor.dtype(), dims)?);
         let inner = self.row();
-        compute_bits(call, &ME, out, (self.rows(), inner, inner), move |rows, out: &mut [T]| {
+        compute(call, &ME, Output::Bits(out), (self.rows(), inner, inner), move |rows, out: &mut [T]| {
             self.copy(&x, rows, out);
             Ok(())
         })

@@ -3,7 +3,7 @@
 use tfrt_tensor::{Accessor, BString, HostTensor, StringHostTensor, TensorShape, with_bits};
 
 use super::moves::no_memory_form;
-use super::support::{Computed, allocate, compute_bits};
+use super::support::{Computed, Output, allocate, compute};
 use crate::CpuCall;
 
 static ME: Accessor = Accessor::new("tf selection");
@@ -32,7 +32,7 @@ pub(super) fn pick(
         tensor.dtype(),
         |T| {
             let x = tensor.dense()?.as_bits().read_owned::<T>(&ME)?;
-            compute_bits(call, &ME, out, (places.len(), unit, unit.max(1)), move |range, out: &mut [T]| {
+            compute(call, &ME, Output::Bits(out), (places.len(), unit, unit.max(1)), move |range, out: &mut [T]| {
                 copy_units(&x, unit, &places[range], out);
                 Ok(())
             })

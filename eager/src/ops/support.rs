@@ -186,27 +186,13 @@ type Sizes = (usize, usize, usize);
 pub(super) fn compute<O: Element>(
     call: &CpuCall<'_>,
     me: &'static Accessor,
-    out: DenseHostTensor,
+    out: impl Into<Output>,
     (count, unit, cost): Sizes,
     f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
 ) -> Computed {
     match is_small(count, unit, cost) {
-        true => compute_now(me, Output::Elements(out), (count, unit), &f),
-        false => compute_later(call, me, Output::Elements(out), (count, unit, cost), Box::new(f)),
-    }
-}
-
-/// Moves elements to `out` like [`compute`], as [bits](DenseHostTensor::as_bits) of type `O`.
-pub(super) fn compute_bits<O: Element>(
-    call: &CpuCall<'_>,
-    me: &'static Accessor,
-    out: DenseHostTensor,
-    (count, unit, cost): Sizes,
-    f: impl Fn(Range<usize>, &mut [O]) -> Result<(), ShapeError> + Send + Sync + 'static,
-) -> Computed {
-    match is_small(count, unit, cost) {
-        true => compute_now(me, Output::Bits(out), (count, unit), &f),
-        false => compute_later(call, me, Output::Bits(out), (count, unit, cost), Box::new(f)),
+        true => compute_now(me, out.into(), (count, unit), &f),
+        false => compute_later(call, me, out.into(), (count, unit, cost), Box::new(f)),
     }
 }
 
@@ -214,9 +200,17 @@ pub(super) fn compute_bits<O: Element>(
 // are thousands of functions.
 
 /// A result, and as what its elements are set.
-enum Output {
+pub(super) enum Output {
+    /// As elements of its type.
     Elements(DenseHostTensor),
+    /// As [bits](DenseHostTensor::as_bits), by a function that only moves elements.
     Bits(DenseHostTensor),
+}
+
+impl From<DenseHostTensor> for Output {
+    fn from(out: DenseHostTensor) -> Self {
+        Self::Elements(out)
+    }
 }
 
 impl Output {

@@ -11,8 +11,8 @@ use super::arguments::{OPERANDS, count_or, dense, flag, formal, int_or, ints_att
 use super::pad::{Mode, padded_tensor};
 use crate::ops::moves::{Axis, Moves};
 use crate::ops::support::{
-    Computed, Described, allocate, axis_of, compute, compute_bits, int_attr, integer_within, integers,
-    invalid, one, product, room_for, shape_of, unsupported, values, with_number,
+    Computed, Described, Output, allocate, axis_of, compute, int_attr, integer_within, integers, invalid,
+    one, product, room_for, shape_of, unsupported, values, with_number,
 };
 use crate::ops::types;
 use crate::{CpuCall, MetadataCall, OpRegistry, attr};
@@ -122,7 +122,7 @@ fn gathered<T: Element, I: Element + Into<i64>>(
     let (extent, outer) = (data.shape().dims()[axis], outer.to_vec());
     let (stride, step) = (strides[axis], usize::from(axis != outer.len()));
     let sizes = (indices.len() / columns, columns, columns.saturating_mul(2));
-    compute_bits(call, &ME, out, sizes, move |rows, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), sizes, move |rows, out: &mut [T]| {
         for (row, out) in rows.zip(out.chunks_exact_mut(columns)) {
             let (mut start, mut rest) = (0, row);
             for (place, &dim) in outer.iter().enumerate().rev() {
@@ -151,7 +151,7 @@ fn taken<T: Element>(
     if out.num_elements() == 0 {
         return Ok(out.into());
     }
-    compute_bits(call, &ME, out, (places.len(), unit, unit + 1), move |range, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), (places.len(), unit, unit + 1), move |range, out: &mut [T]| {
         for (place, out) in places[range].iter().zip(out.chunks_exact_mut(unit)) {
             out.copy_from_slice(&x[place * unit..][..unit]);
         }
@@ -234,7 +234,7 @@ fn trilu(call: &CpuCall<'_>) -> Computed {
         x.dtype(),
         |T| {
             let x = x.as_bits().read_owned::<T>(&ME)?;
-            compute_bits(call, &ME, out, (count, columns, columns), move |range, out: &mut [T]| {
+            compute(call, &ME, Output::Bits(out), (count, columns, columns), move |range, out: &mut [T]| {
                 for (row, out) in range.zip(out.chunks_exact_mut(columns)) {
                     let diagonal = ((row % rows) as i64).saturating_add(k);
                     // The upper part begins at the diagonal, and the lower one ends with it.

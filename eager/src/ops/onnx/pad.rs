@@ -6,8 +6,8 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_bits};
 
 use super::arguments::{OPERANDS, dense, formal, required, text_or, unknown};
 use crate::ops::support::{
-    Computed, allocate, axis_of, compute_bits, integers, invalid, product, room_for, shape_of, unsupported,
-    values,
+    Computed, Output, allocate, axis_of, compute, integers, invalid, product, room_for, shape_of,
+    unsupported, values,
 };
 use crate::ops::types;
 use crate::{CpuCall, OpRegistry, attr};
@@ -126,28 +126,34 @@ pub(super) fn padded_tensor<T: Element>(
         column.is_some() && column.map(|column| column.wrapping_sub(i)) == columns[first]
     });
     let run = first..first + run.count();
-    compute_bits(call, &ME, out, (rows, columns.len(), columns.len()), move |range, out: &mut [T]| {
-        for (row, out) in range.zip(out.chunks_exact_mut(columns.len())) {
-            let (mut rest, mut start, mut stride) = (row, Some(0), 1);
-            for (table, &dim) in tables.iter().zip(&dims).rev() {
-                let place = table[rest % table.len()];
-                start = start.zip(place).map(|(start, place)| start + place * stride);
-                rest /= table.len();
-                stride *= dim;
+    compute(
+        call,
+        &ME,
+        Output::Bits(out),
+        (rows, columns.len(), columns.len()),
+        move |range, out: &mut [T]| {
+            for (row, out) in range.zip(out.chunks_exact_mut(columns.len())) {
+                let (mut rest, mut start, mut stride) = (row, Some(0), 1);
+                for (table, &dim) in tables.iter().zip(&dims).rev() {
+                    let place = table[rest % table.len()];
+                    start = start.zip(place).map(|(start, place)| start + place * stride);
+                    rest /= table.len();
+                    stride *= dim;
+                }
+                let Some(start) = start else {
+                    out.fill(fill);
+                    continue;
+                };
+                let x = &x[start * inner..][..inner];
+                if let Some(from) = columns.get(run.start).copied().flatten() {
+                    out[run.clone()].copy_from_slice(&x[from..][..run.len()]);
+                }
+                let others = (0..run.start).chain(run.end..columns.len());
+                others.for_each(|column| out[column] = columns[column].map_or(fill, |place| x[place]));
             }
-            let Some(start) = start else {
-                out.fill(fill);
-                continue;
-            };
-            let x = &x[start * inner..][..inner];
-            if let Some(from) = columns.get(run.start).copied().flatten() {
-                out[run.clone()].copy_from_slice(&x[from..][..run.len()]);
-            }
-            let others = (0..run.start).chain(run.end..columns.len());
-            others.for_each(|column| out[column] = columns[column].map_or(fill, |place| x[place]));
-        }
-        Ok(())
-    })
+            Ok(())
+        },
+    )
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

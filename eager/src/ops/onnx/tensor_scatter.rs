@@ -5,7 +5,7 @@ use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata
 
 use super::arguments::{OPERANDS, dense, formal, int_or, required, text_or, unknown};
 use crate::ops::support::{
-    Computed, Described, axis_of, compute_bits, integers, invalid, one, product, unsupported,
+    Computed, Described, Output, axis_of, compute, integers, invalid, one, product, unsupported,
 };
 use crate::ops::types;
 use crate::{CpuCall, MetadataCall, OpRegistry, attr};
@@ -68,7 +68,7 @@ fn scatter<T: Element>(call: &CpuCall<'_>, cache: &DenseHostTensor) -> Computed 
     }
     let (x, update) = (cache.as_bits(), update.as_bits_of(cache.dtype())?);
     let (x, update) = (x.read_owned::<T>(&ME)?, update.read_owned::<T>(&ME)?);
-    compute_bits(call, &ME, out, (rows, unit, unit), move |range, out: &mut [T]| {
+    compute(call, &ME, Output::Bits(out), (rows, unit, unit), move |range, out: &mut [T]| {
         for (row, out) in range.zip(out.chunks_exact_mut(unit)) {
             out.copy_from_slice(&x[row * unit..][..unit]);
             for place in 0..count {
