@@ -7,13 +7,15 @@
 //! as in TensorFlow and on devices. With `Truncate`, some floating-point conversions truncate
 //! instead of rounding.
 
+use std::ops::Range;
+
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::CastTo;
+use tfrt_math::{CastTo, UnaryLoop as _};
 use tfrt_tensor::{Accessor, Complex, DenseHostTensor, Element, TensorMetadata, TensorShape, bf16, f16};
 
 use super::complex::{C, Field};
-use super::elementwise::unary;
-use super::support::{Computed, Described, invalid, one, unsupported, with_complex, with_type};
+use super::elementwise::{COST, unary};
+use super::support::{Computed, Described, compute, invalid, one, unsupported, with_type};
 use super::types;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
@@ -49,85 +51,133 @@ fn to_u64(x: f64) -> u64 {
     if x >= -(i64::MIN as f64) { x as u64 } else { to_i64(x) as u64 }
 }
 
+/// How many elements are converted at a time if they go through a wider type: they stay in the
+/// first-level cache.
+const PIECE: usize = 512;
+
+/// Converts the elements of a range exactly to a wider type.
+type Widen<W> = Box<dyn Fn(Range<usize>, &mut [W]) + Send + Sync>;
+
+fn widened<A: Element, W: Element>(
+    call: &CpuCall<'_>,
+    widen: impl Fn(A) -> W + Send + Sync + 'static,
+) -> Result<Widen<W>, Diagnostic> {
+    let [x] = call.dense()?;
+    let x = x.read_owned::<A>(&ME)?;
+    Ok(Box::new(move |range, out| widen.map(out, &x[range])))
+}
+
+/// Converts elements from a wider type.
+fn narrowed<W: Element, B: Element>(
+    call: &CpuCall<'_>,
+    source: Widen<W>,
+    narrow: impl Fn(W) -> B + Send + Sync + 'static,
+) -> Computed {
+    let out = call.allocate_unset(0)?;
+    let count = out.num_elements();
+    compute(call, &ME, out, (count, 1, COST), move |range: Range<usize>, out| {
+        let mut wide = [W::default(); PIECE];
+        for (piece, out) in out.chunks_mut(PIECE).enumerate() {
+            let start = range.start + piece * PIECE;
+            let wide = &mut wide[..out.len()];
+            source(start..start + out.len(), wide);
+            narrow.map(out, wide);
+        }
+        Ok(())
+    })
+}
+
 /// Casts like Rust.
 fn plain<A: Element + CastTo<B>, B: Element>(call: &CpuCall<'_>) -> Computed {
     unary::<A, B>(call, &ME, A::cast_to)
 }
 
-/// Casts to a half type through `f32`.
-fn halved<A: Element + CastTo<f32>, B: Element>(call: &CpuCall<'_>) -> Computed
+/// Casts like Rust, through `f32`.
+fn through_f32<A: CastTo<f32>, B>(x: A) -> B
 where
     f32: CastTo<B>,
 {
-    unary(call, &ME, |x: A| -> B { CastTo::<f32>::cast_to(x).cast_to() })
+    CastTo::<f32>::cast_to(x).cast_to()
 }
 
-/// Casts from a type of integers or truth values.
-macro_rules! from_exact {
-    ($call:expr, $A:ty, $to:expr) => {
+/// Casts from integers or truth values.
+macro_rules! from_integers {
+    ($call:expr, $source:expr, $W:ty, $to:expr) => {{
+        let (call, source): (_, Widen<$W>) = ($call, $source);
         match $to {
-            DType::F16 => halved::<$A, f16>($call),
-            DType::BF16 => halved::<$A, bf16>($call),
-            to => with_type!(to, "tf.Cast", |B| plain::<$A, B>($call),
+            DType::F16 => narrowed(call, source, through_f32::<$W, f16>),
+            DType::BF16 => narrowed(call, source, through_f32::<$W, bf16>),
+            DType::Complex64 => narrowed(call, source, |x| Complex::<f32>::new(x.cast_to(), 0.0)),
+            DType::Complex128 => narrowed(call, source, |x| C::new(x.cast_to(), 0.0)),
+            to => with_type!(to, "tf.Cast", |B| narrowed(call, source, <$W as CastTo<B>>::cast_to),
                 I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64, F32 f32, F64 f64),
         }
-    };
+    }};
 }
 
-/// Casts from a floating-point type.
-fn from_float<A>(call: &CpuCall<'_>, to: DType) -> Computed
-where
-    A: Element + CastTo<f64> + CastTo<f32> + CastTo<bool>,
-{
+/// Casts from floating-point numbers.
+fn from_reals(call: &CpuCall<'_>, source: Widen<f64>, to: DType) -> Computed {
     match to {
-        DType::F16 => halved::<A, f16>(call),
-        DType::BF16 => halved::<A, bf16>(call),
-        DType::F32 => plain::<A, f32>(call),
-        DType::I1 => plain::<A, bool>(call),
-        to => from_wide(call, to, |x: A| -> f64 { x.cast_to() }),
-    }
-}
-
-/// Casts from a complex type.
-fn from_complex<A: Field<Wide = C>>(call: &CpuCall<'_>, to: DType) -> Computed {
-    match to {
-        DType::I1 => unary(call, &ME, |z: A| z.wide().re != 0.0),
-        DType::Complex64 | DType::Complex128 => {
-            with_complex!(to, "tf.Cast", |B| unary(call, &ME, |z: A| B::narrow(z.wide())))
-        }
-        to => from_wide(call, to, |z: A| z.wide().re),
-    }
-}
-
-/// Casts to complex numbers with parts of type `$B`, with zero as the imaginary part.
-macro_rules! to_complex {
-    ($call:expr, $from:expr, $B:ty) => {
-        with_type!($from, "tf.Cast", |A| unary($call, &ME, |x: A| Complex::<$B>::new(x.cast_to(), 0.0)),
-            I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32, UI64 u64,
-            F16 f16, BF16 bf16, F32 f32, F64 f64)
-    };
-}
-
-/// Casts from a type whose elements `wide` converts.
-fn from_wide<A: Element>(
-    call: &CpuCall<'_>,
-    to: DType,
-    wide: impl Fn(A) -> f64 + Send + Sync + 'static,
-) -> Computed {
-    match to {
-        DType::I8 => unary(call, &ME, move |x| to_i32(wide(x)) as i8),
-        DType::I16 => unary(call, &ME, move |x| to_i32(wide(x)) as i16),
-        DType::I32 => unary(call, &ME, move |x| to_i32(wide(x))),
-        DType::I64 => unary(call, &ME, move |x| to_i64(wide(x))),
-        DType::UI8 => unary(call, &ME, move |x| to_i32(wide(x)) as u8),
-        DType::UI16 => unary(call, &ME, move |x| to_i32(wide(x)) as u16),
-        DType::UI32 => unary(call, &ME, move |x| to_i64(wide(x)) as u32),
-        DType::UI64 => unary(call, &ME, move |x| to_u64(wide(x))),
-        DType::F16 => unary(call, &ME, move |x| f16::from_f32(wide(x) as f32)),
-        DType::BF16 => unary(call, &ME, move |x| bf16::from_f32(wide(x) as f32)),
-        DType::F32 => unary(call, &ME, move |x| wide(x) as f32),
-        DType::F64 => unary(call, &ME, wide),
+        DType::I1 => narrowed(call, source, |x| x != 0.0),
+        DType::I8 => narrowed(call, source, |x| to_i32(x) as i8),
+        DType::I16 => narrowed(call, source, |x| to_i32(x) as i16),
+        DType::I32 => narrowed(call, source, to_i32),
+        DType::I64 => narrowed(call, source, to_i64),
+        DType::UI8 => narrowed(call, source, |x| to_i32(x) as u8),
+        DType::UI16 => narrowed(call, source, |x| to_i32(x) as u16),
+        DType::UI32 => narrowed(call, source, |x| to_i64(x) as u32),
+        DType::UI64 => narrowed(call, source, to_u64),
+        DType::F16 => narrowed(call, source, through_f32::<f64, f16>),
+        DType::BF16 => narrowed(call, source, through_f32::<f64, bf16>),
+        DType::F32 => narrowed(call, source, |x| x as f32),
+        DType::F64 => narrowed(call, source, |x| x),
+        DType::Complex64 => narrowed(call, source, |x| Complex::new(x as f32, 0.0)),
+        DType::Complex128 => narrowed(call, source, |x| C::new(x, 0.0)),
         other => Err(unsupported("tf.Cast", other)),
+    }
+}
+
+/// Casts between the types that are cast most, in one step.
+fn direct(call: &CpuCall<'_>, from: DType, to: DType) -> Option<Computed> {
+    Some(match (from, to) {
+        (DType::F32, DType::I1) => plain::<f32, bool>(call),
+        (DType::F32, DType::UI8) => unary(call, &ME, |x: f32| to_i32(x.into()) as u8),
+        (DType::F32, DType::I32) => unary(call, &ME, |x: f32| to_i32(x.into())),
+        (DType::F32, DType::I64) => unary(call, &ME, |x: f32| to_i64(x.into())),
+        (DType::F32, DType::F16) => plain::<f32, f16>(call),
+        (DType::F32, DType::BF16) => plain::<f32, bf16>(call),
+        (DType::F32, DType::F64) => plain::<f32, f64>(call),
+        (DType::I1, DType::F32) => plain::<bool, f32>(call),
+        (DType::UI8, DType::F32) => plain::<u8, f32>(call),
+        (DType::I32, DType::F32) => plain::<i32, f32>(call),
+        (DType::I32, DType::I64) => plain::<i32, i64>(call),
+        (DType::I64, DType::F32) => plain::<i64, f32>(call),
+        (DType::I64, DType::I32) => plain::<i64, i32>(call),
+        (DType::F16, DType::F32) => plain::<f16, f32>(call),
+        (DType::BF16, DType::F32) => plain::<bf16, f32>(call),
+        (DType::F64, DType::F32) => plain::<f64, f32>(call),
+        (DType::Complex64, DType::Complex128) => unary(call, &ME, |z: Complex<f32>| z.wide()),
+        (DType::Complex128, DType::Complex64) => unary(call, &ME, Complex::<f32>::narrow),
+        _ => return None,
+    })
+}
+
+/// Casts by way of the type that holds all numbers of a type exactly, so that not every pair of
+/// types has a loop of its own.
+fn by_way(call: &CpuCall<'_>, from: DType, to: DType) -> Computed {
+    match from {
+        DType::F16 => from_reals(call, widened(call, |x: f16| x.into())?, to),
+        DType::BF16 => from_reals(call, widened(call, |x: bf16| x.into())?, to),
+        DType::F32 => from_reals(call, widened(call, |x: f32| x.into())?, to),
+        DType::F64 => from_reals(call, widened(call, |x: f64| x)?, to),
+        DType::Complex64 => from_reals(call, widened(call, |z: Complex<f32>| z.re.into())?, to),
+        DType::Complex128 => from_reals(call, widened(call, |z: C| z.re)?, to),
+        DType::UI64 => from_integers!(call, widened(call, |x: u64| x)?, u64, to),
+        from => {
+            let source = with_type!(from, "tf.Cast", |A| widened(call, <A as CastTo<i64>>::cast_to),
+                I1 bool, I8 i8, I16 i16, I32 i32, I64 i64, UI8 u8, UI16 u16, UI32 u32)?;
+            from_integers!(call, source, i64, to)
+        }
     }
 }
 
@@ -149,46 +199,20 @@ fn without_digits(x: f64, lost: u32) -> f64 {
     if x.is_nan() { x } else { f64::from_bits(x.to_bits() >> lost << lost) }
 }
 
-/// Casts without the last `lost` digits.
-fn truncated<A: Element + CastTo<f64>>(call: &CpuCall<'_>, to: DType, lost: u32) -> Computed {
-    from_wide(call, to, move |x: A| without_digits(x.cast_to(), lost))
-}
-
 fn cast(call: CpuCall<'_>) -> Computed {
     let [x] = call.dense()?;
     let (from, to) = (x.dtype(), call.result(0)?.dtype);
     if from == to {
         return Ok(x.clone().into());
     }
-    let call = &call;
-    match (from, truncated_digits(call.attrs, from, to)?) {
-        (DType::F32, Some(lost)) => return truncated::<f32>(call, to, lost),
-        (_, Some(lost)) => return truncated::<f64>(call, to, lost),
-        (_, None) => {}
+    if let Some(lost) = truncated_digits(call.attrs, from, to)? {
+        let source = match from {
+            DType::F32 => widened(&call, move |x: f32| without_digits(x.into(), lost)),
+            _ => widened(&call, move |x: f64| without_digits(x, lost)),
+        };
+        return from_reals(&call, source?, to);
     }
-    match (from, to) {
-        (DType::Complex64, _) => return from_complex::<Complex<f32>>(call, to),
-        (DType::Complex128, _) => return from_complex::<C>(call, to),
-        (_, DType::Complex64) => return to_complex!(call, from, f32),
-        (_, DType::Complex128) => return to_complex!(call, from, f64),
-        _ => {}
-    }
-    match from {
-        DType::F16 => from_float::<f16>(call, to),
-        DType::BF16 => from_float::<bf16>(call, to),
-        DType::F32 => from_float::<f32>(call, to),
-        DType::F64 => from_float::<f64>(call, to),
-        DType::I1 => from_exact!(call, bool, to),
-        DType::I8 => from_exact!(call, i8, to),
-        DType::I16 => from_exact!(call, i16, to),
-        DType::I32 => from_exact!(call, i32, to),
-        DType::I64 => from_exact!(call, i64, to),
-        DType::UI8 => from_exact!(call, u8, to),
-        DType::UI16 => from_exact!(call, u16, to),
-        DType::UI32 => from_exact!(call, u32, to),
-        DType::UI64 => from_exact!(call, u64, to),
-        other => Err(unsupported("tf.Cast", other)),
-    }
+    direct(&call, from, to).unwrap_or_else(|| by_way(&call, from, to))
 }
 
 /// Returns the metadata of the same bytes as another type. If the sizes differ, a dimension is

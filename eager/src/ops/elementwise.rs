@@ -13,7 +13,7 @@ use super::support::{Computed, Described, Operand, compute, invalid, one, spread
 use crate::{CpuCall, MetadataCall};
 
 /// The cost of an elementwise function, in elements of streaming.
-const COST: usize = 1;
+pub(super) const COST: usize = 1;
 
 /// Returns the shape that two shapes are broadcast to.
 pub(super) fn broadcast_shape(left: &TensorShape, right: &TensorShape) -> Result<TensorShape, Diagnostic> {
