@@ -40,6 +40,28 @@ def train_momentum(folder):
 
 
 @case
+def train_layer(folder):
+    """The graph restores copies of Keras variables; only the checkpoint has those that the step uses."""
+    class Layer(tf.Module):
+        def __init__(self):
+            self.layer = tf.keras.layers.Dense(3, kernel_initializer=tf.keras.initializers.GlorotUniform(4))
+            self.layer.build([8, 4])
+            self.optimizer = tf.keras.optimizers.SGD(0.1)
+            self.optimizer.build(self.layer.trainable_variables)
+
+        @tf.function(input_signature=[tf.TensorSpec([8, 4], tf.float32, "x")])
+        def step(self, x):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(self.layer(x)))
+            variables = self.layer.trainable_variables
+            self.optimizer.apply(tape.gradient(loss, variables), variables)
+            return {"loss": loss, "y": self.layer(x)}
+
+    module = Layer()
+    saved_case(folder, module, module.step, {"x": numbers(8, 4)})
+
+
+@case
 def train_adam(folder):
     training_case(folder, tf.keras.optimizers.Adam(0.01))
 

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Display,
     path::{Path, PathBuf},
 };
 
@@ -13,7 +14,7 @@ use tfrt_tensor::{
 };
 
 use super::{
-    proto::{BundleEntry, BundleHeader},
+    proto::{BundleEntry, BundleHeader, TrackableObjectGraph},
     slices,
     table::{self, Cursor, masked},
     tensor,
@@ -21,6 +22,8 @@ use super::{
 use crate::attributes::{tensor_in_place, tensor_of_bytes};
 
 static READ: Accessor = Accessor::new("checkpoint");
+/// Under which key checkpoints say which object each tensor belongs to.
+const OBJECTS: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
 /// The most files that elements may be spread over.
 const MAX_SHARDS: i32 = 1 << 16;
 
@@ -84,6 +87,26 @@ impl Bundle {
         let entry = entry.clone();
         let tensor = if entry.slices.is_empty() { self.read(&entry) } else { self.join(key, &entry) };
         tensor.map_err(|message| format!("tensor '{key}' of the checkpoint: {message}"))
+    }
+
+    /// The keys of variables by their names, without names that several variables have. Empty for
+    /// checkpoints that do not say.
+    pub(super) fn keys_by_name(&mut self) -> Result<BTreeMap<String, String>, String> {
+        if !self.entries.contains_key(OBJECTS.as_bytes()) {
+            return Ok(BTreeMap::new());
+        }
+        let malformed = |why: &dyn Display| format!("the objects of the checkpoint are malformed: {why}");
+        let HostTensor::String(tree) = self.tensor(OBJECTS)? else {
+            return Err(malformed(&"they are not a string"));
+        };
+        let tree = tree.strings().first().map_or(&[][..], |tree| &tree[..]);
+        let tree = TrackableObjectGraph::decode(tree).map_err(|error| malformed(&error))?;
+        let mut keys: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for tensor in tree.nodes.into_iter().flat_map(|object| object.attributes) {
+            let seen = keys.contains_key(&tensor.full_name);
+            keys.insert(tensor.full_name, Some(tensor.checkpoint_key).filter(|_| !seen));
+        }
+        Ok(keys.into_iter().filter_map(|(name, key)| Some((name, key?))).collect())
     }
 
     /// A variable of which the checkpoint holds parts.

@@ -233,6 +233,7 @@ impl Importer<'_> {
             frame.values.clear();
             frame.given.clear();
         }
+        self.restore_by_name()?;
         for (end, argument) in inputs.iter().zip(arguments) {
             frame.given.insert(end.source, argument.into());
         }

@@ -327,6 +327,29 @@ pub(super) struct SavedVariable {
     pub(super) name: String,
 }
 
+/// The objects whose state a checkpoint holds.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TrackableObjectGraph {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) nodes: Vec<TrackableObject>,
+}
+
+/// One object of a checkpoint.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TrackableObject {
+    #[prost(message, repeated, tag = "2")]
+    pub(super) attributes: Vec<SerializedTensor>,
+}
+
+/// Under which key a checkpoint holds the value of a variable.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SerializedTensor {
+    #[prost(string, tag = "2")]
+    pub(super) full_name: String,
+    #[prost(string, tag = "3")]
+    pub(super) checkpoint_key: String,
+}
+
 /// What a checkpoint says of itself, under the empty key.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct BundleHeader {

@@ -14,6 +14,7 @@ use super::{
     bundle::Bundle,
     file_name,
     model::{End, Preparation, decode, failure, node_of},
+    node::Imported,
     ops, outputs,
     proto::{AssetFileDef, MetaGraphDef, SavedModel, SignatureDef, TensorInfo},
     schema,
@@ -94,6 +95,26 @@ pub(super) fn read(
         return Err(fail("the signature's outputs are not tensors".to_owned()));
     }
     importer.import_main(frame, &inputs, &wanted, &before)
+}
+
+impl Importer<'_> {
+    /// Gives variables without a value what the checkpoint holds under their names: where a module has
+    /// layers of Keras 3, its graph restores copies of their variables only.
+    pub(super) fn restore_by_name(&mut self) -> Imported<()> {
+        let Some(mut checkpoint) = self.checkpoint.take() else { return Ok(()) };
+        for (name, key) in checkpoint.keys_by_name()? {
+            if self.state.variables.contains_key(name.as_str()) {
+                continue;
+            }
+            // A variable without a value is an error if it is read.
+            if let Ok(tensor) = checkpoint.tensor(&key) {
+                let value = self.builder().add_constant(&name, tensor);
+                self.state.variables.insert(name.into(), value);
+            }
+        }
+        self.checkpoint = Some(checkpoint);
+        Ok(())
+    }
 }
 
 /// The assets that TensorFlow's first version keeps in a collection. Messages that are none are
