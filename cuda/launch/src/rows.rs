@@ -16,13 +16,13 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn elements(self) -> Result<u64> {
+    pub(crate) fn elements(self) -> Result<u64> {
         product(&[self.rows, self.columns])
     }
 
     /// Returns the threads that work on all rows at once: a warp for each short row, a block for
     /// each long one.
-    fn threads(self) -> u64 {
+    pub(crate) fn threads(self) -> u64 {
         let each = if self.columns <= MAX_WARP_COLUMNS { 32 } else { THREADS.into() };
         self.rows.saturating_mul(each)
     }
@@ -52,10 +52,10 @@ pub struct CrossEntropyBuffers<'a> {
     pub labels: &'a DeviceBuffer,
 }
 
-/// The columns of the longest row that a warp works on, as in `softmax.cu`.
+/// The columns of the longest row that a warp works on, as in `rows.cuh`.
 const MAX_WARP_COLUMNS: u64 = 512;
 
-const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
+pub(crate) const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64];
 
 /// Returns the type of the losses for a type of logits.
 pub fn loss_type(logits: DType) -> DType {

@@ -39,6 +39,7 @@ sources!(
     "im2col",
     "local_response",
     "move",
+    "normalize",
     "optimizer",
     "pooling",
     "product",

@@ -11,6 +11,7 @@ mod elementwise;
 mod layout;
 mod local_response;
 mod moves;
+mod normalize;
 mod products;
 mod random;
 mod reduce;
