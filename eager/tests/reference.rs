@@ -218,11 +218,17 @@ fn is_unchecked(case: &Case) -> bool {
             values.contains(&0)
         }
         "tf.Pow" => values.iter().any(|&exponent| exponent < 0),
-        "tf.Gather" | "tf.GatherV2" | "tf.GatherNd" | "tf.SparseSoftmaxCrossEntropyWithLogits" => {
+        "tf.Gather"
+        | "tf.GatherV2"
+        | "tf.GatherNd"
+        | "tf.SparseSoftmaxCrossEntropyWithLogits"
+        | "onnx.GatherElements"
+        | "onnx.GatherND" => {
             // Out of the bounds of every dimension, whichever the op looks at.
             let dims = of.shape().dims();
             let greatest = dims.iter().copied().max().unwrap_or(0) as i64;
-            !dims.contains(&0) && values.iter().any(|index| !(0..greatest).contains(index))
+            let least = if case.op.starts_with("onnx.") { -greatest } else { 0 };
+            !dims.contains(&0) && values.iter().any(|index| !(least..greatest).contains(index))
         }
         _ => false,
     }

@@ -12,11 +12,16 @@
 //   gather_nd_{i32,i64}(y, x, index, width, count, depth, e0..e7)
 //       piece i of y, of `width` bytes, becomes the piece of x that index[i, 0..depth] are the coordinates of, in a box of
 //       extents e0 to e[depth - 1], for i below `count`; zeros where a coordinate is outside. depth (u32) is 8 at most
+//   gather_elements_{i32,i64}_b{8,16,32,64,128}(y, x, index, n, extent, stride, e0..e5, a0..a5)
+//       y[i] = x[a · position + index[i] * stride] for each of the n positions of a box of extents e0..e5; an index below zero
+//       counts from the end of the axis of x that it is in, which has `extent` elements; zero where there is no such element
+//   from_front_{i32,i64}(y, x, n, depth, e0..e7)
+//       y[i] = x[i], or x[i] + e[i % depth] where x[i] is below zero. depth (u32) is 8 at most; y may be x
 //   one_hot_{u8,i32,i64}_b{8,16,32,64,128}(y, index, on, off, outer, depth, inner)
 //       y[o, d, i] = index[o, i] == d ? *on : *off
 //   band_b{8,16,32,64,128}(y, x, n, rows, columns, lower, upper)
-//       y[m, r, c] = x[m, r, c] within a band around the diagonal, where r is at most `lower` more than c, and c at most
-//       `upper` more than r; else zero. n elements in all; y may be x
+//       y[m, r, c] = x[m, r, c] within a band of diagonals, where r is at most `lower` more than c, and c at most `upper` more
+//       than r; else zero. n elements in all; lower and upper are i64; y may be x
 #include "common.cuh"
 
 template <class T>
@@ -38,6 +43,53 @@ MOVE(16, u16)
 MOVE(32, u32)
 MOVE(64, u64)
 MOVE(128, uint4)
+
+template <class T, class Index>
+__device__ __forceinline__ void gather_elements(
+    T *y, const T *x, const Index *index, count_t n, count_t extent, count_t stride, const Strided &shape
+) {
+    for (count_t i = global_thread(); i < n; i += global_threads()) {
+        i64 from, unused, at = index[i];
+        locate(shape, i, from, unused);
+        if (at < 0) at += (i64)extent;
+        T value = {};
+        if (at >= 0 && (count_t)at < extent) value = x[from + at * (i64)stride];
+        y[i] = value;
+    }
+}
+
+#define GATHER_ELEMENTS(INDEX, BITS, T)                                                                        \
+    KERNEL gather_elements_##INDEX##_b##BITS(                                                                  \
+        T *y, const T *x, const INDEX *index, count_t n, count_t extent, count_t stride, count_t e0, count_t e1, \
+        count_t e2, count_t e3, count_t e4, count_t e5, i64 a0, i64 a1, i64 a2, i64 a3, i64 a4, i64 a5         \
+    ) {                                                                                                        \
+        Strided shape = {{e0, e1, e2, e3, e4, e5}, {a0, a1, a2, a3, a4, a5}, {}};                              \
+        gather_elements(y, x, index, n, extent, stride, shape);                                                \
+    }
+#define GATHER_ELEMENTS_BY(INDEX)                                                                              \
+    GATHER_ELEMENTS(INDEX, 8, u8)                                                                              \
+    GATHER_ELEMENTS(INDEX, 16, u16)                                                                            \
+    GATHER_ELEMENTS(INDEX, 32, u32)                                                                            \
+    GATHER_ELEMENTS(INDEX, 64, u64)                                                                            \
+    GATHER_ELEMENTS(INDEX, 128, uint4)
+
+GATHER_ELEMENTS_BY(i32)
+GATHER_ELEMENTS_BY(i64)
+
+#define FROM_FRONT(INDEX)                                                                                      \
+    KERNEL from_front_##INDEX(                                                                                 \
+        INDEX *y, const INDEX *x, count_t n, u32 depth, count_t e0, count_t e1, count_t e2, count_t e3,        \
+        count_t e4, count_t e5, count_t e6, count_t e7                                                         \
+    ) {                                                                                                        \
+        count_t extents[8] = {e0, e1, e2, e3, e4, e5, e6, e7};                                                 \
+        for (count_t i = global_thread(); i < n; i += global_threads()) {                                      \
+            INDEX at = x[i];                                                                                   \
+            y[i] = at < 0 ? (INDEX)(at + (INDEX)extents[remainder(i, depth)]) : at;                            \
+        }                                                                                                      \
+    }
+
+FROM_FRONT(i32)
+FROM_FRONT(i64)
 
 // Pieces of units of type T.
 template <class T, class Index>
@@ -159,19 +211,20 @@ ONE_HOTS(i64)
 
 template <class T>
 __device__ __forceinline__ void band(
-    T *y, const T *x, count_t n, count_t rows, count_t columns, count_t lower, count_t upper
+    T *y, const T *x, count_t n, count_t rows, count_t columns, i64 lower, i64 upper
 ) {
     for (count_t i = global_thread(); i < n; i += global_threads()) {
         count_t row = quotient(i, columns), c = i - row * columns, r = remainder(row, rows);
         T value = {};
-        if (r <= c + lower && c <= r + upper) value = x[i];
+        i64 below = (i64)r - (i64)c;
+        if (below <= lower && -below <= upper) value = x[i];
         y[i] = value;
     }
 }
 
 #define BAND(BITS, T)                                                                                            \
     KERNEL band_b##BITS(                                                                                         \
-        T *y, const T *x, count_t n, count_t rows, count_t columns, count_t lower, count_t upper                 \
+        T *y, const T *x, count_t n, count_t rows, count_t columns, i64 lower, i64 upper                         \
     ) {                                                                                                          \
         band(y, x, n, rows, columns, lower, upper);                                                              \
     }

@@ -7,8 +7,8 @@
 //       names, each once, and u below `unit`. Those that come to the i-th of them are members[ends[i - 1]] up to, and without,
 //       members[ends[i]]; the first one's begin at 0. All three lists are u64. Other segments stay as they are
 //
-//   number    0    1    2        3        4
-//   function  add  sub  maximum  minimum  replace
+//   number    0    1    2        3        4        5
+//   function  add  sub  maximum  minimum  replace  multiply
 //
 // Each step is rounded to the type, integers wrap, and NaN wins maxima and minima.
 #include "common.cuh"
@@ -20,7 +20,8 @@ __device__ __forceinline__ A combined(u32 function, A before, A x) {
         case 1: return Subtract()(before, x);
         case 2: return maximum(before, x);
         case 3: return minimum(before, x);
-        default: return x;
+        case 4: return x;
+        default: return Multiply()(before, x);
     }
 }
 

@@ -11,6 +11,7 @@
 //! memory.
 
 mod affine;
+mod attention;
 mod broadcast;
 mod cubins;
 mod diagonals;
@@ -22,15 +23,20 @@ mod moves;
 mod normalize;
 mod optimizer;
 mod products;
+mod quantize;
 mod random;
+mod recurrent;
 mod reduce;
+mod resample;
 mod rows;
+mod sampling;
 mod scan;
 mod scatter;
 mod sequences;
 mod sources;
 mod steps;
 mod training;
+mod volume;
 mod window;
 
 use std::borrow::Cow;
@@ -46,24 +52,30 @@ use tfrt_host::DType;
 use tfrt_math::Float;
 
 pub use affine::{Activation, Affine};
+pub use attention::{Rotation, ScoreMask, Scores};
 pub use broadcast::Broadcast;
 pub use diagonals::Diagonals;
 pub use functions::{Binary, Bitwise, Class, Comparison, Unary};
 pub use layout::{Padded, Permutation};
 pub use local_response::LocalResponse;
-pub use moves::{Band, Gather, GatherNd, Move, OneHot};
+pub use moves::{Band, Gather, GatherElements, GatherNd, Move, OneHot};
 pub use normalize::{Normalization, NormalizationBuffers};
 pub use optimizer::{AdamBuffers, AdamNumbers};
 pub use products::Products;
+pub use quantize::{ScaleBlocks, Scales};
+pub use recurrent::{CellBuffers, CellKind, CellShape};
 pub use reduce::{Reduction, ReductionShape};
+pub use resample::Weighted;
 pub use rows::{CrossEntropyBuffers, LabelType, Rows, loss_type};
-pub use scan::{Line, Scan};
+pub use sampling::{GridSampling, Regions, SampledPadding, SampledPlanes};
+pub use scan::{Line, LineOrder, Scan};
 pub use scatter::{Combination, Segments};
 pub use sequences::{Linspace, Sequence};
 pub use sources::{SOURCES, Source, source_of};
 use sources::{kernel_count, kernel_of, parts};
 pub use steps::Steps;
 pub use training::{Adam, Gradient, Momentum};
+pub use volume::{VolumeAxis, VolumeWindow};
 pub use window::{FilterChannels, PoolingWindow, WindowPosition};
 
 /// The number of threads of a block: a multiple of 32, as all kernels require.

@@ -120,6 +120,41 @@ impl GatherNd<'_> {
     pub const MAX_DEPTH: usize = 8;
 }
 
+/// The shape of a gather of single elements along one axis of an operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatherElements {
+    /// The positions of the indices as a move, whose operand has the element at index zero.
+    places: Move,
+    extent: u64,
+    stride: u64,
+    operand: u64,
+}
+
+impl GatherElements {
+    /// Creates the gather along `axis` of an operand of extents `x` by indices of extents `index`,
+    /// which has as many axes.
+    ///
+    /// # Errors
+    /// `InvalidValue` if the extents do not fit, or if more than six axes remain after merging.
+    pub fn new(x: &[u64], index: &[u64], axis: usize) -> Result<Self> {
+        let fits = x.len() == index.len() && axis < x.len();
+        if !fits || (0..x.len()).any(|other| other != axis && index[other] > x[other]) {
+            let detail = format!("indices of extents {index:?} do not fit an operand of extents {x:?}");
+            return Err(DeviceError::invalid_value(detail));
+        }
+        let mut axes = Vec::with_capacity(x.len());
+        let (mut to, mut from) = (1u64, 1u64);
+        for other in (0..x.len()).rev() {
+            let step = if other == axis { 0 } else { from };
+            axes.push((index[other], to as i64, step as i64));
+            (to, from) = (to.saturating_mul(index[other]), from.saturating_mul(x[other]));
+        }
+        axes.reverse();
+        let places = Move::new([0, 0], &axes)?;
+        Ok(Self { places, extent: x[axis], stride: product(&x[axis + 1..])?, operand: product(x)? })
+    }
+}
+
 /// The shape of one-hot rows of `depth` elements along an axis, with `inner` elements after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneHot {
@@ -131,7 +166,7 @@ pub struct OneHot {
     pub inner: u64,
 }
 
-/// The band of matrices that is kept: the main diagonal and some beside it.
+/// The band of diagonals of matrices that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Band {
     /// The number of matrices.
@@ -140,10 +175,10 @@ pub struct Band {
     pub rows: u64,
     /// The number of columns of each.
     pub columns: u64,
-    /// The number of diagonals below the main one, at most the number of rows.
-    pub lower: u64,
-    /// The number of diagonals above the main one, at most the number of columns.
-    pub upper: u64,
+    /// How far the lowest diagonal lies below the main one; above it if negative.
+    pub lower: i64,
+    /// How far the highest diagonal lies above the main one; below it if negative.
+    pub upper: i64,
 }
 
 impl DeviceKernels {
@@ -251,6 +286,74 @@ impl DeviceKernels {
         self.launch(stream, name, bytes.div_ceil(4), &arguments)
     }
 
+    /// Gathers single elements of `x` along an axis by indices (i32 or i64) to `y`. An index below
+    /// zero counts from the end. If there is no such element, writes zero.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn gather_elements(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        (index, index_type): (&DeviceBuffer, DType),
+        gather: &GatherElements,
+    ) -> Result<()> {
+        super::typed("gather_elements", index_type, &[DType::I32, DType::I64])?;
+        let GatherElements { places, extent, stride, operand } = gather;
+        let n = places.elements;
+        let (mut extents, mut steps) = ([1u64; MAX_RANK], [0i64; MAX_RANK]);
+        for (place, &(extent, _, from)) in places.axes.iter().enumerate() {
+            let axis = MAX_RANK - 1 - place;
+            (extents[axis], steps[axis]) = (extent, from);
+        }
+        let mut arguments = vec![
+            output(y, n, dtype, "the result")?,
+            input(x, *operand, dtype, "the operand")?,
+            input(index, n, index_type, "the indices")?,
+            n.into(),
+            (*extent).into(),
+            (*stride).into(),
+        ];
+        arguments.extend(extents.map(Argument::from));
+        arguments.extend(steps.map(Argument::from));
+        let name = by_width(format!("gather_elements_{}", name_of(index_type)), dtype)?;
+        self.launch(stream, name, n, &arguments)
+    }
+
+    /// Adds to indices below zero (i32 or i64) the extent of what they count in, for rows of one
+    /// index for each extent; `y` may be `x`.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`]; `NotSupported` for more extents than [`GatherNd::MAX_DEPTH`].
+    pub fn from_front(
+        &self,
+        stream: &Stream,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        rows: u64,
+        extents: &[u64],
+    ) -> Result<()> {
+        let name = super::typed("from_front", dtype, &[DType::I32, DType::I64])?;
+        let mut padded = [1; GatherNd::MAX_DEPTH];
+        let Some(front) = padded.get_mut(..extents.len()) else {
+            let detail = format!("'from_front' has no kernel for {} extents", extents.len());
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        };
+        front.copy_from_slice(extents);
+        let n = product(&[rows, extents.len() as u64])?;
+        let mut arguments = vec![
+            output(y, n, dtype, "the result")?,
+            input(x, n, dtype, "the indices")?,
+            n.into(),
+            (extents.len() as u32).into(),
+        ];
+        arguments.extend(padded.map(Argument::from));
+        self.launch(stream, name, n, &arguments)
+    }
+
     /// Writes rows of `off` with one `on` at the index (u8, i32 or i64). Both are one element of
     /// type `dtype`.
     ///
@@ -300,8 +403,8 @@ impl DeviceKernels {
             n.into(),
             rows.into(),
             columns.into(),
-            lower.min(rows).into(),
-            upper.min(columns).into(),
+            lower.into(),
+            upper.into(),
         ];
         self.launch(stream, by_width("band", dtype)?, n, &arguments)
     }

@@ -22,8 +22,19 @@ pub struct Scan {
 pub struct Line {
     /// The number of elements.
     pub count: u64,
-    /// Whether to find the least instead of the greatest.
-    pub least: bool,
+    /// The order in which to find them.
+    pub order: LineOrder,
+}
+
+/// An order of elements. The numbers are those of `scan.cu`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineOrder {
+    /// The greatest first, NaN last.
+    Greatest = 0,
+    /// The least first, NaN last.
+    Least = 1,
+    /// NaN first, then the greatest.
+    GreatestNanFirst = 2,
 }
 
 /// Types with an order.
@@ -62,8 +73,8 @@ impl DeviceKernels {
         self.launch(stream, typed(function, dtype, NUMBERS)?, shape.outputs()?.min(n), &arguments)
     }
 
-    /// Finds the greatest or least elements along the extent of `x`, sorted, and their positions
-    /// (i32). Among equal elements the first comes first; NaN comes last.
+    /// Finds the first elements in some order along the extent of `x`, sorted, and their positions
+    /// (i32). Among equal elements the first comes first.
     ///
     /// # Errors
     /// See [`DeviceKernels::fill`]; `InvalidValue` if more are wanted than there are, or i32 does
@@ -93,7 +104,7 @@ impl DeviceKernels {
             extent.into(),
             inner.into(),
             line.count.into(),
-            u32::from(line.least).into(),
+            (line.order as u32).into(),
         ];
         let name = typed("top", dtype, ORDERED)?;
         self.launch(stream, name, shape.outputs()?.min(n).saturating_mul(32), &arguments)

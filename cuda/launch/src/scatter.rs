@@ -19,6 +19,8 @@ pub enum Combination {
     Minimum = 3,
     /// The new element.
     Replace = 4,
+    /// Their product.
+    Multiply = 5,
 }
 
 /// The assignment of units to segments.

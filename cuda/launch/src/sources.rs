@@ -27,6 +27,7 @@ macro_rules! sources {
 
 sources!(
     "argmax",
+    "attention",
     "bias_activation",
     "binary",
     "cast",
@@ -43,9 +44,13 @@ sources!(
     "optimizer",
     "pooling",
     "product",
+    "quantize",
     "random",
+    "recurrent",
     "reduce",
     "reduce_wide",
+    "resample",
+    "sampling",
     "scan",
     "scatter",
     "softmax",
@@ -54,6 +59,7 @@ sources!(
     "transpose",
     "unary",
     "unary_f64",
+    "volume",
 );
 
 /// A kernel of a module.

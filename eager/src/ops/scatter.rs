@@ -49,6 +49,13 @@ pub(super) struct Members {
 }
 
 impl Destinations {
+    /// Returns the destinations of units that go to these segments of a result of extents `dims`.
+    pub(super) fn of_places(places: Vec<usize>, unit: usize, dims: &[usize]) -> Self {
+        let segments = product(dims).checked_div(unit).unwrap_or(0);
+        let ids = places.into_iter().map(Some).collect();
+        Self { ids, segments, unit, dims: dims.to_vec() }
+    }
+
     /// Returns the number of units.
     pub(super) fn units(&self) -> usize {
         self.ids.len()

@@ -134,7 +134,7 @@ fn bands() {
         row.saturating_sub(column) <= lower && column.saturating_sub(row) <= upper
     };
     for (lower, upper) in [(0, 0), (1, 2), (u64::MAX, 0), (0, u64::MAX), (4, 1), (9, 9)] {
-        let band = Band { count, rows, columns, lower, upper };
+        let band = Band { count, rows, columns, lower: lower as i64, upper: upper as i64 };
         let expected: Vec<_> =
             (0..).zip(&x).map(|(i, &x)| if kept(i, lower, upper) { x } else { [0; 2] }).collect();
         let dx = d.upload(&x);

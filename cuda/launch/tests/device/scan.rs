@@ -2,7 +2,7 @@
 //! on the device.
 
 use tfrt_host::DType;
-use tfrt_launch::{AdamBuffers, AdamNumbers, Line, ReductionShape, Scan};
+use tfrt_launch::{AdamBuffers, AdamNumbers, Line, LineOrder, ReductionShape, Scan};
 
 use super::{Random, assert_close, device};
 
@@ -43,31 +43,33 @@ fn the_greatest_and_the_least() {
         let shape = ReductionShape { outer: outer as u64, extent: extent as u64, inner: inner as u64 };
         let n = outer * count * inner;
         let (dx, values, positions) = (d.upload(&x), d.room::<f32>(n), d.room::<i32>(n));
-        for least in [false, true] {
-            let line = Line { count: count as u64, least };
+        for order in [LineOrder::Greatest, LineOrder::Least, LineOrder::GreatestNanFirst] {
+            let (line, least) = (Line { count: count as u64, order }, order == LineOrder::Least);
+            let is_nan_first = order == LineOrder::GreatestNanFirst;
             d.kernels.top(&d.stream, line, DType::F32, Some(&values), &positions, &dx, shape).unwrap();
             let (mut places, mut elements) = (vec![0; n], vec![0.0; n]);
             for row in 0..outer * inner {
                 let (o, i) = (row / inner, row % inner);
                 let at = |k: usize| x[(o * extent + k) * inner + i];
-                let mut order: Vec<usize> = (0..extent).collect();
-                order.sort_by(|&a, &b| {
+                let mut sorted: Vec<usize> = (0..extent).collect();
+                sorted.sort_by(|&a, &b| {
                     let (a, b) = if least { (at(b), at(a)) } else { (at(a), at(b)) };
-                    let nans = if least { b.is_nan().cmp(&a.is_nan()) } else { a.is_nan().cmp(&b.is_nan()) };
+                    let nans = a.is_nan().cmp(&b.is_nan());
+                    let nans = if least || is_nan_first { nans.reverse() } else { nans };
                     nans.then(b.partial_cmp(&a).unwrap_or(std::cmp::Ordering::Equal))
                 });
-                for (j, &k) in order.iter().take(count).enumerate() {
+                for (j, &k) in sorted.iter().take(count).enumerate() {
                     let to = (o * count + j) * inner + i;
                     (places[to], elements[to]) = (k as i32, at(k));
                 }
             }
-            assert_eq!(d.download::<i32>(&positions, n), places, "{least} {shape:?}");
+            assert_eq!(d.download::<i32>(&positions, n), places, "{order:?} {shape:?}");
             assert_close(&d.download::<f32>(&values, n), &elements, 0.0);
         }
     }
     let (x, y) = (d.room::<f32>(2), d.room::<i32>(3));
     let shape = ReductionShape { outer: 1, extent: 2, inner: 1 };
-    let line = Line { count: 3, least: false };
+    let line = Line { count: 3, order: LineOrder::Greatest };
     assert!(d.kernels.top(&d.stream, line, DType::F32, None, &y, &x, shape).is_err());
 }
 
@@ -78,7 +80,7 @@ fn nobody_counts_lines_without_elements() {
     let shape = ReductionShape { outer: 1 << 40, extent: 0, inner: 6 };
     let scan = Scan { multiplies: true, exclusive: false, reverse: false };
     d.kernels.scan(&d.stream, scan, DType::F32, &x, &x, shape).unwrap();
-    let line = Line { count: 0, least: false };
+    let line = Line { count: 0, order: LineOrder::Greatest };
     d.kernels.top(&d.stream, line, DType::F32, Some(&x), &y, &x, shape).unwrap();
     assert!(d.download::<f32>(&x, 0).is_empty());
 }

@@ -93,7 +93,7 @@ fn inside(shape: &TensorShape, padding: &[(usize, usize)], padded: &TensorShape)
 }
 
 /// Pads a tensor with a number that is too wide for the parameter of a kernel.
-fn padded_widely(
+pub(super) fn padded_widely(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
     padding: &[(usize, usize)],
@@ -108,7 +108,7 @@ fn padded_widely(
 }
 
 /// Returns the value that `tf.PadV2` pads with.
-fn padding_value(constant: &HostTensor, dtype: DType) -> Result<Argument<'static>, Diagnostic> {
+pub(super) fn padding_value(constant: &HostTensor, dtype: DType) -> Result<Argument<'static>, Diagnostic> {
     let what = "constant_values";
     if constant.dtype() != dtype {
         return Err(invalid(format!("{what} must be of type {dtype}, got {}", constant.dtype())));

@@ -32,7 +32,7 @@ const HEIGHT: usize = 1;
 const WIDTH: usize = 2;
 
 /// Returns images with the selected rows or columns along an axis.
-fn chosen(
+pub(super) fn chosen(
     call: &DeviceCall<'_>,
     x: &DeviceTensor,
     axis: usize,

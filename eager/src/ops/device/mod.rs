@@ -19,6 +19,7 @@ mod linear;
 mod moves;
 mod network;
 mod normalization;
+mod onnx;
 mod order;
 mod random;
 mod scatter;
@@ -120,6 +121,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     moves::register(ops);
     network::register(ops);
     normalization::register(ops);
+    onnx::register(ops);
     order::register(ops);
     random::register(ops);
     scatter::register(ops);

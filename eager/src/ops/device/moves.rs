@@ -168,7 +168,7 @@ fn pack(call: &DeviceCall<'_>) -> Queued {
 }
 
 /// Returns indices, with narrow types converted to `i32`.
-fn widened(call: &DeviceCall<'_>, indices: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+pub(super) fn widened(call: &DeviceCall<'_>, indices: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     match indices.dtype() {
         DType::I8 | DType::I16 => cast(call, indices, DType::I32, false),
         _ => Ok(indices.clone()),
@@ -280,8 +280,8 @@ fn select(call: &DeviceCall<'_>, by_row: bool) -> Queued {
 fn band_part(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let band = Band::new(x.shape(), call.host(1)?, call.host(2)?)?;
-    let [rows, columns, lower, upper] =
-        [band.rows, band.columns, band.lower, band.upper].map(|number| number as u64);
+    let [rows, columns] = [band.rows, band.columns].map(|number| number as u64);
+    let [lower, upper] = [band.lower, band.upper].map(|number| number as i64);
     let matrices = count(x).checked_div(rows.saturating_mul(columns)).unwrap_or(0);
     let band = MatrixBand { count: matrices, rows, columns, lower, upper };
     let y = call.reuse(&[0], 0)?;

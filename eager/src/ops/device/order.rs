@@ -3,7 +3,7 @@
 
 use smallvec::smallvec;
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_launch::{Line, ReductionShape, Scan};
+use tfrt_launch::{Line, LineOrder, ReductionShape, Scan};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{
@@ -35,7 +35,8 @@ fn extreme(call: &DeviceCall<'_>, least: bool) -> Queued {
     let places = call.allocate_as(&TensorMetadata::new(DType::I32, TensorShape::new(&dims)?))?;
     if count(&places) > 0 {
         let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        let line = Line { count: 1, least };
+        let order = if least { LineOrder::Least } else { LineOrder::Greatest };
+        let line = Line { count: 1, order };
         let x = match x.dtype() {
             DType::I1 => cast(call, x, DType::I32, false)?,
             _ => ordered(call, x)?,
@@ -61,8 +62,10 @@ fn top_k(call: &DeviceCall<'_>) -> Queued {
     let values = call.allocate_as(&TensorMetadata::new(x.dtype(), shape.clone()))?;
     let places = call.allocate_as(&TensorMetadata::new(DType::I32, shape))?;
     let last = x.shape().rank() - 1;
-    let (line, rows) =
-        (Line { count: k as u64, least: false }, ReductionShape::new(&extents(&x), last..last + 1)?);
+    let (line, rows) = (
+        Line { count: k as u64, order: LineOrder::Greatest },
+        ReductionShape::new(&extents(&x), last..last + 1)?,
+    );
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
     kernels.top(stream, line, x.dtype(), Some(values.buffer()), places.buffer(), x.buffer(), rows)?;
     let values = from_ordered(call, &values, dtype)?;

@@ -28,7 +28,7 @@ fn uploaded(call: &DeviceCall<'_>, numbers: &[usize]) -> DeviceOpResult<DeviceTe
 }
 
 /// `start`, or zeros, with the units of `x` combined into it.
-fn combined(
+pub(super) fn combined(
     call: &DeviceCall<'_>,
     start: Option<&DeviceTensor>,
     x: &DeviceTensor,
@@ -96,7 +96,7 @@ fn tensor_scatter(call: &DeviceCall<'_>, combination: Combination, op: &str) -> 
     let dtype = updates.dtype();
     let has_it = match combination {
         Combination::Replace => true,
-        Combination::Add | Combination::Sub => dtype != DType::I1,
+        Combination::Add | Combination::Sub | Combination::Multiply => dtype != DType::I1,
         Combination::Maximum | Combination::Minimum => dtype != DType::I1 && !is_complex(dtype),
     };
     if !has_it {

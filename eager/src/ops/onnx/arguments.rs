@@ -42,12 +42,12 @@ pub(in crate::ops) fn formal<T: Copy, const N: usize>(
 }
 
 /// An input that must be given.
-pub(super) fn required<T>(input: Option<T>, name: &str) -> Result<T, Diagnostic> {
+pub(in crate::ops) fn required<T>(input: Option<T>, name: &str) -> Result<T, Diagnostic> {
     input.ok_or_else(|| invalid(format!("input '{name}' is missing")))
 }
 
 /// A dense input that must be given.
-pub(super) fn dense<'a>(
+pub(in crate::ops) fn dense<'a>(
     input: Option<&'a HostTensor>,
     name: &str,
 ) -> Result<&'a DenseHostTensor, Diagnostic> {
@@ -55,7 +55,9 @@ pub(super) fn dense<'a>(
 }
 
 /// A dense input that may be absent.
-pub(super) fn optional_dense(input: Option<&HostTensor>) -> Result<Option<&DenseHostTensor>, Diagnostic> {
+pub(in crate::ops) fn optional_dense(
+    input: Option<&HostTensor>,
+) -> Result<Option<&DenseHostTensor>, Diagnostic> {
     input.map(HostTensor::dense).transpose()
 }
 
@@ -81,7 +83,10 @@ pub(in crate::ops) fn pick<T, const N: usize>(outputs: [T; N], wanted: [bool; N]
 }
 
 /// A list of integers, of either width.
-pub(super) fn ints_attr(attrs: &OpAttrs, name: &str) -> Result<Option<SmallVec<[i64; 8]>>, Diagnostic> {
+pub(in crate::ops) fn ints_attr(
+    attrs: &OpAttrs,
+    name: &str,
+) -> Result<Option<SmallVec<[i64; 8]>>, Diagnostic> {
     if let Some(crate::AttrValue::Array(DType::I32, _)) = attrs.get(name) {
         let values = attrs.required::<&[i32]>(name)?;
         return Ok(Some(values.iter().map(|&value| value.into()).collect()));
@@ -90,7 +95,7 @@ pub(super) fn ints_attr(attrs: &OpAttrs, name: &str) -> Result<Option<SmallVec<[
 }
 
 /// A list of extents, none of which is negative.
-pub(super) fn extents_of(values: &[i64]) -> Result<Vec<usize>, Diagnostic> {
+pub(in crate::ops) fn extents_of(values: &[i64]) -> Result<Vec<usize>, Diagnostic> {
     let extent = |&value: &i64| {
         usize::try_from(value).map_err(|_| invalid(format!("an extent must not be negative, got {values:?}")))
     };
@@ -98,7 +103,10 @@ pub(super) fn extents_of(values: &[i64]) -> Result<Vec<usize>, Diagnostic> {
 }
 
 /// A list of numbers, of either width.
-pub(super) fn floats_attr(attrs: &OpAttrs, name: &str) -> Result<Option<SmallVec<[f64; 8]>>, Diagnostic> {
+pub(in crate::ops) fn floats_attr(
+    attrs: &OpAttrs,
+    name: &str,
+) -> Result<Option<SmallVec<[f64; 8]>>, Diagnostic> {
     if let Some(crate::AttrValue::Array(DType::F64, _)) = attrs.get(name) {
         return Ok(Some(SmallVec::from_slice(attrs.required::<&[f64]>(name)?)));
     }
@@ -107,7 +115,7 @@ pub(super) fn floats_attr(attrs: &OpAttrs, name: &str) -> Result<Option<SmallVec
 }
 
 /// An integer that says yes or no.
-pub(super) fn flag(attrs: &OpAttrs, name: &str, default: bool) -> Result<bool, Diagnostic> {
+pub(in crate::ops) fn flag(attrs: &OpAttrs, name: &str, default: bool) -> Result<bool, Diagnostic> {
     if let Some(crate::AttrValue::Scalar(DType::I1, _)) = attrs.get(name) {
         return attrs.required::<bool>(name);
     }
@@ -115,7 +123,7 @@ pub(super) fn flag(attrs: &OpAttrs, name: &str, default: bool) -> Result<bool, D
 }
 
 /// An integer with a default.
-pub(super) fn int_or(attrs: &OpAttrs, name: &str, default: i64) -> Result<i64, Diagnostic> {
+pub(in crate::ops) fn int_or(attrs: &OpAttrs, name: &str, default: i64) -> Result<i64, Diagnostic> {
     Ok(int_attr(attrs, name)?.unwrap_or(default))
 }
 
@@ -127,18 +135,22 @@ pub(in crate::ops) fn count_or(attrs: &OpAttrs, name: &str, default: usize) -> R
 }
 
 /// A text with a default.
-pub(super) fn text_or<'a>(attrs: &'a OpAttrs, name: &str, default: &'a str) -> Result<&'a str, Diagnostic> {
+pub(in crate::ops) fn text_or<'a>(
+    attrs: &'a OpAttrs,
+    name: &str,
+    default: &'a str,
+) -> Result<&'a str, Diagnostic> {
     Ok(attrs.optional::<&str>(name)?.unwrap_or(default))
 }
 
 /// The error of an attribute whose value is none of those that the op knows.
 #[cold]
-pub(super) fn unknown(name: &str, value: &str) -> Diagnostic {
+pub(in crate::ops) fn unknown(name: &str, value: &str) -> Diagnostic {
     invalid(format!("attribute '{name}' must not be '{value}'"))
 }
 
 /// That two inputs have one element type.
-pub(super) fn check_same_type(
+pub(in crate::ops) fn check_same_type(
     (name, left): (&str, &TensorMetadata),
     (other, right): (&str, &TensorMetadata),
 ) -> Result<(), Diagnostic> {
@@ -152,7 +164,7 @@ pub(super) fn check_same_type(
 }
 
 /// That an input has these extents.
-pub(super) fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<(), Diagnostic> {
+pub(in crate::ops) fn check_dims(name: &str, found: &[usize], expected: &[usize]) -> Result<(), Diagnostic> {
     if found == expected {
         return Ok(());
     }

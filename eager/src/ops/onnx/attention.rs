@@ -21,16 +21,16 @@ static ME: Accessor = Accessor::new("onnx attention");
 
 /// A tensor of heads: `[batch, heads, length, size]`, or `[batch, length, heads * size]`.
 #[derive(Clone, Copy, Debug)]
-struct Heads {
-    batch: usize,
-    heads: usize,
-    length: usize,
-    size: usize,
-    is_packed: bool,
+pub(in crate::ops) struct Heads {
+    pub(in crate::ops) batch: usize,
+    pub(in crate::ops) heads: usize,
+    pub(in crate::ops) length: usize,
+    pub(in crate::ops) size: usize,
+    pub(in crate::ops) is_packed: bool,
 }
 
 impl Heads {
-    fn of(shape: &TensorShape, heads: usize, name: &str) -> Result<Self, Diagnostic> {
+    pub(in crate::ops) fn of(shape: &TensorShape, heads: usize, name: &str) -> Result<Self, Diagnostic> {
         match *shape.dims() {
             [batch, heads, length, size] => Ok(Self { batch, heads, length, size, is_packed: false }),
             [batch, length, all] if heads > 0 && all.is_multiple_of(heads) => {
@@ -56,15 +56,15 @@ impl Heads {
 
 /// The extents of a call.
 #[derive(Clone, Copy, Debug)]
-struct Extents {
-    q: Heads,
-    k: Heads,
-    v: Heads,
-    past: usize,
+pub(in crate::ops) struct Extents {
+    pub(in crate::ops) q: Heads,
+    pub(in crate::ops) k: Heads,
+    pub(in crate::ops) v: Heads,
+    pub(in crate::ops) past: usize,
 }
 
 impl Extents {
-    fn of(
+    pub(in crate::ops) fn of(
         attrs: &OpAttrs,
         shapes: [&TensorShape; 3],
         past: [Option<&TensorShape>; 2],
@@ -101,12 +101,12 @@ impl Extents {
     }
 
     /// How many keys there are with those of the past.
-    fn keys(&self) -> usize {
+    pub(in crate::ops) fn keys(&self) -> usize {
         self.past + self.k.length
     }
 
     /// The shapes of all outputs.
-    fn outputs(&self) -> Result<[TensorShape; 4], Diagnostic> {
+    pub(in crate::ops) fn outputs(&self) -> Result<[TensorShape; 4], Diagnostic> {
         let Self { q, k, v, .. } = self;
         let y = match q.is_packed {
             true => TensorShape::new(&[q.batch, q.length, q.heads.saturating_mul(v.size)])?,
@@ -121,7 +121,7 @@ impl Extents {
     }
 }
 
-const REQUIRED: [bool; 4] = [true, false, false, false];
+pub(in crate::ops) const REQUIRED: [bool; 4] = [true, false, false, false];
 
 fn metadata(call: MetadataCall<'_>) -> Described {
     let inputs: [Option<&TensorMetadata>; 7] = formal(call.arguments, call.attrs)?;
@@ -135,12 +135,41 @@ fn metadata(call: MetadataCall<'_>) -> Described {
     Ok(pick(all, wanted(call.attrs, REQUIRED)?))
 }
 
-/// A mask that is added to scores, and how it is broadcast.
+/// How a mask is broadcast to scores.
+#[derive(Clone, Copy)]
+pub(in crate::ops) struct MaskLayout {
+    /// Strides of batch, head, row and column; zero where the mask has one.
+    pub(in crate::ops) strides: [usize; 4],
+    pub(in crate::ops) columns: usize,
+}
+
+impl MaskLayout {
+    pub(in crate::ops) fn new(shape: &TensorShape, extents: &Extents) -> Result<Self, Diagnostic> {
+        let dims = shape.dims();
+        let expected = [extents.q.batch, extents.q.heads, extents.q.length];
+        let fits = dims.len() <= 4 && dims.last().is_some_and(|&columns| columns <= extents.keys());
+        let (Some((&columns, outer)), true) = (dims.split_last(), fits) else {
+            return Err(invalid(format!(
+                "attn_mask must have 1 to 4 dimensions and at most a column for each key, got shape {shape}"
+            )));
+        };
+        let (mut strides, mut stride) = ([0, 0, 0, 1], columns);
+        for (index, &dim) in outer.iter().rev().enumerate() {
+            let axis = 2 - index;
+            if dim != 1 && dim != expected[axis] {
+                return Err(invalid(format!("attn_mask of shape {shape} does not fit the scores")));
+            }
+            strides[axis] = if dim == 1 { 0 } else { stride };
+            stride = stride.saturating_mul(dim);
+        }
+        Ok(Self { strides, columns })
+    }
+}
+
+/// A mask that is added to scores.
 struct Mask<W> {
     values: Vec<W>,
-    /// Strides of batch, head and row; zero where the mask has one.
-    strides: [usize; 3],
-    columns: usize,
+    layout: MaskLayout,
 }
 
 impl<W: Float> Mask<W> {
@@ -152,28 +181,7 @@ impl<W: Float> Mask<W> {
             }
             _ => widened::<T>(tensor)?,
         };
-        let dims = tensor.shape().dims();
-        let expected = [extents.q.batch, extents.q.heads, extents.q.length];
-        let fits = dims.len() <= 4 && dims.last().is_some_and(|&columns| columns <= extents.keys());
-        let (Some((&columns, outer)), true) = (dims.split_last(), fits) else {
-            return Err(invalid(format!(
-                "attn_mask must have 1 to 4 dimensions and at most a column for each key, got shape {}",
-                tensor.shape()
-            )));
-        };
-        let (mut strides, mut stride) = ([0; 3], columns);
-        for (index, &dim) in outer.iter().rev().enumerate() {
-            let axis = 2 - index;
-            if dim != 1 && dim != expected[axis] {
-                return Err(invalid(format!(
-                    "attn_mask of shape {} does not fit the scores",
-                    tensor.shape()
-                )));
-            }
-            strides[axis] = if dim == 1 { 0 } else { stride };
-            stride = stride.saturating_mul(dim);
-        }
-        Ok(Self { values, strides, columns })
+        Ok(Self { values, layout: MaskLayout::new(tensor.shape(), extents)? })
     }
 }
 
@@ -234,8 +242,9 @@ impl<W: Float> Scoring<'_, W> {
             }
             keep(1, row, scores);
             if let Some(mask) = self.mask {
-                let at = batch * mask.strides[0] + head * mask.strides[1] + row * mask.strides[2];
-                let (seen, hidden) = scores.split_at_mut(mask.columns);
+                let MaskLayout { strides, columns } = mask.layout;
+                let at = batch * strides[0] + head * strides[1] + row * strides[2];
+                let (seen, hidden) = scores.split_at_mut(columns);
                 seen.iter_mut().zip(&mask.values[at..]).for_each(|(score, &mask)| *score = score.plus(mask));
                 hidden.fill(W::LOWEST);
             }
@@ -352,6 +361,27 @@ fn rotary_metadata(call: MetadataCall<'_>) -> Described {
     one(x.clone())
 }
 
+/// Returns the number of pairs of a row that are rotated.
+pub(in crate::ops) fn rotated_pairs(
+    attrs: &OpAttrs,
+    heads: &Heads,
+    [cos, sin]: [&TensorShape; 2],
+) -> Result<usize, Diagnostic> {
+    let rotated = match count_or(attrs, "rotary_embedding_dim", 0)? {
+        0 => heads.size,
+        rotated => rotated,
+    };
+    let half = rotated / 2;
+    let cache = cos.dims().last().copied().unwrap_or(0);
+    if rotated > heads.size || rotated % 2 != 0 || cache != half || sin != cos {
+        return Err(invalid(format!(
+            "caches of shapes {cos} and {sin} do not fit a rotation of {rotated} of {} elements",
+            heads.size
+        )));
+    }
+    Ok(half)
+}
+
 fn rotary<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [x, cos, sin, positions] = formal(call.arguments, call.attrs)?;
     let (x, cos, sin) = (dense(x, "X")?, dense(cos, "cos_cache")?, dense(sin, "sin_cache")?);
@@ -360,20 +390,7 @@ fn rotary<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     if out.num_elements() == 0 {
         return Ok(out.into());
     }
-    let rotated = match count_or(call.attrs, "rotary_embedding_dim", 0)? {
-        0 => heads.size,
-        rotated => rotated,
-    };
-    let half = rotated / 2;
-    let cache = cos.shape().dims().last().copied().unwrap_or(0);
-    if rotated > heads.size || rotated % 2 != 0 || cache != half || sin.shape() != cos.shape() {
-        return Err(invalid(format!(
-            "caches of shapes {} and {} do not fit a rotation of {rotated} of {} elements",
-            cos.shape(),
-            sin.shape(),
-            heads.size
-        )));
-    }
+    let half = rotated_pairs(call.attrs, &heads, [cos.shape(), sin.shape()])?;
     // For each row of each of the batch the row of the caches.
     let count = heads.batch.saturating_mul(heads.length);
     let available = cos.num_elements().checked_div(half).unwrap_or(usize::MAX);

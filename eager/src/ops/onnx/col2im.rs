@@ -2,25 +2,28 @@
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
-use tfrt_tensor::{Accessor, Element, HostTensor};
+use tfrt_tensor::{Accessor, Element, HostTensor, TensorShape};
 
 use super::arguments::extents_of;
 use super::window::{Axis, MAX_SPATIAL, Window, extents, pads};
 use crate::ops::support::{Computed, allocate, compute, integers, invalid, product, shape_of, with_float};
 use crate::ops::types;
-use crate::{CpuCall, OpRegistry, attr};
+use crate::{CpuCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx.Col2Im");
 
 /// The window from an image to its blocks.
-fn window(call: &CpuCall<'_>, image: &[usize], block: &[usize]) -> Result<Window, Diagnostic> {
+pub(in crate::ops) fn window(
+    attrs: &OpAttrs,
+    image: &[usize],
+    block: &[usize],
+) -> Result<Window, Diagnostic> {
     let rank = image.len();
     if rank == 0 || rank > MAX_SPATIAL || block.len() != rank || block.contains(&0) {
         return Err(invalid(format!("image_shape {image:?} and block_shape {block:?} do not fit")));
     }
-    let (strides, dilations) =
-        (extents(call.attrs, "strides", rank, 1)?, extents(call.attrs, "dilations", rank, 1)?);
-    let pads = pads(call.attrs, rank)?;
+    let (strides, dilations) = (extents(attrs, "strides", rank, 1)?, extents(attrs, "dilations", rank, 1)?);
+    let pads = pads(attrs, rank)?;
     let mut axes = Vec::new();
     for axis in 0..rank {
         let covered =
@@ -43,27 +46,36 @@ fn window(call: &CpuCall<'_>, image: &[usize], block: &[usize]) -> Result<Window
     Window::of_axes(&axes)
 }
 
+/// Returns the number of channels and the shape of the images that blocks of shape `x` make.
+pub(in crate::ops) fn result(
+    x: &TensorShape,
+    window: &Window,
+    image: &[usize],
+) -> Result<(usize, Vec<usize>), Diagnostic> {
+    let taps = window.tap_count();
+    let &[batch, rows, columns] = x.dims() else {
+        return Err(invalid(format!("the input must have 3 dimensions, got shape {x}")));
+    };
+    let blocks = window.output().iter().try_fold(1usize, |n, &count| n.checked_mul(count));
+    if !rows.is_multiple_of(taps) || blocks != Some(columns) {
+        return Err(invalid(format!(
+            "an input of shape {x} does not fit images {image:?} of blocks of {taps} elements"
+        )));
+    }
+    Ok((rows / taps, [&[batch, rows / taps], image].concat()))
+}
+
 fn col2im<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [x, image, block] = call.dense()?;
     let list = |tensor: &tfrt_tensor::DenseHostTensor, name| {
         extents_of(&integers(&HostTensor::from(tensor.clone()), name)?)
     };
     let (image, block) = (list(image, "image_shape")?, list(block, "block_shape")?);
-    let window = window(call, &image, &block)?;
-    let taps = window.tap_count();
-    let &[batch, rows, columns] = x.shape().dims() else {
-        return Err(invalid(format!("the input must have 3 dimensions, got shape {}", x.shape())));
-    };
-    let blocks = window.output().iter().try_fold(1usize, |n, &count| n.checked_mul(count));
-    if !rows.is_multiple_of(taps) || blocks != Some(columns) {
-        return Err(invalid(format!(
-            "an input of shape {} does not fit images {image:?} of blocks {block:?}",
-            x.shape()
-        )));
-    }
-    let channels = rows / taps;
-    let dims: Vec<i64> = [batch, channels].iter().chain(&image).map(|&dim| dim as i64).collect();
-    let out = allocate(call, T::DTYPE, shape_of(&dims)?.dims())?;
+    let window = window(call.attrs, &image, &block)?;
+    let (channels, dims) = result(x.shape(), &window, &image)?;
+    let (taps, batch, columns) = (window.tap_count(), dims[0], x.shape().dims()[2]);
+    let signed: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
+    let out = allocate(call, T::DTYPE, shape_of(&signed)?.dims())?;
     let (x, plane) = (x.read_owned::<T>(&ME)?, product(&image));
     if out.num_elements() == 0 {
         return Ok(out.into());

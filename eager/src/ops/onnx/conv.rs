@@ -31,12 +31,12 @@ static ME: Accessor = Accessor::new("onnx convolution");
 /// the input to the output. For a transposed convolution it is the window of the convolution in the
 /// opposite direction.
 #[derive(Clone, Debug)]
-pub(super) struct Geometry {
-    batch: usize,
-    channels: usize,
-    outputs: usize,
-    groups: usize,
-    window: Window,
+pub(in crate::ops) struct Geometry {
+    pub(in crate::ops) batch: usize,
+    pub(in crate::ops) channels: usize,
+    pub(in crate::ops) outputs: usize,
+    pub(in crate::ops) groups: usize,
+    pub(in crate::ops) window: Window,
 }
 
 /// The kernel of a filter `[outputs, channels / groups, kernel...]`, which the attribute may
@@ -69,7 +69,11 @@ fn images(input: &TensorShape) -> Result<(usize, usize, &[usize]), Diagnostic> {
 }
 
 impl Geometry {
-    pub(super) fn of(attrs: &OpAttrs, input: &TensorShape, filter: &TensorShape) -> Result<Self, Diagnostic> {
+    pub(in crate::ops) fn of(
+        attrs: &OpAttrs,
+        input: &TensorShape,
+        filter: &TensorShape,
+    ) -> Result<Self, Diagnostic> {
         let ((batch, channels, spatial), kernel) = (images(input)?, kernel(attrs, filter)?);
         let (groups, outputs) = (groups(attrs)?, filter.dims()[0]);
         if filter.dims()[1].checked_mul(groups) != Some(channels) || outputs % groups != 0 {
@@ -81,7 +85,7 @@ impl Geometry {
     }
 
     /// The shape of the result.
-    pub(super) fn dims(&self) -> Vec<usize> {
+    pub(in crate::ops) fn dims(&self) -> Vec<usize> {
         [vec![self.batch, self.outputs], self.window.output()].concat()
     }
 
@@ -322,7 +326,11 @@ fn list(attrs: &OpAttrs, name: &str, rank: usize) -> Result<Option<Vec<i64>>, Di
 
 /// The convolution from the output of a transposed one to its input, with filters `[channels,
 /// outputs / groups, kernel...]`.
-fn transposed(attrs: &OpAttrs, input: &TensorShape, filter: &TensorShape) -> Result<Geometry, Diagnostic> {
+pub(in crate::ops) fn transposed(
+    attrs: &OpAttrs,
+    input: &TensorShape,
+    filter: &TensorShape,
+) -> Result<Geometry, Diagnostic> {
     let ((batch, channels, spatial), kernel) = (images(input)?, kernel(attrs, filter)?);
     let groups = groups(attrs)?;
     if filter.dims()[0] != channels || !channels.is_multiple_of(groups) {

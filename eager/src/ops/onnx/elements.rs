@@ -15,7 +15,7 @@ use crate::ops::support::{
     one, product, room_for, shape_of, unsupported, values, with_number,
 };
 use crate::ops::types;
-use crate::{CpuCall, MetadataCall, OpRegistry, attr};
+use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx op on elements");
 
@@ -36,7 +36,11 @@ pub(super) fn strides(dims: &[usize]) -> Vec<usize> {
 }
 
 /// That indices choose along one dimension, with no more of the others than the data has.
-pub(super) fn check_chosen(data: &TensorShape, indices: &TensorShape, axis: usize) -> Result<(), Diagnostic> {
+pub(in crate::ops) fn check_chosen(
+    data: &TensorShape,
+    indices: &TensorShape,
+    axis: usize,
+) -> Result<(), Diagnostic> {
     let fits = |other: usize| other == axis || indices.dims()[other] <= data.dims()[other];
     if data.rank() == indices.rank() && (0..data.rank()).all(fits) {
         return Ok(());
@@ -46,12 +50,12 @@ pub(super) fn check_chosen(data: &TensorShape, indices: &TensorShape, axis: usiz
 
 /// For each index its place in the data: the index along `axis`, and its own place along the other
 /// dimensions.
-pub(super) fn places(
+pub(in crate::ops) fn places(
     data: &[usize],
-    indices: &DenseHostTensor,
+    indices: &HostTensor,
     axis: usize,
 ) -> Result<Vec<usize>, Diagnostic> {
-    let list = integers(&HostTensor::from(indices.clone()), "indices")?;
+    let list = integers(indices, "indices")?;
     let (dims, strides) = (indices.shape().dims(), strides(data));
     let mut places = room_for(list.len())?;
     let mut at = vec![0usize; dims.len()];
@@ -159,22 +163,31 @@ fn taken<T: Element>(
     })
 }
 
+/// Returns the number of batch dimensions and the number of coordinates of a gather.
+pub(in crate::ops) fn gather_nd_depths(
+    attrs: &OpAttrs,
+    data: &TensorShape,
+    indices: &TensorShape,
+) -> Result<[usize; 2], Diagnostic> {
+    let (from, at, batch) = (data.dims(), indices.dims(), count_or(attrs, "batch_dims", 0)?);
+    let fits = |depth: usize, outer: &[usize]| {
+        batch.checked_add(depth).is_some_and(|inner| inner <= from.len())
+            && batch <= outer.len()
+            && from[..batch] == at[..batch]
+    };
+    match at.split_last() {
+        Some((&depth, outer)) if fits(depth, outer) => Ok([batch, depth]),
+        _ => Err(invalid(format!(
+            "indices of shape {indices} do not fit data of shape {data} with {batch} batch dimensions"
+        ))),
+    }
+}
+
 fn gather_nd(call: &CpuCall<'_>) -> Computed {
     let [data, indices] = call.dense()?;
-    let (from, at, batch) =
-        (data.shape().dims(), indices.shape().dims(), count_or(call.attrs, "batch_dims", 0)?);
-    let unfit = || {
-        invalid(format!(
-            "indices of shape {} do not fit data of shape {} with {batch} batch dimensions",
-            indices.shape(),
-            data.shape()
-        ))
-    };
-    let Some((&depth, outer)) = at.split_last() else { return Err(unfit()) };
-    let inner = batch.checked_add(depth).filter(|&inner| inner <= from.len()).ok_or_else(unfit)?;
-    if batch > outer.len() || from[..batch] != at[..batch] {
-        return Err(unfit());
-    }
+    let [batch, depth] = gather_nd_depths(call.attrs, data.shape(), indices.shape())?;
+    let (from, inner) = (data.shape().dims(), batch + depth);
+    let outer = &indices.shape().dims()[..indices.shape().rank() - 1];
     let dims = [outer, &from[inner..]].concat();
     let out = allocate(call, data.dtype(), &dims)?;
     let list = integers(&HostTensor::from(indices.clone()), "indices")?;
@@ -253,7 +266,7 @@ fn trilu(call: &CpuCall<'_>) -> Computed {
 }
 
 /// The numbers of a tensor as integers.
-fn whole(tensor: &HostTensor) -> Result<Vec<i64>, Diagnostic> {
+pub(in crate::ops) fn whole(tensor: &HostTensor) -> Result<Vec<i64>, Diagnostic> {
     macro_rules! all {
         ($($dtype:ident $t:ty, |$x:ident| $f:expr;)*) => {
             match tensor.dtype() {

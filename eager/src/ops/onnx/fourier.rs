@@ -8,11 +8,12 @@ use tfrt_tensor::{Accessor, Element, HostTensor, TensorShape};
 
 pub(in crate::ops) use self::transform::{Complex, Transform};
 use super::arguments::{OPERANDS, dense, flag, formal, required};
+use super::resize::floats;
 use crate::ops::support::{
     Computed, allocate, axis_of, compute, integer_within, invalid, product, shape_of, with_float,
 };
 use crate::ops::types;
-use crate::{CpuCall, OpRegistry, attr};
+use crate::{CpuCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx Fourier transform");
 
@@ -31,42 +32,76 @@ fn positive(value: i64, name: &str) -> Result<usize, Diagnostic> {
         .ok_or_else(|| invalid(format!("'{name}' must be positive, got {value}")))
 }
 
+/// The extents of a discrete Fourier transform along one dimension.
+pub(in crate::ops) struct Dft {
+    pub(in crate::ops) is_inverse: bool,
+    pub(in crate::ops) is_onesided: bool,
+    /// The products of the extents before the dimension, and after it up to the parts of a number.
+    pub(in crate::ops) outer: usize,
+    pub(in crate::ops) inner: usize,
+    /// The samples of the argument and those of the result, with the number of parts of each.
+    pub(in crate::ops) input: usize,
+    pub(in crate::ops) given: usize,
+    pub(in crate::ops) output: usize,
+    pub(in crate::ops) parts: usize,
+    /// The number of samples that are transformed.
+    pub(in crate::ops) length: usize,
+    /// The shape of the result.
+    pub(in crate::ops) dims: Vec<usize>,
+}
+
+impl Dft {
+    pub(in crate::ops) fn of(
+        attrs: &OpAttrs,
+        x: &TensorShape,
+        length: Option<&HostTensor>,
+        axis: Option<&HostTensor>,
+    ) -> Result<Self, Diagnostic> {
+        let mut dims = x.dims().to_vec();
+        let given = parts(&dims)?;
+        let axis = axis.map(|axis| integer_within(axis, "axis", 1)).transpose()?.unwrap_or(-2);
+        let axis = axis_of(axis, dims.len(), "axis")?;
+        if axis + 1 == dims.len() {
+            return Err(invalid("the last dimension holds the parts of a number and cannot be transformed"));
+        }
+        let (is_inverse, is_onesided) = (flag(attrs, "inverse", false)?, flag(attrs, "onesided", false)?);
+        let input = dims[axis];
+        let default = match is_inverse && is_onesided {
+            true => input.saturating_sub(1).saturating_mul(2),
+            false => input,
+        };
+        let length = length.map(|length| integer_within(length, "dft_length", 1)).transpose()?;
+        let length = positive(length.unwrap_or(default as i64), "dft_length")?;
+        if is_onesided && !is_inverse && given == 2 {
+            return Err(invalid("the transform of complex numbers has two sides"));
+        }
+        let (output, parts) = match (is_onesided, is_inverse) {
+            (true, false) => (length / 2 + 1, 2),
+            (true, true) => (length, 1),
+            (false, _) => (length, 2),
+        };
+        let (outer, inner) = (product(&dims[..axis]), product(&dims[axis + 1..dims.len() - 1]));
+        dims[axis] = output;
+        *dims.last_mut().unwrap_or(&mut 0) = parts;
+        let signed: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
+        let dims = shape_of(&signed)?.dims().to_vec();
+        Ok(Self { is_inverse, is_onesided, outer, inner, input, given, output, parts, length, dims })
+    }
+}
+
 fn dft<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let inputs: [Option<&HostTensor>; 3] = formal(call.arguments, call.attrs)?;
     let [x, length, axis] = inputs;
     let x = dense(x, "input")?;
-    let mut dims = x.shape().dims().to_vec();
-    let given = parts(&dims)?;
-    let axis = axis.map(|axis| integer_within(axis, "axis", 1)).transpose()?.unwrap_or(-2);
-    let axis = axis_of(axis, dims.len(), "axis")?;
-    if axis + 1 == dims.len() {
-        return Err(invalid("the last dimension holds the parts of a number and cannot be transformed"));
-    }
-    let (is_inverse, is_onesided) =
-        (flag(call.attrs, "inverse", false)?, flag(call.attrs, "onesided", false)?);
-    let input = dims[axis];
-    let default = if is_inverse && is_onesided { input.saturating_sub(1).saturating_mul(2) } else { input };
-    let length = length.map(|length| integer_within(length, "dft_length", 1)).transpose()?;
-    let length = positive(length.unwrap_or(default as i64), "dft_length")?;
-    if is_onesided && !is_inverse && given == 2 {
-        return Err(invalid("the transform of complex numbers has two sides"));
-    }
-    let (output, result_parts) = match (is_onesided, is_inverse) {
-        (true, false) => (length / 2 + 1, 2),
-        (true, true) => (length, 1),
-        (false, _) => (length, 2),
-    };
-    let (outer, inner) = (product(&dims[..axis]), product(&dims[axis + 1..dims.len() - 1]));
-    dims[axis] = output;
-    *dims.last_mut().unwrap_or(&mut 0) = result_parts;
-    let signed: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
-    let out = allocate(call, T::DTYPE, shape_of(&signed)?.dims())?;
+    let dft = Dft::of(call.attrs, x.shape(), length, axis)?;
+    let out = allocate(call, T::DTYPE, &dft.dims)?;
     if out.num_elements() == 0 {
         return Ok(out.into());
     }
+    let Dft { is_inverse, is_onesided, outer, inner, input, given, output, parts, length, .. } = dft;
     let transform = Transform::new(length, is_inverse)?;
     let x = x.read_owned::<T>(&ME)?;
-    let unit = output * inner * result_parts;
+    let unit = output * inner * parts;
     let cost = unit.saturating_mul(64);
     compute(call, &ME, out, (outer, unit, cost), move |range, out: &mut [T]| {
         for (index, out) in range.zip(out.chunks_exact_mut(unit)) {
@@ -84,8 +119,8 @@ fn dft<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
                 };
                 transform.run(&mut signal);
                 for (i, number) in signal.iter().take(output).enumerate() {
-                    let place = (i * inner + column) * result_parts;
-                    for (out, part) in out[place..place + result_parts].iter_mut().zip(number) {
+                    let place = (i * inner + column) * parts;
+                    for (out, part) in out[place..place + parts].iter_mut().zip(number) {
                         *out = T::from_f64(*part);
                     }
                 }
@@ -120,28 +155,58 @@ fn signals(shape: &TensorShape) -> Result<(usize, usize, usize), Diagnostic> {
     }
 }
 
+/// The extents of a short-time Fourier transform.
+pub(in crate::ops) struct Stft {
+    pub(in crate::ops) batch: usize,
+    pub(in crate::ops) samples: usize,
+    /// The number of parts of a sample.
+    pub(in crate::ops) given: usize,
+    /// The distance between frames.
+    pub(in crate::ops) step: usize,
+    /// The number of samples of a frame, and the weights of the first of them; others have none.
+    pub(in crate::ops) length: usize,
+    pub(in crate::ops) window: Vec<f64>,
+    pub(in crate::ops) frames: usize,
+    /// The number of frequencies.
+    pub(in crate::ops) bins: usize,
+}
+
+impl Stft {
+    /// Reads the attributes, and the inputs besides the signal: step, window and length.
+    pub(in crate::ops) fn of(
+        attrs: &OpAttrs,
+        signal: &TensorShape,
+        [step, window, length]: [Option<&HostTensor>; 3],
+    ) -> Result<Self, Diagnostic> {
+        let (batch, samples, given) = signals(signal)?;
+        let step = positive(integer_within(required(step, "frame_step")?, "frame_step", 1)?, "frame_step")?;
+        let window = window.map(|window| floats(window, "window")).transpose()?;
+        let window = window.filter(|window| !window.is_empty());
+        let length = match (length, &window) {
+            (Some(length), _) => positive(integer_within(length, "frame_length", 1)?, "frame_length")?,
+            (None, Some(window)) => window.len(),
+            (None, None) => return Err(invalid("either 'window' or 'frame_length' must be given")),
+        };
+        let window = match window {
+            Some(window) if window.len() > length => {
+                return Err(invalid(format!("the window is longer than the frames of {length} samples")));
+            }
+            Some(window) => window,
+            None => vec![1.0; length.min(samples)],
+        };
+        let is_onesided = flag(attrs, "onesided", true)? && given == 1;
+        let frames = if samples < length { 0 } else { (samples - length) / step + 1 };
+        let bins = if is_onesided { length / 2 + 1 } else { length };
+        Ok(Self { batch, samples, given, step, length, window, frames, bins })
+    }
+}
+
 fn stft<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let inputs: [Option<&HostTensor>; 4] = formal(call.arguments, call.attrs)?;
-    let [signal, step, window, length] = inputs;
+    let [signal, how @ ..] = inputs;
     let signal = dense(signal, "signal")?;
-    let (batch, samples, given) = signals(signal.shape())?;
-    let step = positive(integer_within(required(step, "frame_step")?, "frame_step", 1)?, "frame_step")?;
-    let window = window.map(HostTensor::dense).transpose()?.filter(|window| window.num_elements() > 0);
-    let length = match (length, window) {
-        (Some(length), _) => positive(integer_within(length, "frame_length", 1)?, "frame_length")?,
-        (None, Some(window)) => window.num_elements(),
-        (None, None) => return Err(invalid("either 'window' or 'frame_length' must be given")),
-    };
-    let window: Vec<f64> = match window {
-        Some(window) if window.num_elements() > length => {
-            return Err(invalid(format!("the window is longer than the frames of {length} samples")));
-        }
-        Some(window) => window.read::<T>(&ME)?.iter().map(|x| x.to_f64()).collect(),
-        None => vec![1.0; length.min(samples)],
-    };
-    let is_onesided = flag(call.attrs, "onesided", true)? && given == 1;
-    let frames = if samples < length { 0 } else { (samples - length) / step + 1 };
-    let bins = if is_onesided { length / 2 + 1 } else { length };
+    let Stft { batch, samples, given, step, length, window, frames, bins } =
+        Stft::of(call.attrs, signal.shape(), how)?;
     let out = allocate(call, T::DTYPE, shape_of(&[batch as i64, frames as i64, bins as i64, 2])?.dims())?;
     if out.num_elements() == 0 {
         return Ok(out.into());

@@ -17,10 +17,13 @@ use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 static ME: Accessor = Accessor::new("onnx op on grids");
 
 /// The batch, channels and spatial extents of images, and the extents of a grid.
-type Extents<'a> = (usize, usize, &'a [usize], &'a [usize]);
+pub(in crate::ops) type Extents<'a> = (usize, usize, &'a [usize], &'a [usize]);
 
 /// Returns the extents of a call.
-fn extents<'a>(x: &'a TensorShape, grid: &'a TensorShape) -> Result<Extents<'a>, Diagnostic> {
+pub(in crate::ops) fn extents<'a>(
+    x: &'a TensorShape,
+    grid: &'a TensorShape,
+) -> Result<Extents<'a>, Diagnostic> {
     if let ([batch, channels, spatial @ ..], [grids, at @ .., numbers]) = (x.dims(), grid.dims())
         && batch == grids
         && (1..=MAX_RANK).contains(&spatial.len())
@@ -42,14 +45,14 @@ fn metadata(call: MetadataCall<'_>) -> Described {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(in crate::ops) enum Mode {
     Nearest,
     Linear,
     Cubic,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Padding {
+pub(in crate::ops) enum Padding {
     Zeros,
     Border,
     Reflection,
@@ -57,14 +60,14 @@ enum Padding {
 
 /// The interpretation of coordinates.
 #[derive(Clone, Copy)]
-struct Sampling {
-    mode: Mode,
-    padding: Padding,
-    aligns_corners: bool,
+pub(in crate::ops) struct Sampling {
+    pub(in crate::ops) mode: Mode,
+    pub(in crate::ops) padding: Padding,
+    pub(in crate::ops) aligns_corners: bool,
 }
 
 impl Sampling {
-    fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
+    pub(in crate::ops) fn of(attrs: &OpAttrs) -> Result<Self, Diagnostic> {
         Ok(Self {
             mode: match text_or(attrs, "mode", "linear")? {
                 "linear" | "bilinear" => Mode::Linear,
@@ -288,34 +291,63 @@ fn grid_sample<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
+/// The points of the grids of a call.
+pub(in crate::ops) struct AffineGrid {
+    /// The shape of the grids.
+    pub(in crate::ops) dims: Vec<usize>,
+    /// The coordinates of each point, those of the last dimension first, and a one after them.
+    pub(in crate::ops) points: Vec<f64>,
+    /// The number of spatial dimensions.
+    pub(in crate::ops) rank: usize,
+}
+
+impl AffineGrid {
+    pub(in crate::ops) fn of(
+        attrs: &OpAttrs,
+        theta: &TensorShape,
+        size: &HostTensor,
+    ) -> Result<Self, Diagnostic> {
+        let size = extents_of(&integers(size, "size")?)?;
+        let [batch, _, spatial @ ..] = &size[..] else {
+            return Err(invalid("size must have 4 or 5 numbers"));
+        };
+        let rank = spatial.len();
+        if rank != 2 && rank != 3 {
+            return Err(invalid(format!("size must have 4 or 5 numbers, got {}", size.len())));
+        }
+        check_dims("theta", theta.dims(), &[*batch, rank, rank + 1])?;
+        let aligns_corners = flag(attrs, "align_corners", false)?;
+        let signed: Vec<i64> = [*batch].iter().chain(spatial).chain(&[rank]).map(|&dim| dim as i64).collect();
+        let shape = shape_of(&signed)?;
+        let count = if shape.num_elements()? == 0 { 0 } else { product(spatial) };
+        let mut points = room_for(count.saturating_mul(rank + 1))?;
+        for point in 0..count {
+            let mut rest = point;
+            for &extent in spatial.iter().rev() {
+                let (place, length) = ((rest % extent) as f64, extent as f64);
+                points.push(match aligns_corners {
+                    true if extent == 1 => 0.0,
+                    true => 2.0 * place / (length - 1.0) - 1.0,
+                    false => (2.0 * place + 1.0) / length - 1.0,
+                });
+                rest /= extent;
+            }
+            points.push(1.0);
+        }
+        Ok(Self { dims: shape.dims().to_vec(), points, rank })
+    }
+}
+
 fn affine_grid<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let [theta, size] = call.dense()?;
-    let size = extents_of(&integers(&HostTensor::from(size.clone()), "size")?)?;
-    let [batch, _, spatial @ ..] = &size[..] else { return Err(invalid("size must have 4 or 5 numbers")) };
-    let rank = spatial.len();
-    if rank != 2 && rank != 3 {
-        return Err(invalid(format!("size must have 4 or 5 numbers, got {}", size.len())));
-    }
-    check_dims("theta", theta.shape().dims(), &[*batch, rank, rank + 1])?;
-    let aligns_corners = flag(call.attrs, "align_corners", false)?;
-    let dims: Vec<i64> = [*batch].iter().chain(spatial).chain(&[rank]).map(|&dim| dim as i64).collect();
-    let out = allocate(call, T::DTYPE, shape_of(&dims)?.dims())?;
-    let (theta, points, spatial) = (theta.read_owned::<T>(&ME)?, product(spatial), spatial.to_vec());
-    compute(call, &ME, out, (batch * points, rank, 8 * rank), move |range, out: &mut [T]| {
+    let AffineGrid { dims, points, rank } =
+        AffineGrid::of(call.attrs, theta.shape(), &HostTensor::from(size.clone()))?;
+    let (out, theta) = (allocate(call, T::DTYPE, &dims)?, theta.read_owned::<T>(&ME)?);
+    let (columns, count) = (rank + 1, points.len() / (rank + 1));
+    compute(call, &ME, out, (dims[0].saturating_mul(count), rank, 8 * rank), move |range, out: &mut [T]| {
         for (index, out) in range.zip(out.chunks_exact_mut(rank)) {
-            let (image, mut rest) = (index / points, index % points);
-            // The coordinates of the last dimension come first, and a one comes last.
-            let mut at = [1.0; 4];
-            for (at, &extent) in at.iter_mut().zip(spatial.iter().rev()) {
-                let (place, extent) = ((rest % extent) as f64, extent as f64);
-                *at = match aligns_corners {
-                    true if extent == 1.0 => 0.0,
-                    true => 2.0 * place / (extent - 1.0) - 1.0,
-                    false => (2.0 * place + 1.0) / extent - 1.0,
-                };
-                rest /= extent as usize;
-            }
-            let rows = theta[image * rank * (rank + 1)..].chunks_exact(rank + 1);
+            let at = &points[index % count * columns..][..columns];
+            let rows = theta[index / count * rank * columns..].chunks_exact(columns);
             for (out, row) in out.iter_mut().zip(rows) {
                 *out = T::from_f64(row.iter().zip(at).map(|(weight, x)| weight.to_f64() * x).sum());
             }

@@ -24,10 +24,10 @@ struct Matrices {
 }
 
 /// Two shapes of matrices, and whether each got an additional dimension because it was a vector.
-type MatrixShapes = (Vec<usize>, Vec<usize>, [bool; 2]);
+pub(in crate::ops) type MatrixShapes = (Vec<usize>, Vec<usize>, [bool; 2]);
 
 /// Returns the shapes of both operands as those of matrices.
-fn matrices(a: &TensorShape, b: &TensorShape) -> Result<MatrixShapes, Diagnostic> {
+pub(in crate::ops) fn matrices(a: &TensorShape, b: &TensorShape) -> Result<MatrixShapes, Diagnostic> {
     if a.rank() == 0 || b.rank() == 0 {
         return Err(invalid("the op takes no scalars"));
     }
@@ -43,7 +43,7 @@ fn matrices(a: &TensorShape, b: &TensorShape) -> Result<MatrixShapes, Diagnostic
 }
 
 /// Returns the shape of a product.
-fn product_dims(a: &TensorShape, b: &TensorShape) -> Result<Vec<usize>, Diagnostic> {
+pub(in crate::ops) fn product_dims(a: &TensorShape, b: &TensorShape) -> Result<Vec<usize>, Diagnostic> {
     let (left, right, added) = matrices(a, b)?;
     let ((batch_a, a_dims), (batch_b, b_dims)) =
         (left.split_at(left.len() - 2), right.split_at(right.len() - 2));

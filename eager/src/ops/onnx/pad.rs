@@ -2,7 +2,7 @@
 //! crops.
 
 use tfrt_host::Diagnostic;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_bits};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, with_bits};
 
 use super::arguments::{OPERANDS, dense, formal, required, text_or, unknown};
 use crate::ops::support::{
@@ -10,13 +10,13 @@ use crate::ops::support::{
     unsupported, values,
 };
 use crate::ops::types;
-use crate::{CpuCall, OpRegistry, attr};
+use crate::{CpuCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx.Pad");
 
 /// What lies beyond the border.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(in crate::ops) enum Mode {
     Constant,
     Reflect,
     Edge,
@@ -58,28 +58,50 @@ fn paddings(pads: &HostTensor, axes: Option<&HostTensor>, rank: usize) -> Result
     Ok(all)
 }
 
+/// What a call pads.
+pub(in crate::ops) struct Padding {
+    pub(in crate::ops) mode: Mode,
+    /// The padding before and after each dimension.
+    pub(in crate::ops) pads: Vec<[i64; 2]>,
+    /// The shape of the result.
+    pub(in crate::ops) shape: TensorShape,
+}
+
+impl Padding {
+    /// Reads the attributes and the padding of a tensor of shape `data`.
+    pub(in crate::ops) fn of(
+        attrs: &OpAttrs,
+        data: &TensorShape,
+        pads: Option<&HostTensor>,
+        axes: Option<&HostTensor>,
+    ) -> Result<Self, Diagnostic> {
+        let mode = match text_or(attrs, "mode", "constant")? {
+            "constant" => Mode::Constant,
+            "reflect" => Mode::Reflect,
+            "edge" => Mode::Edge,
+            "wrap" => Mode::Wrap,
+            other => return Err(unknown("mode", other)),
+        };
+        let dims = data.dims();
+        let pads = paddings(required(pads, "pads")?, axes, dims.len())?;
+        let too_large = || invalid("the padded tensor is too large");
+        let padded = dims.iter().zip(&pads).map(|(&dim, &[before, after])| {
+            let sum = i64::try_from(dim).ok()?.checked_add(before)?.checked_add(after)?;
+            Some(sum.max(0))
+        });
+        let shape = shape_of(&padded.collect::<Option<Vec<_>>>().ok_or_else(too_large)?)?;
+        if shape.num_elements()? > 0 && mode != Mode::Constant && dims.contains(&0) {
+            return Err(invalid(format!("a tensor of shape {data} has no elements to pad with")));
+        }
+        Ok(Self { mode, pads, shape })
+    }
+}
+
 fn pad(call: &CpuCall<'_>) -> Computed {
     let [data, pads, constant, axes] = formal(call.arguments, call.attrs)?;
     let data = dense(data, "data")?;
-    let mode = match text_or(call.attrs, "mode", "constant")? {
-        "constant" => Mode::Constant,
-        "reflect" => Mode::Reflect,
-        "edge" => Mode::Edge,
-        "wrap" => Mode::Wrap,
-        other => return Err(unknown("mode", other)),
-    };
-    let dims = data.shape().dims();
-    let pads = paddings(required(pads, "pads")?, axes, dims.len())?;
-    let too_large = || invalid("the padded tensor is too large");
-    let padded = dims.iter().zip(&pads).map(|(&dim, &[before, after])| {
-        let sum = i64::try_from(dim).ok()?.checked_add(before)?.checked_add(after)?;
-        Some(sum.max(0))
-    });
-    let shape = shape_of(&padded.collect::<Option<Vec<_>>>().ok_or_else(too_large)?)?;
+    let Padding { mode, pads, shape } = Padding::of(call.attrs, data.shape(), pads, axes)?;
     let is_empty = shape.num_elements()? == 0;
-    if !is_empty && mode != Mode::Constant && dims.contains(&0) {
-        return Err(invalid(format!("a tensor of shape {} has no elements to pad with", data.shape())));
-    }
     let out = allocate(call, data.dtype(), shape.dims())?;
     let constant = constant.map(|constant| constant.as_bits_of(data.dtype())).transpose()?;
     with_bits!(
@@ -93,6 +115,27 @@ fn pad(call: &CpuCall<'_>) -> Computed {
     )
 }
 
+/// Where the `count` elements along a padded dimension of `extent` elements are found; `None` for the
+/// constant.
+pub(in crate::ops) fn sources(
+    mode: Mode,
+    [before, after]: [i64; 2],
+    (extent, count): (usize, usize),
+) -> Result<Vec<Option<usize>>, Diagnostic> {
+    // Negative padding crops before anything is repeated.
+    let crop = before.min(0).saturating_neg();
+    let kept = (extent as i64).saturating_sub(crop).saturating_add(after.min(0)).max(0);
+    if kept == 0 && mode != Mode::Constant {
+        return Err(invalid("a tensor that is cropped to nothing has no elements to pad with"));
+    }
+    let at = |index: i64| {
+        source(mode, index.saturating_sub(before.max(0)), kept).map(|place| place + crop as usize)
+    };
+    let mut table = room_for(count)?;
+    table.extend((0..count as i64).map(at));
+    Ok(table)
+}
+
 /// A tensor with the elements of `data`, and more around them, as [bits](DenseHostTensor::as_bits).
 pub(super) fn padded_tensor<T: Element>(
     call: &CpuCall<'_>,
@@ -102,19 +145,8 @@ pub(super) fn padded_tensor<T: Element>(
 ) -> Computed {
     let dims = data.shape().dims().to_vec();
     let mut tables = Vec::new();
-    for ((&extent, &[before, after]), &count) in dims.iter().zip(pads).zip(out.shape().dims()) {
-        // Negative padding crops before anything is repeated.
-        let crop = before.min(0).saturating_neg();
-        let kept = (extent as i64).saturating_sub(crop).saturating_add(after.min(0)).max(0);
-        if kept == 0 && mode != Mode::Constant {
-            return Err(invalid("a tensor that is cropped to nothing has no elements to pad with"));
-        }
-        let at = |index: i64| {
-            source(mode, index.saturating_sub(before.max(0)), kept).map(|place| place + crop as usize)
-        };
-        let mut table = room_for(count)?;
-        table.extend((0..count as i64).map(at));
-        tables.push(table);
+    for ((&extent, &pads), &count) in dims.iter().zip(pads).zip(out.shape().dims()) {
+        tables.push(sources(mode, pads, (extent, count))?);
     }
     let columns = tables.pop().unwrap_or_else(|| vec![Some(0)]);
     let inner = dims.last().copied().unwrap_or(1);

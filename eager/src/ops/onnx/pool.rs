@@ -16,7 +16,7 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 static ME: Accessor = Accessor::new("onnx pooling");
 
 /// The window of a pooling op over an input.
-fn window(attrs: &OpAttrs, input: &TensorShape) -> Result<Window, Diagnostic> {
+pub(in crate::ops) fn window(attrs: &OpAttrs, input: &TensorShape) -> Result<Window, Diagnostic> {
     let spatial = input.dims().get(2..).unwrap_or_default();
     let kernel =
         ints_attr(attrs, "kernel_shape")?.ok_or_else(|| invalid("attribute 'kernel_shape' is missing"))?;
@@ -171,7 +171,11 @@ fn lp_pool<T: Element + Float>(call: &CpuCall<'_>, window: Window) -> Computed {
 }
 
 /// A number that newer models give as an integer.
-pub(super) fn float_attr_or_int(attrs: &OpAttrs, name: &str, default: f64) -> Result<f64, Diagnostic> {
+pub(in crate::ops) fn float_attr_or_int(
+    attrs: &OpAttrs,
+    name: &str,
+    default: f64,
+) -> Result<f64, Diagnostic> {
     match attrs.get(name) {
         Some(crate::AttrValue::Scalar(DType::I32 | DType::I64, _)) => Ok(int_or(attrs, name, 0)? as f64),
         _ => Ok(float_attr(attrs, name)?.unwrap_or(default)),

@@ -18,19 +18,23 @@ static ME: Accessor = Accessor::new("onnx quantization");
 
 /// The assignment of scales to elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Blocks {
+pub(in crate::ops) struct Blocks {
     /// The extent of the dimension, and the number of elements in those after it.
-    extent: usize,
-    inner: usize,
+    pub(in crate::ops) extent: usize,
+    pub(in crate::ops) inner: usize,
     /// The number of scales along the dimension, and the number of positions for each of them.
-    count: usize,
-    block: usize,
+    pub(in crate::ops) count: usize,
+    pub(in crate::ops) block: usize,
     /// Whether the dimensions before and after have separate scales.
-    is_blocked: bool,
+    pub(in crate::ops) is_blocked: bool,
 }
 
 impl Blocks {
-    fn new(attrs: &OpAttrs, x: &TensorShape, scale: &TensorShape) -> Result<Self, Diagnostic> {
+    pub(in crate::ops) fn new(
+        attrs: &OpAttrs,
+        x: &TensorShape,
+        scale: &TensorShape,
+    ) -> Result<Self, Diagnostic> {
         let unfit = || invalid(format!("scales of shape {scale} do not fit a tensor of shape {x}"));
         let size = count_or(attrs, "block_size", 0)?;
         if size == 0 && scale.num_elements()? == 1 {

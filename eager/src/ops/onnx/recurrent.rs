@@ -17,8 +17,9 @@ use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{ConvElement, Float, ParallelFor, PreparedMatrix, Serial};
 use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, TensorShape};
 
-use self::activation::activations;
-use self::cells::{Cell, Kind, Step};
+pub(in crate::ops) use self::activation::{Activation, activations};
+pub(in crate::ops) use self::cells::Kind;
+use self::cells::{Cell, Step};
 use self::matrices::Matrices;
 use super::arguments::{
     OPERANDS, RESULTS, check_dims, check_same_type, count_or, dense, flag, formal, optional_dense, pick,
@@ -36,17 +37,17 @@ static ME: Accessor = Accessor::new("onnx recurrent op");
 
 /// The extents of a call.
 #[derive(Clone, Copy, Debug)]
-struct Extents {
-    steps: usize,
-    batch: usize,
-    hidden: usize,
-    directions: usize,
+pub(in crate::ops) struct Extents {
+    pub(in crate::ops) steps: usize,
+    pub(in crate::ops) batch: usize,
+    pub(in crate::ops) hidden: usize,
+    pub(in crate::ops) directions: usize,
     /// Whether the batch is the first dimension.
-    batch_first: bool,
+    pub(in crate::ops) batch_first: bool,
 }
 
 impl Extents {
-    fn of(
+    pub(in crate::ops) fn of(
         kind: Kind,
         attrs: &OpAttrs,
         x: &TensorShape,
@@ -74,7 +75,7 @@ impl Extents {
     }
 
     /// The shape of a state.
-    fn state(&self) -> [usize; 3] {
+    pub(in crate::ops) fn state(&self) -> [usize; 3] {
         match self.batch_first {
             true => [self.batch, self.directions, self.hidden],
             false => [self.directions, self.batch, self.hidden],
@@ -82,7 +83,7 @@ impl Extents {
     }
 
     /// The shape of all hidden states.
-    fn all(&self) -> [usize; 4] {
+    pub(in crate::ops) fn all(&self) -> [usize; 4] {
         match self.batch_first {
             true => [self.batch, self.steps, self.directions, self.hidden],
             false => [self.steps, self.directions, self.batch, self.hidden],
@@ -189,12 +190,7 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
     }
     let lengths = lengths(sequence_lens, &extents)?;
     let activations = activations(call.attrs, kind, extents.directions)?;
-    let reversed: &[bool] = match text_or(call.attrs, "direction", "forward")? {
-        "forward" => &[false],
-        "reverse" => &[true],
-        "bidirectional" => &[false, true],
-        other => return Err(unknown("direction", other)),
-    };
+    let reversed = reversed(call.attrs)?;
     let state = |tensor: Option<&HostTensor>| match optional_dense(tensor)? {
         Some(tensor) => widened::<T>(tensor),
         None => zeros(&extents.state()),
@@ -252,6 +248,16 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
         }
     }
     Ok(results(tensors))
+}
+
+/// Returns whether each direction takes the steps from the last to the first.
+pub(in crate::ops) fn reversed(attrs: &OpAttrs) -> Result<&'static [bool], Diagnostic> {
+    match text_or(attrs, "direction", "forward")? {
+        "forward" => Ok(&[false]),
+        "reverse" => Ok(&[true]),
+        "bidirectional" => Ok(&[false, true]),
+        other => Err(unknown("direction", other)),
+    }
 }
 
 /// What one of several directions has of a tensor.

@@ -9,9 +9,10 @@ use std::borrow::Cow;
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::Float;
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape};
 
-use self::coordinates::{Axis, Interpolation, Taps, Transformation, pairs};
+pub(in crate::ops) use self::coordinates::Taps;
+use self::coordinates::{Axis, Interpolation, Transformation, pairs};
 use super::arguments::{OPERANDS, dense, extents_of, formal, ints_attr, text_or, unknown};
 use super::parallel::for_units;
 use crate::ops::moves::{Axis as Steps, Moves};
@@ -20,7 +21,7 @@ use crate::ops::support::{
     with_type,
 };
 use crate::ops::types;
-use crate::{AttrSpec, CpuCall, OpRegistry, attr};
+use crate::{AttrSpec, CpuCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("onnx.Resize");
 
@@ -36,8 +37,8 @@ pub(super) fn floats(tensor: &HostTensor, name: &str) -> Result<Vec<f64>, Diagno
 }
 
 /// The axes that the other inputs speak of.
-fn axes(call: &CpuCall<'_>, rank: usize) -> Result<Vec<usize>, Diagnostic> {
-    match ints_attr(call.attrs, "axes")? {
+fn axes(attrs: &OpAttrs, rank: usize) -> Result<Vec<usize>, Diagnostic> {
+    match ints_attr(attrs, "axes")? {
         Some(axes) => axes.iter().map(|&axis| axis_of(axis, rank, "axes")).collect(),
         None => Ok((0..rank).collect()),
     }
@@ -63,7 +64,7 @@ fn scaled(extent: usize, scale: f64) -> f64 {
 
 /// Scales and output extents of all dimensions.
 fn extents(
-    call: &CpuCall<'_>,
+    attrs: &OpAttrs,
     dims: &[usize],
     axes: &[usize],
     scales: Option<&HostTensor>,
@@ -92,7 +93,7 @@ fn extents(
             check(sizes.len(), "sizes")?;
             let scale = |(&axis, &size): (&usize, &usize)| size as f64 / dims[axis].max(1) as f64;
             let scales = axes.iter().zip(&sizes).map(scale);
-            let common = match text_or(call.attrs, "keep_aspect_ratio_policy", "stretch")? {
+            let common = match text_or(attrs, "keep_aspect_ratio_policy", "stretch")? {
                 "stretch" => None,
                 "not_larger" => scales.clone().reduce(f64::min),
                 "not_smaller" => scales.clone().reduce(f64::max),
@@ -114,39 +115,69 @@ fn extents(
 /// Beyond this no extent fits.
 const MAX_EXTENT: f64 = (1u64 << 48) as f64;
 
+/// What a call resizes.
+pub(in crate::ops) struct Resizing {
+    /// The shape of the result.
+    pub(in crate::ops) shape: TensorShape,
+    /// What each coordinate along each dimension is made of; nothing if the result is empty.
+    pub(in crate::ops) plans: Vec<Vec<Taps>>,
+    /// The value outside of the region to resize.
+    pub(in crate::ops) outside: f64,
+    /// Whether each element of the result is one of the argument.
+    pub(in crate::ops) only_moves: bool,
+}
+
+impl Resizing {
+    /// Reads the attributes and the inputs besides the tensor, whose shape is `x`: the region, the
+    /// scales and the sizes.
+    pub(in crate::ops) fn of(
+        attrs: &OpAttrs,
+        x: &TensorShape,
+        [roi, scales, sizes]: [Option<&HostTensor>; 3],
+    ) -> Result<Self, Diagnostic> {
+        let dims = x.dims();
+        let axes = axes(attrs, dims.len())?;
+        let extents = extents(attrs, dims, &axes, given(scales)?, given(sizes)?)?;
+        let transformation =
+            Transformation::named(text_or(attrs, "coordinate_transformation_mode", "half_pixel")?)?;
+        let mut regions = vec![[0.0, 1.0]; dims.len()];
+        if transformation == Transformation::CropAndResize {
+            let roi = floats(roi.ok_or_else(|| invalid("input 'roi' is missing"))?, "roi")?;
+            if roi.len() != 2 * axes.len() {
+                return Err(invalid(format!("roi must have {} numbers, got {}", 2 * axes.len(), roi.len())));
+            }
+            axes.iter().enumerate().for_each(|(i, &axis)| regions[axis] = [roi[i], roi[axes.len() + i]]);
+        }
+        let signed: Vec<i64> = extents.iter().map(|&(_, output)| output as i64).collect();
+        let shape = shape_of(&signed)?;
+        let mut plans = Vec::new();
+        let outside = float_attr(attrs, "extrapolation_value")?.unwrap_or(0.0);
+        if shape.num_elements()? == 0 {
+            return Ok(Self { shape, plans, outside, only_moves: true });
+        }
+        if x.num_elements()? == 0 {
+            return Err(invalid(format!("a tensor of shape {x} has no elements to resize")));
+        }
+        let interpolation = Interpolation::of(attrs)?;
+        for ((&input, &(scale, output)), &region) in dims.iter().zip(&extents).zip(&regions) {
+            let axis = Axis { input, output, scale, region };
+            plans.push(axis.taps(transformation, interpolation)?);
+        }
+        let extrapolates = plans.iter().any(|plan| plan.iter().any(|taps| taps.weights.is_empty()));
+        Ok(Self { shape, plans, outside, only_moves: interpolation.is_nearest() && !extrapolates })
+    }
+}
+
 fn resize(call: &CpuCall<'_>) -> Computed {
     let [x, roi, scales, sizes] = formal(call.arguments, call.attrs)?;
     let x = dense(x, "X")?;
     let dims = x.shape().dims();
-    let axes = axes(call, dims.len())?;
-    let extents = extents(call, dims, &axes, given(scales)?, given(sizes)?)?;
-    let transformation =
-        Transformation::named(text_or(call.attrs, "coordinate_transformation_mode", "half_pixel")?)?;
-    let mut regions = vec![[0.0, 1.0]; dims.len()];
-    if transformation == Transformation::CropAndResize {
-        let roi = floats(roi.ok_or_else(|| invalid("input 'roi' is missing"))?, "roi")?;
-        if roi.len() != 2 * axes.len() {
-            return Err(invalid(format!("roi must have {} numbers, got {}", 2 * axes.len(), roi.len())));
-        }
-        axes.iter().enumerate().for_each(|(i, &axis)| regions[axis] = [roi[i], roi[axes.len() + i]]);
-    }
-    let signed: Vec<i64> = extents.iter().map(|&(_, output)| output as i64).collect();
-    let shape = shape_of(&signed)?;
+    let Resizing { shape, plans, outside, only_moves } =
+        Resizing::of(call.attrs, x.shape(), [roi, scales, sizes])?;
     if shape.num_elements()? == 0 {
         return Ok(allocate(call, x.dtype(), shape.dims())?.into());
     }
-    if x.num_elements() == 0 {
-        return Err(invalid(format!("a tensor of shape {} has no elements to resize", x.shape())));
-    }
-    let interpolation = Interpolation::of(call.attrs)?;
-    let mut plans = Vec::new();
-    for ((&input, &(scale, output)), &region) in dims.iter().zip(&extents).zip(&regions) {
-        let axis = Axis { input, output, scale, region };
-        plans.push(axis.taps(transformation, interpolation)?);
-    }
-    let outside = float_attr(call.attrs, "extrapolation_value")?.unwrap_or(0.0);
-    let extrapolates = plans.iter().any(|plan| plan.iter().any(|taps| taps.weights.is_empty()));
-    if interpolation.is_nearest() && !extrapolates {
+    if only_moves {
         let places = plans.iter().zip(dims).map(|(plan, &input)| match is_identity(plan, input) {
             true => Steps::whole(input),
             false => Steps::Table(plan.iter().map(Taps::first).collect()),
@@ -211,6 +242,17 @@ interpolated! {
     u64 => f64, |x| x as f64, |y| y as Self;
 }
 
+/// Returns the dimensions to interpolate along, those that shrink most first.
+pub(in crate::ops) fn order_of(plans: &[Vec<Taps>], extents: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> =
+        (0..plans.len()).filter(|&axis| !is_identity(&plans[axis], extents[axis])).collect();
+    order.sort_by(|&a, &b| {
+        let ratio = |axis: usize| plans[axis].len() as f64 / extents[axis] as f64;
+        ratio(a).total_cmp(&ratio(b))
+    });
+    order
+}
+
 fn interpolate<T: Interpolated>(
     call: &CpuCall<'_>,
     x: &DenseHostTensor,
@@ -228,13 +270,7 @@ fn interpolate<T: Interpolated>(
             Cow::Owned(wide)
         }
     };
-    // The dimensions that shrink most come first.
-    let mut order: Vec<usize> =
-        (0..plans.len()).filter(|&axis| !is_identity(&plans[axis], extents[axis])).collect();
-    order.sort_by(|&a, &b| {
-        let ratio = |axis: usize| plans[axis].len() as f64 / extents[axis] as f64;
-        ratio(a).total_cmp(&ratio(b))
-    });
+    let order = order_of(plans, &extents);
     let mut out = allocate(call, T::DTYPE, dims)?;
     let results = out.elements_mut::<T>()?;
     for (number, &axis) in order.iter().enumerate() {

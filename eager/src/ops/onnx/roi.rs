@@ -15,7 +15,7 @@ static ME: Accessor = Accessor::new("onnx op on regions");
 const MAX_SAMPLES: f64 = 4096.0;
 
 /// Batch, channels, height and width.
-fn images(shape: &TensorShape) -> Result<[usize; 4], Diagnostic> {
+pub(in crate::ops) fn images(shape: &TensorShape) -> Result<[usize; 4], Diagnostic> {
     shape
         .dims()
         .try_into()
@@ -30,7 +30,7 @@ fn described(x: &TensorMetadata, regions: &TensorMetadata, numbers: usize, exten
 }
 
 /// The extents of a region's result.
-fn align_extents(attrs: &OpAttrs) -> Result<[usize; 2], Diagnostic> {
+pub(in crate::ops) fn align_extents(attrs: &OpAttrs) -> Result<[usize; 2], Diagnostic> {
     Ok([count_or(attrs, "output_height", 1)?, count_or(attrs, "output_width", 1)?])
 }
 
@@ -86,22 +86,31 @@ struct Region {
     axes: [Samples; 2],
 }
 
+/// Returns whether coordinates are moved by half an element.
+pub(in crate::ops) fn is_half_pixel(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
+    match text_or(attrs, "coordinate_transformation_mode", "half_pixel")? {
+        "half_pixel" => Ok(true),
+        "output_half_pixel" => Ok(false),
+        other => Err(unknown("coordinate_transformation_mode", other)),
+    }
+}
+
+/// Returns whether a result is the average of samples, and not the greatest part of one.
+pub(in crate::ops) fn is_average(attrs: &OpAttrs) -> Result<bool, Diagnostic> {
+    match text_or(attrs, "mode", "avg")? {
+        "avg" => Ok(true),
+        "max" => Ok(false),
+        other => Err(unknown("mode", other)),
+    }
+}
+
 fn align<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
     let ([x, regions, indices], out) = (call.dense()?, call.allocate_unset(0)?);
     let ([batch, channels, height, width], [rows, columns]) =
         (images(x.shape())?, align_extents(call.attrs)?);
     let scale = float_attr(call.attrs, "spatial_scale")?.unwrap_or(1.0);
     let ratio = int_or(call.attrs, "sampling_ratio", 0)?;
-    let is_half_pixel = match text_or(call.attrs, "coordinate_transformation_mode", "half_pixel")? {
-        "half_pixel" => true,
-        "output_half_pixel" => false,
-        other => return Err(unknown("coordinate_transformation_mode", other)),
-    };
-    let is_average = match text_or(call.attrs, "mode", "avg")? {
-        "avg" => true,
-        "max" => false,
-        other => return Err(unknown("mode", other)),
-    };
+    let (is_half_pixel, is_average) = (is_half_pixel(call.attrs)?, is_average(call.attrs)?);
     if out.num_elements() == 0 {
         return Ok(out.into());
     }

@@ -3,7 +3,7 @@
 
 use tfrt_host::Diagnostic;
 use tfrt_math::{Number, ops};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, with_bits};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorShape, with_bits};
 
 use super::arguments::{check_dims, check_same_type, int_or, text_or, unknown};
 use super::elements::{check_chosen, index_of, places};
@@ -101,26 +101,27 @@ fn scatter_elements(call: &CpuCall<'_>) -> Computed {
     let axis = axis_of(int_or(call.attrs, "axis", 0)?, data.shape().rank(), "axis")?;
     check_chosen(data.shape(), indices.shape(), axis)?;
     check_dims("updates", updates.shape().dims(), indices.shape().dims())?;
-    let places = places(data.shape().dims(), indices, axis)?;
+    let places = places(data.shape().dims(), &HostTensor::from(indices.clone()), axis)?;
     scattered(call, [data, updates], &places, 1)
 }
 
-fn scatter_nd(call: &CpuCall<'_>) -> Computed {
-    let [data, indices, updates] = call.dense()?;
-    let dims = data.shape().dims();
+/// Returns the places of runs of updates in a tensor of shape `data`, counted in runs, and the
+/// number of elements of a run.
+pub(in crate::ops) fn nd_places(
+    data: &TensorShape,
+    indices: &HostTensor,
+    updates: &TensorShape,
+) -> Result<(Vec<usize>, usize), Diagnostic> {
+    let dims = data.dims();
     let Some((&depth, outer)) = indices.shape().dims().split_last() else {
         return Err(invalid("indices must have at least one dimension"));
     };
     if depth > dims.len() {
-        return Err(invalid(format!(
-            "indices of shape {} do not fit data of shape {}",
-            indices.shape(),
-            data.shape()
-        )));
+        return Err(invalid(format!("indices of shape {} do not fit data of shape {data}", indices.shape())));
     }
-    check_dims("updates", updates.shape().dims(), &[outer, &dims[depth..]].concat())?;
-    let list = integers(&HostTensor::from(indices.clone()), "indices")?;
-    let count = if updates.num_elements() == 0 { 0 } else { product(outer) };
+    check_dims("updates", updates.dims(), &[outer, &dims[depth..]].concat())?;
+    let list = integers(indices, "indices")?;
+    let count = if updates.num_elements()? == 0 { 0 } else { product(outer) };
     let mut places = room_for(count)?;
     for row in 0..count {
         let coordinates = list[row * depth..][..depth].iter().zip(dims);
@@ -129,7 +130,14 @@ fn scatter_nd(call: &CpuCall<'_>) -> Computed {
             .try_fold(0, |place, (&index, &dim)| Ok::<_, Diagnostic>(place * dim + index_of(index, dim)?))?;
         places.push(place);
     }
-    scattered(call, [data, updates], &places, product(&dims[depth..]))
+    Ok((places, product(&dims[depth..])))
+}
+
+fn scatter_nd(call: &CpuCall<'_>) -> Computed {
+    let [data, indices, updates] = call.dense()?;
+    let indices = HostTensor::from(indices.clone());
+    let (places, unit) = nd_places(data.shape(), &indices, updates.shape())?;
+    scattered(call, [data, updates], &places, unit)
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

@@ -11,7 +11,7 @@ use crate::ops::moves::{Axis, Moves};
 use crate::ops::shape::{inferred_shape, reshaped};
 use crate::ops::support::{Computed, axis_of, integers, invalid, product, shape_of, take, vector};
 use crate::ops::types;
-use crate::{CpuCall, Forms, OpRegistry, attr};
+use crate::{CpuCall, Forms, OpAttrs, OpRegistry, attr};
 
 /// The extent that is -1 in a shape with zeros, if the tensor has no elements either. ONNX leaves it
 /// open; ONNX Runtime takes the zeros to be the same dimensions on both sides, so that it follows
@@ -30,33 +30,41 @@ fn extent_beside_zeros(from: &TensorShape, to: &[i64]) -> Option<i64> {
     (own % wanted == 0).then_some(own / wanted)
 }
 
-/// Zeros copy the extent in their place, unless `allowzero` is set.
-fn reshape(call: &CpuCall<'_>) -> Computed {
-    let [x, shape] = take(call)?;
+/// Returns the shape of a reshaped tensor. Zeros copy the extent in their place, unless `allowzero`
+/// is set.
+pub(in crate::ops) fn reshaped_to(
+    x: &TensorShape,
+    shape: &HostTensor,
+    attrs: &OpAttrs,
+) -> Result<TensorShape, Diagnostic> {
     let mut dims = vector(shape, "shape")?;
-    if flag(call.attrs, "allowzero", false)? {
+    if flag(attrs, "allowzero", false)? {
         if let Some(place) = dims.iter().position(|&dim| dim == -1)
             && dims.contains(&0)
         {
             let error = || invalid(format!("shape {dims:?} has both a 0 and a -1, and allowzero is set"));
-            dims[place] = extent_beside_zeros(x.shape(), &dims).ok_or_else(error)?;
+            dims[place] = extent_beside_zeros(x, &dims).ok_or_else(error)?;
         }
     } else {
-        let own = x.shape().dims();
+        let own = x.dims();
         for (place, extent) in dims.iter_mut().enumerate().filter(|(_, extent)| **extent == 0) {
             let copied = own.get(place).copied().and_then(|dim| i64::try_from(dim).ok());
             *extent = copied.ok_or_else(|| {
-                invalid(format!("dimension {place} is to be copied from a tensor of shape {}", x.shape()))
+                invalid(format!("dimension {place} is to be copied from a tensor of shape {x}"))
             })?;
         }
     }
-    reshaped(x, inferred_shape(x.shape(), dims)?)
+    inferred_shape(x, dims)
 }
 
-/// Broadcasts the argument and a shape together.
-fn expand(call: &CpuCall<'_>) -> Computed {
+fn reshape(call: &CpuCall<'_>) -> Computed {
     let [x, shape] = take(call)?;
-    let (own, wanted) = (x.shape().dims(), vector(shape, "shape")?);
+    reshaped(x, reshaped_to(x.shape(), shape, call.attrs)?)
+}
+
+/// Returns the shape that a tensor and a shape have if they are broadcast together.
+pub(in crate::ops) fn expanded_to(x: &TensorShape, shape: &HostTensor) -> Result<TensorShape, Diagnostic> {
+    let (own, wanted) = (x.dims(), vector(shape, "shape")?);
     let rank = own.len().max(wanted.len());
     let mut dims: SmallVec<[i64; 8]> = SmallVec::from_elem(1, rank);
     dims[rank - wanted.len()..].copy_from_slice(&wanted);
@@ -66,7 +74,12 @@ fn expand(call: &CpuCall<'_>) -> Computed {
             *extent = own as i64;
         }
     }
-    let to = shape_of(&dims)?;
+    shape_of(&dims)
+}
+
+fn expand(call: &CpuCall<'_>) -> Computed {
+    let [x, shape] = take(call)?;
+    let (own, to) = (x.shape().dims(), expanded_to(x.shape(), shape)?);
     if to.dims() == own || matches!(x, HostTensor::Scalar(_)) {
         return reshaped(x, to);
     }
@@ -89,12 +102,11 @@ fn chosen(dim: usize, (start, end, step): (i64, i64, i64)) -> Result<Axis, Diagn
     Ok(Axis::Steps { start: start.max(0) as usize, step: step as isize, count })
 }
 
-fn slice(call: &CpuCall<'_>) -> Computed {
-    let [x, starts, ends, axes, steps] = formal(call.arguments, call.attrs)?;
-    let x: &HostTensor = required(x, "data")?;
+/// Returns what starts, ends, axes and steps choose of a tensor of extents `dims`.
+pub(in crate::ops) fn sliced(dims: &[usize], how: [Option<&HostTensor>; 4]) -> Result<Moves, Diagnostic> {
+    let [starts, ends, axes, steps] = how;
     let (starts, ends) =
         (vector(required(starts, "starts")?, "starts")?, vector(required(ends, "ends")?, "ends")?);
-    let dims = x.shape().dims();
     let axes = match axes {
         Some(axes) => vector(axes, "axes")?,
         None => (0..starts.len() as i64).collect(),
@@ -117,7 +129,14 @@ fn slice(call: &CpuCall<'_>) -> Computed {
         let axis = axis_of(axis, dims.len(), "axes")?;
         parts[axis] = chosen(dims[axis], (starts[index], ends[index], steps[index]))?;
     }
-    let moves = Moves::new(dims, parts);
+    Ok(Moves::new(dims, parts))
+}
+
+fn slice(call: &CpuCall<'_>) -> Computed {
+    let [x, starts, ends, axes, steps] = formal(call.arguments, call.attrs)?;
+    let x: &HostTensor = required(x, "data")?;
+    let dims = x.shape().dims();
+    let moves = sliced(dims, [starts, ends, axes, steps])?;
     let to = TensorShape::new(moves.dims())?;
     if moves.is_identity(product(dims)) || matches!(x, HostTensor::Scalar(_)) {
         return reshaped(x, to);
@@ -125,30 +144,36 @@ fn slice(call: &CpuCall<'_>) -> Computed {
     moves.apply(call, x, to.dims())
 }
 
-/// Removes dimensions of extent 1: those of `axes`, or all.
-fn squeeze(call: &CpuCall<'_>) -> Computed {
-    let [x, axes] = formal(call.arguments, call.attrs)?;
-    let x: &HostTensor = required(x, "data")?;
-    let dims = x.shape().dims();
+/// Returns a shape without dimensions of extent 1: those of `axes`, or all.
+pub(in crate::ops) fn squeezed_to(
+    x: &TensorShape,
+    axes: Option<&HostTensor>,
+) -> Result<TensorShape, Diagnostic> {
+    let dims = x.dims();
     let mut is_removed: Vec<bool> = dims.iter().map(|&dim| axes.is_none() && dim == 1).collect();
     if let Some(axes) = axes {
         for &axis in &integers(axes, "axes")? {
             let place = axis_of(axis, dims.len(), "axes")?;
             if dims[place] != 1 {
-                return Err(invalid(format!("dimension {place} of shape {} is not 1", x.shape())));
+                return Err(invalid(format!("dimension {place} of shape {x} is not 1")));
             }
             is_removed[place] = true;
         }
     }
     let kept = dims.iter().zip(is_removed).filter(|(_, is_removed)| !is_removed).map(|(&dim, _)| dim);
-    reshaped(x, TensorShape::new(&kept.collect::<SmallVec<[usize; 8]>>())?)
+    TensorShape::new(&kept.collect::<SmallVec<[usize; 8]>>())
 }
 
-/// Inserts dimensions of extent 1, at places counted in the result.
-fn unsqueeze(call: &CpuCall<'_>) -> Computed {
-    let [x, axes] = take(call)?;
+fn squeeze(call: &CpuCall<'_>) -> Computed {
+    let [x, axes] = formal(call.arguments, call.attrs)?;
+    let x: &HostTensor = required(x, "data")?;
+    reshaped(x, squeezed_to(x.shape(), axes)?)
+}
+
+/// Returns a shape with further dimensions of extent 1, at places counted in the result.
+pub(in crate::ops) fn unsqueezed_to(x: &TensorShape, axes: &HostTensor) -> Result<TensorShape, Diagnostic> {
     let axes = integers(axes, "axes")?;
-    let mut dims: SmallVec<[usize; 8]> = SmallVec::from_elem(0, x.shape().rank() + axes.len());
+    let mut dims: SmallVec<[usize; 8]> = SmallVec::from_elem(0, x.rank() + axes.len());
     for &axis in &axes {
         let place = axis_of(axis, dims.len(), "axes")?;
         if std::mem::replace(&mut dims[place], 1) == 1 {
@@ -156,11 +181,16 @@ fn unsqueeze(call: &CpuCall<'_>) -> Computed {
         }
     }
     // Zeros stand for the places of the argument's own dimensions.
-    let mut own = x.shape().dims().iter();
+    let mut own = x.dims().iter();
     for dim in dims.iter_mut().filter(|dim| **dim == 0) {
         *dim = own.next().copied().unwrap_or(1);
     }
-    reshaped(x, TensorShape::new(&dims)?)
+    TensorShape::new(&dims)
+}
+
+fn unsqueeze(call: &CpuCall<'_>) -> Computed {
+    let [x, axes] = take(call)?;
+    reshaped(x, unsqueezed_to(x.shape(), axes)?)
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

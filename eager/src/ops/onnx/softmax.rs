@@ -20,7 +20,7 @@ enum Kind {
 }
 
 /// The extents before, along and after the dimension.
-fn extents(attrs: &OpAttrs, dims: &[usize]) -> Result<[usize; 3], Diagnostic> {
+pub(in crate::ops) fn extents(attrs: &OpAttrs, dims: &[usize]) -> Result<[usize; 3], Diagnostic> {
     if dims.is_empty() {
         return Ok([1; 3]);
     }

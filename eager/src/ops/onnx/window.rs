@@ -14,22 +14,22 @@ use crate::ops::support::invalid;
 const MAX_TAPS: usize = 1 << 20;
 
 /// The most spatial dimensions.
-pub(super) const MAX_SPATIAL: usize = 3;
+pub(in crate::ops) const MAX_SPATIAL: usize = 3;
 
 /// One spatial dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Axis {
-    pub(super) input: usize,
-    pub(super) output: usize,
-    pub(super) kernel: usize,
-    pub(super) stride: usize,
-    pub(super) dilation: usize,
+pub(in crate::ops) struct Axis {
+    pub(in crate::ops) input: usize,
+    pub(in crate::ops) output: usize,
+    pub(in crate::ops) kernel: usize,
+    pub(in crate::ops) stride: usize,
+    pub(in crate::ops) dilation: usize,
     /// Padding before the first element and after the last; negative padding crops.
-    pub(super) pads: [i64; 2],
+    pub(in crate::ops) pads: [i64; 2],
 }
 
 impl Axis {
-    pub(super) const UNIT: Self =
+    pub(in crate::ops) const UNIT: Self =
         Self { input: 1, output: 1, kernel: 1, stride: 1, dilation: 1, pads: [0; 2] };
 
     /// The input position of an output position's tap, which may lie outside.
@@ -83,9 +83,9 @@ pub(super) enum Rounding {
 /// A window: its spatial dimensions, preceded by dimensions of extent 1 so that there are always
 /// three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
-    pub(super) axes: [Axis; MAX_SPATIAL],
-    pub(super) rank: usize,
+pub(in crate::ops) struct Window {
+    pub(in crate::ops) axes: [Axis; MAX_SPATIAL],
+    pub(in crate::ops) rank: usize,
 }
 
 /// A row of elements that one tap reads for one row of outputs.
@@ -175,7 +175,7 @@ impl Window {
     ///
     /// # Errors
     /// InvalidArgument if positions do not fit.
-    pub(super) fn of_axes(known: &[Axis]) -> Result<Self, Diagnostic> {
+    pub(in crate::ops) fn of_axes(known: &[Axis]) -> Result<Self, Diagnostic> {
         let mut axes = [Axis::UNIT; MAX_SPATIAL];
         let rank = known.len().min(MAX_SPATIAL);
         axes[MAX_SPATIAL - rank..].copy_from_slice(&known[..rank]);
@@ -184,22 +184,22 @@ impl Window {
     }
 
     /// The output extents.
-    pub(super) fn output(&self) -> Vec<usize> {
+    pub(in crate::ops) fn output(&self) -> Vec<usize> {
         self.axes[MAX_SPATIAL - self.rank..].iter().map(|axis| axis.output).collect()
     }
 
     /// Elements of an input plane. The caller has checked that the tensor's size fits.
-    pub(super) fn input_len(&self) -> usize {
+    pub(in crate::ops) fn input_len(&self) -> usize {
         self.axes.iter().fold(1, |count, axis| count.saturating_mul(axis.input))
     }
 
     /// Elements of an output plane.
-    pub(super) fn output_len(&self) -> usize {
+    pub(in crate::ops) fn output_len(&self) -> usize {
         self.axes.iter().fold(1, |count, axis| count.saturating_mul(axis.output))
     }
 
     /// Taps of the kernel.
-    pub(super) fn tap_count(&self) -> usize {
+    pub(in crate::ops) fn tap_count(&self) -> usize {
         self.axes.iter().fold(1, |taps, axis| taps.saturating_mul(axis.kernel))
     }
 

@@ -11,7 +11,7 @@ use crate::ops::support::invalid;
 
 /// An activation with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Activation {
+pub(in crate::ops) enum Activation {
     Sigmoid,
     Tanh,
     Relu,
@@ -55,7 +55,7 @@ impl Activation {
 
 /// The activations of each direction. Parameters are given for those activations alone that have
 /// any, in their order.
-pub(super) fn activations(
+pub(in crate::ops) fn activations(
     attrs: &OpAttrs,
     kind: Kind,
     directions: usize,

@@ -6,7 +6,7 @@ use super::activation::Activation;
 
 /// The recurrent op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::ops) enum Kind {
     Rnn,
     Gru,
     Lstm,
@@ -15,7 +15,7 @@ pub(super) enum Kind {
 impl Kind {
     /// Returns the number of gates: for a GRU update, reset and hidden; for an LSTM input, output,
     /// forget and cell.
-    pub(super) fn gates(self) -> usize {
+    pub(in crate::ops) fn gates(self) -> usize {
         match self {
             Self::Rnn => 1,
             Self::Gru => 3,

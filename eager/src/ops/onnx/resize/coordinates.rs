@@ -143,14 +143,14 @@ fn normalize(weights: &mut [f64]) {
 /// The elements that make one output coordinate, with their weights; none outside of the region to
 /// resize.
 #[derive(Clone, Debug)]
-pub(super) struct Taps {
-    places: Vec<usize>,
-    pub(super) weights: Vec<f64>,
+pub(in crate::ops) struct Taps {
+    pub(in crate::ops) places: Vec<usize>,
+    pub(in crate::ops) weights: Vec<f64>,
 }
 
 impl Taps {
     /// The first element's place.
-    pub(super) fn first(&self) -> usize {
+    pub(in crate::ops) fn first(&self) -> usize {
         self.places.first().copied().unwrap_or(0)
     }
 
