@@ -7,6 +7,12 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
 
+#[path = "reference/onnx_devices.rs"]
+mod onnx_devices;
+#[path = "reference/onnx_networks.rs"]
+mod onnx_networks;
+#[path = "reference/onnx_products.rs"]
+mod onnx_products;
 mod support;
 
 use std::{fmt::Write as _, fs};

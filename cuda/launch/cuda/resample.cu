@@ -7,8 +7,12 @@
 //       `index` (i64) and `weight` have `taps` numbers for each j. The first index that is not in 0..extent ends a sum; one
 //       without any term is `outside`, which has the elements' type
 //
-// A sum has the order of its terms.
+// A sum has the order of its terms. Products are rounded before they are added, as on the host: integers are interpolated in
+// floating-point numbers and truncated, so that the last bit counts.
 #include "common.cuh"
+
+__device__ __forceinline__ f32 plus_product(f32 sum, f32 a, f32 b) { return __fadd_rn(sum, __fmul_rn(a, b)); }
+__device__ __forceinline__ f64 plus_product(f64 sum, f64 a, f64 b) { return __dadd_rn(sum, __dmul_rn(a, b)); }
 
 template <class T>
 __device__ __forceinline__ void weighted(
@@ -24,7 +28,7 @@ __device__ __forceinline__ void weighted(
         for (; t < taps; ++t) {
             i64 at = index[j * taps + t];
             if (at < 0 || (count_t)at >= extent) break;
-            sum += weight[j * taps + t] * x[(o * extent + (count_t)at) * inner + i];
+            sum = plus_product(sum, weight[j * taps + t], x[(o * extent + (count_t)at) * inner + i]);
         }
         y[place] = t == 0 ? outside : sum;
     }

@@ -281,7 +281,7 @@ fn band_part(call: &DeviceCall<'_>) -> Queued {
     let x = call.tensor(0)?;
     let band = Band::new(x.shape(), call.host(1)?, call.host(2)?)?;
     let [rows, columns] = [band.rows, band.columns].map(|number| number as u64);
-    let [lower, upper] = [band.lower, band.upper].map(|number| number as i64);
+    let [lower, upper] = [band.lower, band.upper].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
     let matrices = count(x).checked_div(rows.saturating_mul(columns)).unwrap_or(0);
     let band = MatrixBand { count: matrices, rows, columns, lower, upper };
     let y = call.reuse(&[0], 0)?;
