@@ -22,7 +22,7 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "onnx.SequenceErase" | "onnx.SequenceInsert" | "onnx.SplitToSequence" => sequence,
         "onnx.Slice" => slice,
         "onnx.Squeeze" => squeeze,
-        "onnx.STFT" => |call| same_type(call, 4),
+        "onnx.STFT" => stft,
         "onnx.StringNormalizer" => string_normalizer,
         "onnx.StringSplit" => string_split,
         "onnx.TfIdfVectorizer" => n_grams,
@@ -331,6 +331,31 @@ fn dft(call: &Call<'_>) -> Inferred {
     dims[axis] = if is_onesided && !is_inverse { length.map(|length| length / 2 + 1) } else { length };
     dims[last] = Some(if is_onesided && is_inverse { 1 } else { 2 });
     one(dtype, dims)
+}
+
+fn stft(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return same_type(call, 4) };
+    let (&[batch, samples] | &[batch, samples, _]) = dims else { return same_type(call, 4) };
+    let step = extent(formal(call, 1).and_then(|step| call.integer(step))).filter(|&step| step > 0);
+    let window = formal(call, 2).and_then(|window| match call.dims(window) {
+        Some(&[length]) => length.filter(|&length| length > 0),
+        _ => None,
+    });
+    let length = match formal(call, 3) {
+        Some(length) => extent(call.integer(length)),
+        None => window,
+    };
+    let frames = samples
+        .zip(length)
+        .zip(step)
+        .map(|((samples, length), step)| samples.checked_sub(length).map_or(0, |rest| rest / step + 1));
+    let is_onesided = call.int_attr("onesided").unwrap_or(1) != 0;
+    let bins = match dims.get(2) {
+        Some(None) => None,
+        Some(Some(2)) => length,
+        _ => length.map(|length| if is_onesided { length / 2 + 1 } else { length }),
+    };
+    one(dtype, vec![batch, frames, bins, Some(2)])
 }
 
 /// The data type that an attribute names, `f32` by default.

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod attention;
 mod complex;
 mod diagonals;
 mod elementwise;
@@ -13,13 +14,18 @@ mod local_response;
 mod moves;
 mod normalize;
 mod products;
+mod quantize;
 mod random;
+mod recurrent;
 mod reduce;
+mod resample;
 mod rows;
+mod sampling;
 mod scan;
 mod scatter;
 mod steps;
 mod training;
+mod volume;
 mod window;
 
 use std::sync::OnceLock;

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use tfrt_host::DType;
-use tfrt_launch::{Band, Gather, GatherNd, Move, OneHot};
+use tfrt_launch::{Band, Gather, GatherElements, GatherNd, Move, OneHot};
 
 use super::device;
 
@@ -114,6 +114,53 @@ fn gathering_at_coordinates() {
     assert!(d.kernels.gather_nd(&d.stream, &dy, &dx, (&none, DType::I32), deep).is_err());
 }
 
+/// Elements of three by four by two along the middle, by indices of which some do not exist.
+#[test]
+fn gathering_elements() {
+    fn check<T: Pod + Send + Sync + PartialEq + std::fmt::Debug>(dtype: DType, element: fn(usize) -> T) {
+        let d = device();
+        let x: Vec<T> = (1..25).map(element).collect();
+        let index: Vec<i64> = (0..20).map(|i| i % 9 - 5).collect();
+        let expected: Vec<T> = index
+            .iter()
+            .enumerate()
+            .map(|(i, &at)| {
+                let at = if at < 0 { at + 4 } else { at };
+                let (first, last) = (i / 10, i % 2);
+                if (0..4).contains(&at) { x[(first * 4 + at as usize) * 2 + last] } else { T::zeroed() }
+            })
+            .collect();
+        let gather = GatherElements::new(&[3, 4, 2], &[2, 5, 2], 1).unwrap();
+        let (dx, dy) = (d.upload(&x), d.room::<T>(20));
+        let at = (&d.upload(&index), DType::I64);
+        d.kernels.gather_elements(&d.stream, dtype, &dy, &dx, at, &gather).unwrap();
+        assert_eq!(d.download::<T>(&dy, 20), expected, "{dtype}");
+        let narrow: Vec<i32> = index.iter().map(|&at| at as i32).collect();
+        let (at, dy) = ((&d.upload(&narrow), DType::I32), d.room::<T>(20));
+        d.kernels.gather_elements(&d.stream, dtype, &dy, &dx, at, &gather).unwrap();
+        assert_eq!(d.download::<T>(&dy, 20), expected, "{dtype}");
+    }
+    check::<u8>(DType::I8, |i| i as u8);
+    check::<u16>(DType::F16, |i| i as u16);
+    check::<u32>(DType::F32, |i| i as u32);
+    check::<u64>(DType::I64, |i| i as u64);
+    check::<[u64; 2]>(DType::Complex128, |i| [i as u64, !(i as u64)]);
+    assert!(GatherElements::new(&[3, 4], &[4, 9], 1).is_err() && GatherElements::new(&[3], &[3], 1).is_err());
+}
+
+#[test]
+fn indices_from_the_front() {
+    let d = device();
+    let index = [0i32, -1, 2, -3, -9, 8];
+    let dy = d.room::<i32>(6);
+    d.kernels.from_front(&d.stream, DType::I32, &dy, &d.upload(&index), 3, &[3, 5]).unwrap();
+    assert_eq!(d.download::<i32>(&dy, 6), [0, 4, 2, 2, -6, 8]);
+    let (wide, dy) = (d.upload(&index.map(i64::from)), d.room::<i64>(6));
+    d.kernels.from_front(&d.stream, DType::I64, &dy, &wide, 3, &[3, 5]).unwrap();
+    assert_eq!(d.download::<i64>(&dy, 6), [0, 4, 2, 2, -6, 8]);
+    assert!(d.kernels.from_front(&d.stream, DType::I64, &dy, &wide, 0, &[1; 9]).is_err());
+}
+
 #[test]
 fn one_hot() {
     let d = device();
@@ -129,12 +176,14 @@ fn bands() {
     let d = device();
     let (count, rows, columns) = (3, 5, 7);
     let x: Vec<[u64; 2]> = (1..=count * rows * columns).map(|i| [i, !i]).collect();
-    let kept = |i: u64, lower: u64, upper: u64| {
-        let (row, column) = (i / columns % rows, i % columns);
-        row.saturating_sub(column) <= lower && column.saturating_sub(row) <= upper
+    let kept = |i: u64, lower: i64, upper: i64| {
+        let below = (i / columns % rows) as i64 - (i % columns) as i64;
+        below <= lower && -below <= upper
     };
-    for (lower, upper) in [(0, 0), (1, 2), (u64::MAX, 0), (0, u64::MAX), (4, 1), (9, 9)] {
-        let band = Band { count, rows, columns, lower: lower as i64, upper: upper as i64 };
+    for (lower, upper) in
+        [(0, 0), (1, 2), (i64::MAX, 0), (0, i64::MAX), (4, 1), (9, 9), (-1, 3), (i64::MAX, -2)]
+    {
+        let band = Band { count, rows, columns, lower, upper };
         let expected: Vec<_> =
             (0..).zip(&x).map(|(i, &x)| if kept(i, lower, upper) { x } else { [0; 2] }).collect();
         let dx = d.upload(&x);

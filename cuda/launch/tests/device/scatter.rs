@@ -37,12 +37,13 @@ fn units_are_combined_in_their_order() {
         units: units as u64,
         unit: unit as u64,
     };
-    let references: [(Combination, Reference); 5] = [
+    let references: [(Combination, Reference); 6] = [
         (Combination::Add, |a, b| a + b),
         (Combination::Sub, |a, b| a - b),
         (Combination::Maximum, i32::max),
         (Combination::Minimum, i32::min),
         (Combination::Replace, |_, b| b),
+        (Combination::Multiply, i32::wrapping_mul),
     ];
     for (combination, reference) in references {
         let (mut expected, mut first) = (start.clone(), 0);

@@ -330,8 +330,7 @@ impl<W: Float> Step<'_, W> {
 
 /// Whether a dimension stays as it is.
 fn is_identity(plan: &[Taps], input: usize) -> bool {
-    plan.len() == input
-        && plan.iter().enumerate().all(|(i, taps)| taps.weights.len() == 1 && taps.first() == i)
+    plan.len() == input && plan.iter().enumerate().all(|(i, taps)| taps.is_only(i))
 }
 
 const ATTRIBUTES: [AttrSpec; 10] = [

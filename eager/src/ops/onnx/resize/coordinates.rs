@@ -154,6 +154,12 @@ impl Taps {
         self.places.first().copied().unwrap_or(0)
     }
 
+    /// Whether it is the element at this place, and no part of any other.
+    pub(super) fn is_only(&self, place: usize) -> bool {
+        let mut parts = self.places.iter().zip(&self.weights).filter(|&(_, &weight)| weight != 0.0);
+        parts.next() == Some((&place, &1.0)) && parts.next().is_none()
+    }
+
     /// The weighted sum of elements.
     pub(super) fn sum<W: Float>(&self, x: &[W], outside: W) -> W {
         if self.weights.is_empty() {
