@@ -332,6 +332,12 @@ impl Op {
         self.device.is_some_and(|(_, host_arguments)| !host_arguments.must_be_on_host(argument, count))
     }
 
+    /// Returns whether programs with planned memory may have each argument in device memory that the
+    /// op otherwise takes from the host.
+    pub fn plans_host_arguments(&self) -> bool {
+        self.device.is_some_and(|(_, host_arguments)| host_arguments.may_be_planned())
+    }
+
     /// Returns the metadata function, for ops whose result types and shapes follow from those of
     /// the arguments.
     pub fn metadata(&self) -> Option<MetadataFn> {

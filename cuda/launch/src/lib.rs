@@ -69,7 +69,7 @@ pub use resample::Weighted;
 pub use rows::{CrossEntropyBuffers, LabelType, Rows, loss_type};
 pub use sampling::{GridSampling, Regions, SampledPadding, SampledPlanes};
 pub use scan::{Line, LineOrder, Scan};
-pub use scatter::{Combination, Segments};
+pub use scatter::{Combination, SegmentIds, Segments};
 pub use sequences::{Linspace, Sequence};
 pub use sources::{SOURCES, Source, source_of};
 use sources::{kernel_count, kernel_of, parts};

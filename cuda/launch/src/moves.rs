@@ -153,6 +153,22 @@ impl GatherElements {
         let places = Move::new([0, 0], &axes)?;
         Ok(Self { places, extent: x[axis], stride: product(&x[axis + 1..])?, operand: product(x)? })
     }
+
+    /// Returns the number of indices.
+    pub(crate) fn elements(&self) -> u64 {
+        self.places.elements
+    }
+
+    /// Returns the parameters behind the operands, in the order of the kernels.
+    pub(crate) fn numbers(&self) -> Vec<Argument<'static>> {
+        let (mut extents, mut steps) = ([1u64; MAX_RANK], [0i64; MAX_RANK]);
+        for (place, &(extent, _, from)) in self.places.axes.iter().enumerate() {
+            let axis = MAX_RANK - 1 - place;
+            (extents[axis], steps[axis]) = (extent, from);
+        }
+        let counts = [self.elements(), self.extent, self.stride].into_iter().chain(extents);
+        counts.map(Argument::from).chain(steps.map(Argument::from)).collect()
+    }
 }
 
 /// The shape of one-hot rows of `depth` elements along an axis, with `inner` elements after it.
@@ -301,23 +317,13 @@ impl DeviceKernels {
         gather: &GatherElements,
     ) -> Result<()> {
         super::typed("gather_elements", index_type, &[DType::I32, DType::I64])?;
-        let GatherElements { places, extent, stride, operand } = gather;
-        let n = places.elements;
-        let (mut extents, mut steps) = ([1u64; MAX_RANK], [0i64; MAX_RANK]);
-        for (place, &(extent, _, from)) in places.axes.iter().enumerate() {
-            let axis = MAX_RANK - 1 - place;
-            (extents[axis], steps[axis]) = (extent, from);
-        }
+        let n = gather.elements();
         let mut arguments = vec![
             output(y, n, dtype, "the result")?,
-            input(x, *operand, dtype, "the operand")?,
+            input(x, gather.operand, dtype, "the operand")?,
             input(index, n, index_type, "the indices")?,
-            n.into(),
-            (*extent).into(),
-            (*stride).into(),
         ];
-        arguments.extend(extents.map(Argument::from));
-        arguments.extend(steps.map(Argument::from));
+        arguments.extend(gather.numbers());
         let name = by_width(format!("gather_elements_{}", name_of(index_type)), dtype)?;
         self.launch(stream, name, n, &arguments)
     }

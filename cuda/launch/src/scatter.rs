@@ -1,10 +1,10 @@
 //! Scatters units of elements to segments. A segment may receive several units.
 
-use tfrt_device::error::Result;
-use tfrt_device::front::{DeviceBuffer, Stream};
+use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
-use crate::{DeviceKernels, in_out, input, product, typed};
+use crate::{DeviceKernels, GatherElements, GatherNd, in_out, input, output, product, typed};
 
 /// How an element is combined with one that is added to it. The numbers are those of `scatter.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,19 @@ pub struct Segments<'a> {
     pub unit: u64,
 }
 
+/// The assignment of units to segments by a number for each unit.
+#[derive(Clone, Copy)]
+pub struct SegmentIds<'a> {
+    /// The number (i64) of each unit's segment. Units of no segment are dropped.
+    pub ids: &'a DeviceBuffer,
+    /// The number of segments.
+    pub segments: u64,
+    /// The number of units.
+    pub units: u64,
+    /// The number of elements of a unit.
+    pub unit: u64,
+}
+
 const NUMBERS: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64];
 
 impl DeviceKernels {
@@ -76,5 +89,82 @@ impl DeviceKernels {
             (combination as u32).into(),
         ];
         self.launch(stream, typed("scatter", dtype, NUMBERS)?, n, &arguments)
+    }
+
+    /// Combines the units of `x` into the segments `y` as [`DeviceKernels::scatter`] does, by numbers
+    /// that only the device knows. The work grows with the square of the number of units.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn scatter_by_id(
+        &self,
+        stream: &Stream,
+        combination: Combination,
+        dtype: DType,
+        y: &DeviceBuffer,
+        x: &DeviceBuffer,
+        to: SegmentIds<'_>,
+    ) -> Result<()> {
+        let n = product(&[to.units, to.unit])?;
+        let arguments = [
+            in_out(y, product(&[to.segments, to.unit])?, dtype, "the result")?,
+            input(x, n, dtype, "the operand")?,
+            input(to.ids, to.units, DType::I64, "the segments")?,
+            to.segments.into(),
+            to.units.into(),
+            to.unit.into(),
+            (combination as u32).into(),
+        ];
+        self.launch(stream, typed("scatter_by_id", dtype, NUMBERS)?, n, &arguments)
+    }
+
+    /// Writes the places (i64) of rows of coordinates (i32 or i64) in a box of these extents, and -1
+    /// for those outside. Coordinates below zero count from the end.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`]; `NotSupported` for more coordinates than
+    /// [`GatherNd::MAX_DEPTH`].
+    pub fn nd_ids(
+        &self,
+        stream: &Stream,
+        ids: &DeviceBuffer,
+        (index, dtype): (&DeviceBuffer, DType),
+        rows: u64,
+        extents: &[u64],
+    ) -> Result<()> {
+        let name = typed("nd_ids", dtype, &[DType::I32, DType::I64])?;
+        let mut padded = [1; GatherNd::MAX_DEPTH];
+        let Some(front) = padded.get_mut(..extents.len()) else {
+            let detail = format!("'nd_ids' has no kernel for {} coordinates", extents.len());
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        };
+        front.copy_from_slice(extents);
+        let mut arguments = vec![
+            output(ids, rows, DType::I64, "the places")?,
+            input(index, product(&[rows, extents.len() as u64])?, dtype, "the coordinates")?,
+            rows.into(),
+            (extents.len() as u32).into(),
+        ];
+        arguments.extend(padded.map(Argument::from));
+        self.launch(stream, name, rows, &arguments)
+    }
+
+    /// Writes the places (i64) of the elements that indices (i32 or i64) choose along an axis, and -1
+    /// for those that do not exist. Indices below zero count from the end.
+    ///
+    /// # Errors
+    /// See [`DeviceKernels::fill`].
+    pub fn element_ids(
+        &self,
+        stream: &Stream,
+        ids: &DeviceBuffer,
+        (index, dtype): (&DeviceBuffer, DType),
+        gather: &GatherElements,
+    ) -> Result<()> {
+        let (n, numbers) = (gather.elements(), gather.numbers());
+        let mut arguments =
+            vec![output(ids, n, DType::I64, "the places")?, input(index, n, dtype, "the indices")?];
+        arguments.extend(numbers);
+        self.launch(stream, typed("element_ids", dtype, &[DType::I32, DType::I64])?, n, &arguments)
     }
 }

@@ -25,14 +25,18 @@ pub type DeviceFn = fn(&DeviceCall<'_>) -> DeviceOpResult<OpResult>;
 /// The arguments of an op that stay in host memory when it runs on a device: those that control the
 /// computation, such as axes and paddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HostArguments(u32);
+pub struct HostArguments {
+    bits: u32,
+    /// Whether programs with planned memory may have them in device memory.
+    or_planned: bool,
+}
 
 impl HostArguments {
     /// All arguments: the op accepts tensors in any location.
-    pub const ANY: Self = Self(u32::MAX);
+    pub const ANY: Self = Self { bits: u32::MAX, or_planned: false };
 
     /// The last argument.
-    pub const LAST: Self = Self(1 << 31);
+    pub const LAST: Self = Self { bits: 1 << 31, or_planned: false };
 
     /// Returns the arguments at these positions, each below 31.
     pub const fn at(positions: &[u32]) -> Self {
@@ -41,7 +45,19 @@ impl HostArguments {
             bits |= 1 << positions[index];
             index += 1;
         }
-        Self(bits)
+        Self { bits, or_planned: false }
+    }
+
+    /// Returns the same arguments for an op that also takes them from device memory. In programs
+    /// with planned memory, no host looks at what a device computes, so that only constants are on
+    /// the host there.
+    pub const fn or_planned_on_device(self) -> Self {
+        Self { or_planned: true, ..self }
+    }
+
+    /// Returns whether programs with planned memory may have them in device memory.
+    pub(crate) fn may_be_planned(self) -> bool {
+        self.or_planned
     }
 
     /// Returns whether an argument must be in host memory. It never must for ops that accept any
@@ -53,7 +69,7 @@ impl HostArguments {
     fn stays(self, index: usize, count: usize) -> bool {
         self == Self::ANY
             || (self == Self::LAST && index + 1 == count)
-            || (index < 31 && self.0 >> index & 1 == 1)
+            || (index < 31 && self.bits >> index & 1 == 1)
     }
 }
 

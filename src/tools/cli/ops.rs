@@ -88,7 +88,8 @@ fn reference(registry: &OpRegistry) -> String {
          are the element types that an op accepts in host memory. Devices accept the same types except strings; any other type \
          is an error of the call. On a device, an op runs without a look at its elements: integer division by zero gives zero, \
          and indices or labels out of bounds give zeros or NaN, where the host reports an error. The indices of scatter ops are \
-         checked on the host.\n\nThe last column lists effects: the arguments, counted from zero, whose resources the op reads \
+         checked on the host; those that the device computes itself in a program with planned memory are dropped if they are out \
+         of bounds.\n\nThe last column lists effects: the arguments, counted from zero, whose resources the op reads \
          or writes. Chains order ops that have effects.\n\n| op | attributes | types | runs on | effects |\n|---|---|---|---|---|\n",
     );
     let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };

@@ -2,6 +2,7 @@
 //
 // RUN: bef_executor $(bef_name %s) | FileCheck %s
 // RUN: tfrt run $(bef_name %s) --function sums --device cpu --check | FileCheck --check-prefix=CHECKED %s
+// RUN: tfrt run $(bef_name %s) --function scattered --device cpu --check | FileCheck --check-prefix=SCATTERED %s
 // RUN: tfrt run $(bef_name %s) --function slices --device cpu --check
 
 // CHECK-LABEL: --- Running 'slices'
@@ -89,6 +90,40 @@ func @step(%queue: !tfrt_cuda.op_queue, %a: !tfrt_cuda.buffer, %b: !tfrt_cuda.bu
   %ch1 = tfrt_cuda.op.run %queue, %ch0, %a, %a, %b {memory = "result 0", op_attrs = [], op_name = "tf.AddV2", types = "(2x2xf32, 2x2xf32) -> (2x2xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
   %ch2 = tfrt_cuda.op.run %queue, %ch1, %b, %a, %y {memory = "result 0", op_attrs = [], op_name = "tf.MatMul", types = "(2x2xf32, 2x2xf32) -> (2x2xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
   tfrt.return %ch2 : !tfrt.chain
+}
+
+// Indices in device memory choose the elements that are replaced. Of two for one element the last counts, one below zero
+// counts from the end, and one that is out of bounds is dropped.
+// CHECK-LABEL: --- Running 'scattered'
+// SCATTERED: values = [1.000000e+00, 2.000000e+00, 2.000000e+01]
+func @scattered() -> !t.tensor {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt_cuda.init %ch0
+  %zero = tfrt.constant.i32 0
+  %device, %ch2 = tfrt_cuda.device.get %zero, %ch1
+  %context, %ch3 = tfrt_cuda.context.primary %device, %ch2
+  %stream, %ch4 = tfrt_cuda.stream.create %context, %ch3
+  %allocator, %ch5 = tfrt_cuda.allocator.create %context, %ch4
+  %bytes = tfrt.constant.i64 2048
+  %arena, %ch6 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch5
+  %a = tfrt_cuda.mem.slice %arena {offset = 0 : i64, size = 12 : i64}
+  %i = tfrt_cuda.mem.slice %arena {offset = 256 : i64, size = 24 : i64}
+  %u = tfrt_cuda.mem.slice %arena {offset = 512 : i64, size = 12 : i64}
+  %y = tfrt_cuda.mem.slice %arena {offset = 768 : i64, size = 12 : i64}
+  %scratch = tfrt_cuda.mem.slice %arena {offset = 1024 : i64, size = 256 : i64}
+  %x0 = corert.const_dense_tensor dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %x = corert.tensorhandle_to_ht %x0 : (!corert.tensorhandle) -> !t.tensor
+  %ch7 = tfrt_cuda.tensor.upload %a, %x, %stream, %ch6 {name = "x", type = "3xf32"}
+  %indices0 = corert.const_dense_tensor dense<[[2], [-1], [5]]> : tensor<3x1xi64>
+  %indices = corert.tensorhandle_to_ht %indices0 : (!corert.tensorhandle) -> !t.tensor
+  %ch8 = tfrt_cuda.tensor.upload %i, %indices, %stream, %ch7 {name = "indices", type = "3x1xi64"}
+  %updates0 = corert.const_dense_tensor dense<[10.0, 20.0, 30.0]> : tensor<3xf32>
+  %updates = corert.tensorhandle_to_ht %updates0 : (!corert.tensorhandle) -> !t.tensor
+  %ch9 = tfrt_cuda.tensor.upload %u, %updates, %stream, %ch8 {name = "updates", type = "3xf32"}
+  %queue = tfrt_cuda.op.queue %stream
+  %ch10 = tfrt_cuda.op.run %queue, %ch9, %a, %i, %u, %y, %scratch {memory = "scratch 0 24, result 0", op_attrs = [], op_name = "onnx.ScatterND", types = "(3xf32, 3x1xi64, 3xf32) -> (3xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
+  %result, %ch11 = tfrt_cuda.tensor.download %y, %stream, %ch10 "3xf32"
+  tfrt.return %result : !t.tensor
 }
 
 // CHECK-LABEL: --- Running 'wrong_type'

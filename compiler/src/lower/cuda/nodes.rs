@@ -467,7 +467,9 @@ impl<'g> Collector<'g> {
         });
         let arguments: Vec<_> = arguments.collect();
         if let Some(index) = arguments.iter().enumerate().position(|(index, argument)| {
-            matches!(argument, TrialArgument::Device(_)) && !known.takes_from_device(index, arguments.len())
+            matches!(argument, TrialArgument::Device(_))
+                && !known.takes_from_device(index, arguments.len())
+                && !known.plans_host_arguments()
         }) {
             let message =
                 format!("{} takes operand {index} from the host, and it is no constant", known.name());

@@ -3,7 +3,7 @@
 //! depend on how a device runs.
 
 use tfrt_host::DType;
-use tfrt_launch::{Combination, Segments};
+use tfrt_launch::{Combination, SegmentIds, Segments};
 use tfrt_tensor::{DenseHostTensor, TensorMetadata, TensorShape};
 
 use super::{
@@ -27,15 +27,35 @@ fn uploaded(call: &DeviceCall<'_>, numbers: &[usize]) -> DeviceOpResult<DeviceTe
     call.upload(&list.into())
 }
 
+/// Where units go, in what is scattered into segments.
+#[derive(Clone, Copy)]
+pub(super) enum Targets<'a> {
+    /// The host knows the segment of each unit.
+    Known(&'a Destinations),
+    /// A tensor (i64) in device memory has the segment of each unit, and drops those of no segment.
+    Computed { ids: &'a DeviceTensor, unit: usize },
+}
+
 /// `start`, or zeros, with the units of `x` combined into it.
-pub(super) fn combined(
+fn combined(
     call: &DeviceCall<'_>,
     start: Option<&DeviceTensor>,
     x: &DeviceTensor,
     to: &Destinations,
     combination: Combination,
 ) -> DeviceOpResult<DeviceTensor> {
-    let metadata = TensorMetadata::new(x.dtype(), TensorShape::new(&to.dims)?);
+    combined_into(call, start, x, (Targets::Known(to), &to.dims), combination)
+}
+
+/// The same for segments of a tensor of extents `dims`.
+pub(super) fn combined_into(
+    call: &DeviceCall<'_>,
+    start: Option<&DeviceTensor>,
+    x: &DeviceTensor,
+    (to, dims): (Targets<'_>, &[usize]),
+    combination: Combination,
+) -> DeviceOpResult<DeviceTensor> {
+    let metadata = TensorMetadata::new(x.dtype(), TensorShape::new(dims)?);
     let (ratio, x) = (if is_complex(x.dtype()) { 2 } else { 1 }, parts(x)?);
     let dtype = x.dtype();
     let is_extreme = matches!(combination, Combination::Maximum | Combination::Minimum);
@@ -45,7 +65,7 @@ pub(super) fn combined(
         _ => cast(call, x, computed_as(dtype), false),
     };
     let of_parts = &[ratio][..ratio - 1];
-    let (x, shape) = (known(&x)?, TensorShape::new(&[&*to.dims, of_parts].concat())?);
+    let (x, shape) = (known(&x)?, TensorShape::new(&[dims, of_parts].concat())?);
     let y = match start {
         Some(start) => known(&parts(start)?)?,
         None => constant(call, &TensorMetadata::new(x.dtype(), shape), 0.0)?,
@@ -53,24 +73,45 @@ pub(super) fn combined(
     // What no conversion made is the argument itself.
     let y = if y.buffer().is_exclusive() { y } else { call.copy(&y)? };
     if count(&y) > 0 {
-        let (segments, members) = to.touched()?;
-        let (touched, ends) = (uploaded(call, &segments)?, uploaded(call, &members.ends)?);
-        let places = uploaded(call, &members.units)?;
-        let to = Segments {
-            touched: touched.buffer(),
-            touched_count: segments.len() as u64,
-            members: places.buffer(),
-            member_count: members.units.len() as u64,
-            ends: ends.buffer(),
-            segments: to.segments as u64,
-            units: to.units() as u64,
-            unit: (to.unit * ratio) as u64,
-        };
-        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        kernels.scatter(stream, combination, x.dtype(), y.buffer(), x.buffer(), to)?;
+        scatter(call, combination, [&y, &x], (to, ratio))?;
     }
     let y = if is_extreme { from_ordered(call, &y, dtype)? } else { cast(call, &y, dtype, false)? };
     Ok(y.reinterpret(&metadata)?)
+}
+
+/// Queues the combination of units of `x`, whose elements are `ratio` numbers, into `y`.
+fn scatter(
+    call: &DeviceCall<'_>,
+    combination: Combination,
+    [y, x]: [&DeviceTensor; 2],
+    (to, ratio): (Targets<'_>, usize),
+) -> DeviceOpResult<()> {
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    let to = match to {
+        Targets::Known(to) => to,
+        Targets::Computed { ids, unit } => {
+            let unit = (unit * ratio) as u64;
+            let segments = count(y).checked_div(unit).unwrap_or(0);
+            let to = SegmentIds { ids: ids.buffer(), segments, units: count(ids), unit };
+            kernels.scatter_by_id(stream, combination, x.dtype(), y.buffer(), x.buffer(), to)?;
+            return Ok(());
+        }
+    };
+    let (segments, members) = to.touched()?;
+    let (touched, ends) = (uploaded(call, &segments)?, uploaded(call, &members.ends)?);
+    let places = uploaded(call, &members.units)?;
+    let to = Segments {
+        touched: touched.buffer(),
+        touched_count: segments.len() as u64,
+        members: places.buffer(),
+        member_count: members.units.len() as u64,
+        ends: ends.buffer(),
+        segments: to.segments as u64,
+        units: to.units() as u64,
+        unit: (to.unit * ratio) as u64,
+    };
+    kernels.scatter(stream, combination, x.dtype(), y.buffer(), x.buffer(), to)?;
+    Ok(())
 }
 
 fn unsorted_segment_sum(call: &DeviceCall<'_>) -> Queued {

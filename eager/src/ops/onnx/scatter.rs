@@ -105,6 +105,24 @@ fn scatter_elements(call: &CpuCall<'_>) -> Computed {
     scattered(call, [data, updates], &places, 1)
 }
 
+/// Returns the number of coordinates of a run of updates in a tensor of shape `data`, and the number
+/// of elements of a run.
+pub(in crate::ops) fn nd_unit(
+    data: &TensorShape,
+    indices: &TensorShape,
+    updates: &TensorShape,
+) -> Result<(usize, usize), Diagnostic> {
+    let dims = data.dims();
+    let Some((&depth, outer)) = indices.dims().split_last() else {
+        return Err(invalid("indices must have at least one dimension"));
+    };
+    if depth > dims.len() {
+        return Err(invalid(format!("indices of shape {indices} do not fit data of shape {data}")));
+    }
+    check_dims("updates", updates.dims(), &[outer, &dims[depth..]].concat())?;
+    Ok((depth, product(&dims[depth..])))
+}
+
 /// Returns the places of runs of updates in a tensor of shape `data`, counted in runs, and the
 /// number of elements of a run.
 pub(in crate::ops) fn nd_places(
@@ -112,14 +130,8 @@ pub(in crate::ops) fn nd_places(
     indices: &HostTensor,
     updates: &TensorShape,
 ) -> Result<(Vec<usize>, usize), Diagnostic> {
-    let dims = data.dims();
-    let Some((&depth, outer)) = indices.shape().dims().split_last() else {
-        return Err(invalid("indices must have at least one dimension"));
-    };
-    if depth > dims.len() {
-        return Err(invalid(format!("indices of shape {} do not fit data of shape {data}", indices.shape())));
-    }
-    check_dims("updates", updates.dims(), &[outer, &dims[depth..]].concat())?;
+    let (depth, unit) = nd_unit(data, indices.shape(), updates)?;
+    let (dims, outer) = (data.dims(), &indices.shape().dims()[..indices.shape().rank() - 1]);
     let list = integers(indices, "indices")?;
     let count = if updates.num_elements()? == 0 { 0 } else { product(outer) };
     let mut places = room_for(count)?;
@@ -130,7 +142,7 @@ pub(in crate::ops) fn nd_places(
             .try_fold(0, |place, (&index, &dim)| Ok::<_, Diagnostic>(place * dim + index_of(index, dim)?))?;
         places.push(place);
     }
-    Ok((places, product(&dims[depth..])))
+    Ok((places, unit))
 }
 
 fn scatter_nd(call: &CpuCall<'_>) -> Computed {

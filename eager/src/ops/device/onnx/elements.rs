@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Returns indices of 32 or 64 bits.
-fn indices(call: &DeviceCall<'_>, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
+pub(super) fn indices(call: &DeviceCall<'_>, tensor: &DeviceTensor) -> DeviceOpResult<DeviceTensor> {
     let indices = widened(call, tensor)?;
     check_indices(indices.dtype(), &[DType::I32, DType::I64], "gathering")?;
     Ok(indices)
