@@ -170,6 +170,12 @@ __device__ __forceinline__ void roi_align(
         bool is_first = true;
         for (u32 a = 0; a < (u32)down.count; ++a) {
             Between v = between(down.place(row, a), height);
+            // A row outside of the image has no parts but zeros.
+            if (v.weight[0] + v.weight[1] == 0) {
+                if (is_first || (maxima && sum < 0)) sum = 0;
+                is_first = false;
+                continue;
+            }
             for (u32 b = 0; b < (u32)across.count; ++b) {
                 Between u = between(across.place(column, b), width);
 #pragma unroll

@@ -12,7 +12,7 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 static ME: Accessor = Accessor::new("onnx op on regions");
 
 /// The most samples of one result along a dimension.
-const MAX_SAMPLES: f64 = 4096.0;
+pub(in crate::ops) const MAX_SAMPLES: f64 = 4096.0;
 
 /// Batch, channels, height and width.
 pub(in crate::ops) fn images(shape: &TensorShape) -> Result<[usize; 4], Diagnostic> {

@@ -12,7 +12,7 @@ use crate::{
         onnx::{
             arguments::int_or,
             grid::{self, AffineGrid, Mode, Padding, Sampling},
-            roi::{align_extents, images, is_average, is_half_pixel},
+            roi::{MAX_SAMPLES, align_extents, images, is_average, is_half_pixel},
         },
         support::{float_attr, invalid},
     },
@@ -99,6 +99,10 @@ fn align(call: &DeviceCall<'_>) -> Queued {
     if corners.dtype() != x.dtype() {
         return Err(invalid(format!("regions must be of type {}, got {}", x.dtype(), corners.dtype())).into());
     }
+    let ratio = int_or(call.attrs, "sampling_ratio", 0)?;
+    if ratio as f64 > MAX_SAMPLES {
+        return Err(invalid(format!("{ratio} samples of a result are too many")).into());
+    }
     let regions = Regions {
         count: corners.shape().dims().first().copied().unwrap_or(0) as u64,
         batch: batch as u64,
@@ -106,7 +110,7 @@ fn align(call: &DeviceCall<'_>) -> Queued {
         input: [height, width].map(|extent| extent as u64),
         output: output.map(|extent| extent as u64),
         scale: float_attr(call.attrs, "spatial_scale")?.unwrap_or(1.0),
-        ratio: int_or(call.attrs, "sampling_ratio", 0)?,
+        ratio,
         half,
         maxima,
     };
