@@ -1,11 +1,11 @@
-// A model with ops that only the host has, between ops of the device: a cumulative sum, a branch, and the places of positive
-// elements, whose number nobody knows beforehand.
+// A model with ops that only the host has, between ops of the device: a running logarithm of sums, a branch, and the places of
+// positive elements, whose number nobody knows beforehand.
 func @main(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<?x2xi64>, tensor<4x8xf32>) {
   %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
   %all = "tf.Const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
   %zero = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
   %0 = "tf.Tanh"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = "onnx.CumSum"(%0, %axis) : (tensor<4x8xf32>, tensor<i32>) -> tensor<4x8xf32>
+  %1 = "tf.CumulativeLogsumexp"(%0, %axis) : (tensor<4x8xf32>, tensor<i32>) -> tensor<4x8xf32>
   %2 = "tf.Softmax"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %3 = "tf.Sum"(%0, %all) : (tensor<4x8xf32>, tensor<2xi32>) -> tensor<f32>
   %4 = "tf.Greater"(%3, %zero) : (tensor<f32>, tensor<f32>) -> tensor<i1>
