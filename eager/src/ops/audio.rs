@@ -110,8 +110,12 @@ fn spectrogram(call: &CpuCall<'_>) -> Computed {
     let (size, stride) = (extent("window_size", 2)?, extent("stride", 1)?);
     let is_squared = call.attrs.optional("magnitude_squared")?.unwrap_or(false);
     let padded = size.checked_next_power_of_two().ok_or_else(|| invalid("window_size is too large"))?;
-    let (transform, bins) = (Transform::new(padded, false)?, padded / 2 + 1);
+    let bins = padded / 2 + 1;
     let frames = length.checked_sub(size).map_or(0, |rest| rest / stride + 1);
+    if frames == 0 || channels == 0 {
+        return Ok(results([tensor::<f32>(call, &[channels, frames, bins], &[])?]));
+    }
+    let transform = Transform::new(padded, false)?;
     let mut window: Vec<f64> = room_for(size)?;
     window.extend((0..size).map(|at| 0.5 - 0.5 * (2.0 * PI * at as f64 / size as f64).cos()));
     let signal = reals(signal)?;

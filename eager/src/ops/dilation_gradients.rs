@@ -45,15 +45,15 @@ impl Dilation {
     /// Calls `add` with the places in the images and in the filter of each greatest sum, and its
     /// gradient.
     fn for_each(&self, mut add: impl FnMut(usize, usize, f64)) {
-        let ([_, height, width, channels], [tall, wide, _]) = (self.dims, self.filter_dims);
+        let ([_, height, width, channels], [_, wide, _]) = (self.dims, self.filter_dims);
         for (place, &gradient) in self.gradient.iter().enumerate() {
             let (window, channel) = (place / channels, place % channels);
             let (row, column) = (window / self.columns.output, window % self.columns.output);
             let (number, row) = (row / self.rows.output, row % self.rows.output);
             let mut greatest = f64::MIN;
             let mut best = None;
-            for (j, y) in (0..tall).filter_map(|j| Some((j, self.rows.pixel(row, j)?))) {
-                for (i, x) in (0..wide).filter_map(|i| Some((i, self.columns.pixel(column, i)?))) {
+            for (j, y) in self.rows.inside(row) {
+                for (i, x) in self.columns.inside(column) {
                     let pixel = ((number * height + y) * width + x) * channels + channel;
                     let element = (j * wide + i) * channels + channel;
                     let sum = self.image[pixel] + self.filter[element];

@@ -5,7 +5,7 @@ use tfrt_tensor::{Accessor, Element, HostTensor, TensorMetadata, with_element};
 
 use super::plain::tensor;
 use super::strings::strings;
-use super::support::{Computed, Described, int_attr, invalid, one, take, unsupported};
+use super::support::{Computed, Described, int_attr, invalid, one, room_for, take, unsupported};
 use super::types;
 use crate::{CpuCall, Forms, MetadataCall, OpRegistry, OpResult, attr};
 
@@ -214,7 +214,9 @@ fn row_fingerprints(call: &CpuCall<'_>) -> Computed {
         let elements = data.dense()?.read::<T>(&ME)?;
         let bytes: &[u8] = bytemuck::cast_slice(&elements);
         let size = bytes.len().checked_div(rows).unwrap_or(0);
-        Ok((0..rows).flat_map(|row| fingerprint(&bytes[row * size..][..size]).to_le_bytes()).collect())
+        let mut prints = room_for(rows.saturating_mul(8))?;
+        prints.extend((0..rows).flat_map(|row| fingerprint(&bytes[row * size..][..size]).to_le_bytes()));
+        Ok(prints)
     }
     let bytes = match data {
         HostTensor::String(texts) if texts.shape().rank() == 1 => {

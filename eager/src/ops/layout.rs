@@ -132,7 +132,9 @@ pub(super) fn mirror_pad(
             }
             let front = (0..before).map(|i| before - 1 - i + edge);
             let back = (0..after).map(|i| dim - 1 - i - edge);
-            Ok(Axis::Table(front.chain(0..dim).chain(back).collect()))
+            let mut table = room_for(before.saturating_add(dim).saturating_add(after))?;
+            table.extend(front.chain(0..dim).chain(back));
+            Ok::<_, Diagnostic>(Axis::Table(table))
         });
     Ok(vec![Moves::new(dims, axes.collect::<Result<_, _>>()?).into()])
 }

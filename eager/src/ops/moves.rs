@@ -417,9 +417,10 @@ impl<'a> Walk<'a> {
         for level in level..self.outer.len() {
             let before = level.checked_sub(1).map_or(0, |before| self.bases[before]);
             let (axis, stride) = &self.outer[level];
-            // A selection without elements has no places; then there are no rows.
+            // A selection without elements has no places; then there are no rows, and other axes may be
+            // longer than places can be counted.
             let place = if axis.count() == 0 { 0 } else { axis.place(self.index[level]) };
-            self.bases[level] = before + place * stride;
+            self.bases[level] = before.wrapping_add(place.wrapping_mul(*stride));
         }
     }
 }

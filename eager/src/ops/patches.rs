@@ -7,7 +7,9 @@ use tfrt_tensor::{TensorMetadata, TensorShape};
 use super::image::positive_size;
 use super::pick::{NOWHERE, pick};
 use super::plain::{of_reals, reals, results, tensor};
-use super::support::{Computed, Described, invalid, one, operand_type, room_for, take, value, values};
+use super::support::{
+    Computed, Described, invalid, one, operand_type, product, room_for, take, value, values,
+};
 use super::types;
 use super::window::{extent, four};
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, ResultType, attr};
@@ -44,8 +46,16 @@ impl Axis {
         Ok(Self { input, window, rate, stride, before, output })
     }
 
+    /// The elements of a window that are inside of the image, with their pixels.
+    pub(super) fn inside(self, output: usize) -> impl Iterator<Item = (usize, usize)> {
+        let start = output * self.stride;
+        let first = self.before.saturating_sub(start).div_ceil(self.rate);
+        let end = self.input.saturating_add(self.before).saturating_sub(start).div_ceil(self.rate);
+        (first..end.min(self.window)).map(move |element| (element, start + element * self.rate - self.before))
+    }
+
     /// The pixel of an element of a window, if it is inside of the image.
-    pub(super) fn pixel(self, output: usize, element: usize) -> Option<usize> {
+    fn pixel(self, output: usize, element: usize) -> Option<usize> {
         (output * self.stride + element * self.rate)
             .checked_sub(self.before)
             .filter(|&pixel| pixel < self.input)
@@ -115,14 +125,16 @@ fn dilate(call: &CpuCall<'_>) -> Computed {
     }
     let [rows, columns] = axes(call.attrs, [height, width], Some([tall, wide]), "rates")?;
     let (x, f) = (reals(image)?, reals(filter)?);
-    let mut out = Vec::new();
-    for number in 0..batch {
+    let dims = [batch, rows.output, columns.output, channels];
+    let mut out = room_for(product(&dims))?;
+    // Without channels, the other extents are arbitrary.
+    for number in 0..if channels == 0 { 0 } else { batch } {
         for row in 0..rows.output {
             for column in 0..columns.output {
                 for channel in 0..channels {
                     let mut greatest = f64::MIN;
-                    for (j, y) in (0..tall).filter_map(|j| Some((j, rows.pixel(row, j)?))) {
-                        for (i, at) in (0..wide).filter_map(|i| Some((i, columns.pixel(column, i)?))) {
+                    for (j, y) in rows.inside(row) {
+                        for (i, at) in columns.inside(column) {
                             let pixel = x[((number * height + y) * width + at) * channels + channel];
                             greatest = greatest.max(pixel + f[(j * wide + i) * depth + channel]);
                         }
@@ -132,7 +144,6 @@ fn dilate(call: &CpuCall<'_>) -> Computed {
             }
         }
     }
-    let dims = [batch, rows.output, columns.output, channels];
     Ok(results([of_reals(call, image.dtype(), &dims, &out)?]))
 }
 
@@ -143,14 +154,16 @@ fn pool_with_places(call: &CpuCall<'_>) -> Computed {
     let [rows, columns] = axes(call.attrs, [height, width], None, "")?;
     let has_batch = call.attrs.optional("include_batch_in_index")?.unwrap_or(false);
     let x = reals(image)?;
-    let (mut out, mut places) = (Vec::new(), Vec::new());
-    for number in 0..batch {
+    let dims = [batch, rows.output, columns.output, channels];
+    let (mut out, mut places) = (room_for(product(&dims))?, room_for(product(&dims))?);
+    // Without channels, the other extents are arbitrary.
+    for number in 0..if channels == 0 { 0 } else { batch } {
         for row in 0..rows.output {
             for column in 0..columns.output {
                 for channel in 0..channels {
                     let (mut greatest, mut place) = (f64::NEG_INFINITY, None);
-                    for y in (0..rows.window).filter_map(|y| rows.pixel(row, y)) {
-                        for at in (0..columns.window).filter_map(|x| columns.pixel(column, x)) {
+                    for (_, y) in rows.inside(row) {
+                        for (_, at) in columns.inside(column) {
                             let index = (y * width + at) * channels + channel;
                             let pixel = x[number * height * width * channels + index];
                             if place.is_none() || pixel > greatest {
@@ -165,7 +178,6 @@ fn pool_with_places(call: &CpuCall<'_>) -> Computed {
             }
         }
     }
-    let dims = [batch, rows.output, columns.output, channels];
     let places = match call.attrs.optional::<DType>("Targmax")?.unwrap_or(DType::I64) {
         DType::I32 => tensor(call, &dims, &places.iter().map(|&place| place as i32).collect::<Vec<_>>())?,
         _ => tensor(call, &dims, &places)?,
