@@ -14,7 +14,6 @@ mod fused;
 mod fused_elementwise;
 mod gradients;
 mod image;
-mod layer_norm;
 mod linear;
 mod moves;
 mod network;
@@ -116,7 +115,6 @@ pub(super) fn register(ops: &mut OpRegistry) {
     fused_elementwise::register(ops);
     gradients::register(ops);
     image::register(ops);
-    layer_norm::register(ops);
     linear::register(ops);
     moves::register(ops);
     network::register(ops);

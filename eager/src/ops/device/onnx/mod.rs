@@ -9,6 +9,7 @@ mod convolution;
 mod elements;
 mod fourier;
 mod integer_products;
+mod layer_norm;
 mod normalization;
 mod pooling;
 mod quantize;
@@ -96,6 +97,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     elements::register(ops);
     fourier::register(ops);
     integer_products::register(ops);
+    layer_norm::register(ops);
     normalization::register(ops);
     pooling::register(ops);
     quantize::register(ops);

@@ -1,17 +1,19 @@
 //! Normalization of rows and of groups of channels, computed in f32, or in f64 for elements of that
 //! type, and rounded once.
 
-use smallvec::SmallVec;
-use tfrt_host::{AsyncValue, DType};
+use tfrt_host::DType;
 use tfrt_launch::{Normalization, NormalizationBuffers, Rows};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
-use super::{Queued, expression::broadcast};
+use super::{
+    super::{Queued, expression::broadcast},
+    inputs, results,
+};
 use crate::{
-    DeviceCall, DeviceTensor, OpRegistry, OpResult,
+    DeviceCall, DeviceTensor, OpRegistry,
     ops::{
         onnx::{
-            arguments::{count_or, formal, wanted},
+            arguments::{count_or, wanted},
             normalize::{epsilon, group_size, planes, row_axis},
         },
         support::product,
@@ -64,14 +66,11 @@ fn normalized(call: &DeviceCall<'_>, bias: Option<usize>, centered: bool, wanted
         centered,
     };
     call.queue.kernels().normalize(call.queue.stream(), x.dtype(), buffers, how)?;
-    let tensors =
-        [wanted[0].then_some(y), means, factors].into_iter().flatten().map(AsyncValue::new).collect();
-    Ok(OpResult { tensors, done: None })
+    results([wanted[0].then_some(y), means, factors].into_iter().flatten())
 }
 
 fn layer(call: &DeviceCall<'_>) -> Queued {
-    let given: SmallVec<[usize; 3]> = (0..call.arguments.len()).collect();
-    let [_, _, bias] = formal::<_, 3>(&given, call.attrs)?;
+    let [_, _, bias] = inputs(call)?;
     normalized(call, bias, true, wanted(call.attrs, [true, false, false])?)
 }
 
