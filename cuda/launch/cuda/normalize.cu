@@ -38,7 +38,8 @@ static __device__ __noinline__ f64 inverse_root(f64 x) { return 1.0 / sqrt(x); }
 // The factors and shifts of the elements of a group that starts at `position`, as `p` above before its division.
 template <bool PACKED, class T, class A>
 __device__ __forceinline__ void coefficients(
-    const Normalization<T> &all, count_t position, A (&scale)[Positions<T, PACKED>::LENGTH], A (&shift)[Positions<T, PACKED>::LENGTH]
+    const Normalization<T> &all, count_t position, A (&scale)[Positions<T, PACKED>::LENGTH],
+    A (&shift)[Positions<T, PACKED>::LENGTH]
 ) {
     using At = Positions<T, PACKED>;
 #pragma unroll

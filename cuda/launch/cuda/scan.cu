@@ -6,8 +6,9 @@
 //       y[o, k, i] combines x[o, j, i] over all j up to k (`exclusive`: below k; `reverse`: from k, or beyond it, to the end)
 //   top_{f32,f16,bf16,f64,i32,i64}(values, positions, x, outer, extent, inner, count, order)
 //       values[o, j, i] is the j-th greatest of x[o, k, i] over all k, or with order 1 the j-th least, for j below `count`,
-//       which is at most `extent`; positions (i32) says at which k. Of equals the first comes first, NaN comes last, and first
-//       with order 2, which is that of the greatest. `values` may be null. For few elements of many: the work grows with `count` times `extent`
+//       which is at most `extent`; positions (i32) says at which k. Of equals the first comes first. NaN comes last; order 2 is
+//       that of the greatest, with NaN first. `values` may be null. For few elements of many: the work grows with `count`
+//       times `extent`
 //
 // exclusive, reverse and order are u32. Integers wrap. A thread computes all running results of a line, so that each is a
 // sum in one order; a warp finds the greatest of a line.

@@ -128,7 +128,8 @@ fn dilate(call: &CpuCall<'_>) -> Computed {
     let dims = [batch, rows.output, columns.output, channels];
     let mut out = room_for(product(&dims))?;
     // Without channels, the other extents are arbitrary.
-    for number in 0..if channels == 0 { 0 } else { batch } {
+    let batch = if channels == 0 { 0 } else { batch };
+    for number in 0..batch {
         for row in 0..rows.output {
             for column in 0..columns.output {
                 for channel in 0..channels {
@@ -157,7 +158,8 @@ fn pool_with_places(call: &CpuCall<'_>) -> Computed {
     let dims = [batch, rows.output, columns.output, channels];
     let (mut out, mut places) = (room_for(product(&dims))?, room_for(product(&dims))?);
     // Without channels, the other extents are arbitrary.
-    for number in 0..if channels == 0 { 0 } else { batch } {
+    let batch = if channels == 0 { 0 } else { batch };
+    for number in 0..batch {
         for row in 0..rows.output {
             for column in 0..columns.output {
                 for channel in 0..channels {
