@@ -118,6 +118,17 @@ pub struct GatherNd<'a> {
 impl GatherNd<'_> {
     /// The most coordinates of a piece.
     pub const MAX_DEPTH: usize = 8;
+
+    /// Returns extents as the kernels take them, with ones after them.
+    pub(crate) fn padded(extents: &[u64]) -> Result<[u64; GatherNd::MAX_DEPTH]> {
+        let mut padded = [1; GatherNd::MAX_DEPTH];
+        let Some(front) = padded.get_mut(..extents.len()) else {
+            let detail = format!("no kernel takes {} coordinates", extents.len());
+            return Err(DeviceError::new(Status::NotSupported, detail));
+        };
+        front.copy_from_slice(extents);
+        Ok(padded)
+    }
 }
 
 /// The shape of a gather of single elements along one axis of an operand.
@@ -283,12 +294,7 @@ impl DeviceKernels {
         let GatherNd { extents, count, width } = gather;
         let name = super::typed("gather_nd", dtype, &[DType::I32, DType::I64])?;
         let depth = extents.len() as u64;
-        let mut padded = [1; GatherNd::MAX_DEPTH];
-        let Some(front) = padded.get_mut(..extents.len()) else {
-            let detail = format!("'gather_nd' has no kernel for {depth} coordinates");
-            return Err(DeviceError::new(Status::NotSupported, detail));
-        };
-        front.copy_from_slice(extents);
+        let padded = GatherNd::padded(extents)?;
         let bytes = product(&[count, width])?;
         let mut arguments = vec![
             output(y, bytes, DType::UI8, "the result")?,
@@ -343,12 +349,7 @@ impl DeviceKernels {
         extents: &[u64],
     ) -> Result<()> {
         let name = super::typed("from_front", dtype, &[DType::I32, DType::I64])?;
-        let mut padded = [1; GatherNd::MAX_DEPTH];
-        let Some(front) = padded.get_mut(..extents.len()) else {
-            let detail = format!("'from_front' has no kernel for {} extents", extents.len());
-            return Err(DeviceError::new(Status::NotSupported, detail));
-        };
-        front.copy_from_slice(extents);
+        let padded = GatherNd::padded(extents)?;
         let n = product(&[rows, extents.len() as u64])?;
         let mut arguments = vec![
             output(y, n, dtype, "the result")?,

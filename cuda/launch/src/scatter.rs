@@ -1,6 +1,6 @@
 //! Scatters units of elements to segments. A segment may receive several units.
 
-use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::error::Result;
 use tfrt_device::front::{Argument, DeviceBuffer, Stream};
 use tfrt_host::DType;
 
@@ -133,12 +133,7 @@ impl DeviceKernels {
         extents: &[u64],
     ) -> Result<()> {
         let name = typed("nd_ids", dtype, &[DType::I32, DType::I64])?;
-        let mut padded = [1; GatherNd::MAX_DEPTH];
-        let Some(front) = padded.get_mut(..extents.len()) else {
-            let detail = format!("'nd_ids' has no kernel for {} coordinates", extents.len());
-            return Err(DeviceError::new(Status::NotSupported, detail));
-        };
-        front.copy_from_slice(extents);
+        let padded = GatherNd::padded(extents)?;
         let mut arguments = vec![
             output(ids, rows, DType::I64, "the places")?,
             input(index, product(&[rows, extents.len() as u64])?, dtype, "the coordinates")?,

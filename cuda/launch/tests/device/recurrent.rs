@@ -29,7 +29,7 @@ fn each(turn: usize, mut f: impl FnMut([usize; 4], usize)) {
     }
 }
 
-/// Operands of a cell of so many gates.
+/// The operands of a cell.
 struct Operands {
     gates: Vec<f32>,
     products: Vec<f32>,

@@ -44,7 +44,7 @@ impl Matrix {
         let extents = [samples, given, outputs, parts];
         let count = extents.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
         if count.is_none_or(|count| count > MAX_ELEMENTS) {
-            return Err(unsupported("a Fourier transform of so many samples", dtype));
+            return Err(unsupported(&format!("a Fourier transform of {samples} samples"), dtype));
         }
         let mut elements = room_for(product(&extents))?;
         for (sample, part) in (0..samples).flat_map(|sample| (0..given).map(move |part| (sample, part))) {

@@ -56,7 +56,8 @@ fn by_places(call: &DeviceCall<'_>, places: Vec<usize>, unit: usize) -> Queued {
     scattered(call, Targets::Known(&to))
 }
 
-/// Returns room for the segments of `units` units of `unit` elements, if a device can sort so many.
+/// Returns room for the segments of `units` units of `unit` elements, unless a device would compare
+/// them for too long.
 fn room_for_ids(call: &DeviceCall<'_>, units: u64, unit: usize) -> DeviceOpResult<DeviceTensor> {
     let comparisons = units.checked_mul(units).and_then(|pairs| pairs.checked_mul(unit as u64));
     if comparisons.is_none_or(|comparisons| comparisons > MAX_COMPARISONS) {
