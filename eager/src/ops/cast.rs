@@ -14,7 +14,7 @@ use tfrt_math::{CastTo, UnaryLoop as _};
 use tfrt_tensor::{Accessor, Complex, DenseHostTensor, Element, TensorMetadata, TensorShape, bf16, f16};
 
 use super::complex::{C, Field};
-use super::elementwise::{COST, unary};
+use super::elementwise::{COST, PIECE, unary};
 use super::support::{Computed, Described, compute, invalid, one, unsupported, with_type};
 use super::types;
 use crate::{CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
@@ -51,10 +51,6 @@ fn to_u64(x: f64) -> u64 {
     if x >= -(i64::MIN as f64) { x as u64 } else { to_i64(x) as u64 }
 }
 
-/// How many elements are converted at a time if they go through a wider type: they stay in the
-/// first-level cache.
-const PIECE: usize = 512;
-
 /// Converts the elements of a range exactly to a wider type.
 type Widen<W> = Box<dyn Fn(Range<usize>, &mut [W]) + Send + Sync>;
 
@@ -67,7 +63,7 @@ fn widened<A: Element, W: Element>(
     Ok(Box::new(move |range, out| widen.map(out, &x[range])))
 }
 
-/// Converts elements from a wider type.
+/// Converts elements from a wider type, piece by piece.
 fn narrowed<W: Element, B: Element>(
     call: &CpuCall<'_>,
     source: Widen<W>,

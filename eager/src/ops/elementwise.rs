@@ -203,9 +203,9 @@ fn binary_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Zip<T, 
     })
 }
 
-/// The number of elements that are copied at a time if a result reuses an argument's memory: they
+/// The number of elements that are copied or converted at a time before they are computed with: they
 /// stay in the first-level cache.
-const PIECE: usize = 512;
+pub(super) const PIECE: usize = 512;
 
 /// Calls `f` for all of `out` piece by piece, with the range of the piece and a copy of its
 /// contents.
