@@ -49,7 +49,7 @@ impl Activation {
             Self::Relu => ops::relu(x),
             Self::Relu6 => relu6(x),
             Self::Elu => elu(x),
-            Self::LeakyRelu { alpha } => leaky_relu(x, T::from_f64(alpha)),
+            Self::LeakyRelu { alpha } => ops::leaky_relu(x, T::from_f64(alpha)),
             Self::Tanh => ops::tanh(x),
             Self::Sigmoid => ops::sigmoid(x),
             Self::Gelu { approximate } => T::from_f64(gelu(x.to_f64(), approximate)),
@@ -63,6 +63,10 @@ impl Activation {
     pub(super) fn apply_to<T: Float>(self, elements: &mut [T]) {
         match self {
             Self::Relu6 => map_in_place(elements, relu6),
+            Self::LeakyRelu { alpha } => {
+                let alpha = T::from_f64(alpha);
+                map_in_place(elements, move |x| ops::leaky_relu(x, alpha));
+            }
             Self::Tanh => T::tanh_row(elements),
             Self::Sigmoid => T::sigmoid_row(elements),
             other => map_in_place(elements, |x| other.apply(x)),
@@ -87,10 +91,6 @@ fn where_rising<T: Number>(dy: T, rises: bool) -> T {
 
 fn elu<T: Float>(x: T) -> T {
     if x < T::ZERO { T::from_f64(x.to_f64().exp_m1()) } else { x }
-}
-
-fn leaky_relu<T: Number>(x: T, alpha: T) -> T {
-    if x > T::ZERO { x } else { x.times(alpha) }
 }
 
 fn selu(x: f64) -> f64 {
@@ -176,7 +176,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
             let alpha = leak(call.attrs)?;
             with_float!(call.result(0)?.dtype, "tf.LeakyRelu", |T| {
                 let alpha = T::from_f64(alpha);
-                map::<T>(&call, &ME, move |x| leaky_relu(x, alpha))
+                map::<T>(&call, &ME, move |x| ops::leaky_relu(x, alpha))
             })
         },
     );

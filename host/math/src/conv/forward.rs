@@ -243,7 +243,8 @@ impl<T: ConvElement> Conv2d<T> {
         }
     }
 
-    /// Computes the pixels and channels `at` by the definition, with a filter laid out in groups.
+    /// Computes the pixels and channels `at` by the definition, with a filter laid out in groups, and
+    /// finishes them.
     fn by_definition(
         &self,
         input: &Conv2dInput<'_, T>,
@@ -264,11 +265,20 @@ impl<T: ConvElement> Conv2d<T> {
             let rows = first..end;
             let mut tile = piece.window_mut(rows, 0..at.cols)?;
             self.chunk(&block, first, &mut tile, &mut left);
+            // Now, while the chunk is in the cache.
+            self.finish(&mut tile);
         }
         Ok(())
     }
 
-    /// Computes the pixels and channels `at`.
+    /// Applies the function that is applied last.
+    fn finish(&self, piece: &mut TileMut<'_, T>) {
+        if let Some(Finish(finish)) = &self.finish {
+            piece.each_run(|elements| finish(elements));
+        }
+    }
+
+    /// Computes the pixels and channels `at`, and finishes them.
     fn compute(
         &self,
         input: &Conv2dInput<'_, T>,
@@ -277,20 +287,23 @@ impl<T: ConvElement> Conv2d<T> {
     ) -> Result<(), ShapeError> {
         if self.geometry.depth == 0 {
             self.without_products(input, at, piece);
+            self.finish(piece);
             return Ok(());
         }
         let filters = match &input.filter.layout {
             Layout::Groups(filters) => filters,
             Layout::Depthwise { weights, .. } => {
                 depthwise::pixels(&self.geometry, (input, weights), self.activation, at, piece);
+                self.finish(piece);
                 return Ok(());
             }
         };
         let (Some(tiles), Some(filter)) = (&self.minimal, &input.filter.minimal) else {
             return self.by_definition(input, filters, at, piece);
         };
-        for (rows, cols) in minimal::block(&self.geometry, tiles, (input, filter), self.activation, at, piece)
-        {
+        let rest = minimal::block(&self.geometry, tiles, (input, filter), self.activation, at, piece);
+        self.finish(piece);
+        for (rows, cols) in rest {
             let at = TileBounds {
                 row: at.row + rows.start,
                 col: at.col + cols.start,
@@ -341,10 +354,6 @@ impl<T: ConvElement> BlockOp for Conv2d<T> {
         // A matrix of the grid is an image, or all of the images.
         let at = TileBounds { batch: 0, row: at.batch * self.grid.rows + at.row, ..at };
         self.check(&input)?;
-        self.compute(&input, &at, &mut piece)?;
-        if let Some(Finish(finish)) = &self.finish {
-            piece.each_run(|elements| finish(elements));
-        }
-        Ok(())
+        self.compute(&input, &at, &mut piece)
     }
 }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::stage::{Loop, Sigmoid, Stage, stages};
+use super::stage::{Loop, Sigmoid, Stage, leaky_relu, stages};
 use super::{BinaryLoop, UnaryLoop, ops};
 use crate::shape::{element_count, row_major_strides};
 use crate::{Number, ShapeError, broadcast_shapes, special};
@@ -197,6 +197,7 @@ impl Program {
                 Loop::Sigmoid(x) => map_with(&Sigmoid { is_gate: false }, lane(x), to),
                 Loop::Swish(x) => map_with(&Sigmoid { is_gate: true }, lane(x), to),
                 Loop::Ramp(x, ramp) => ramp.with(&mut |f| map_with(f, lane(x), to)),
+                &Loop::LeakyRelu(ref x, slope) => map_with(&leaky_relu(slope), lane(x), to),
                 Loop::Step => match self.steps[number].terms[..] {
                     [x] => map(self.steps[number].function, lane(&x), to),
                     [a, b] => zip(self.steps[number].function, lane(&a), lane(&b), to),
@@ -327,8 +328,8 @@ fn zip(function: Function, a: Lane<'_>, b: Lane<'_>, out: &mut [f32]) {
                     let f = $f;
                     match (a, b) {
                         (Lane::Each(a), Lane::Each(b)) => BinaryLoop::zip(&f, out, a, b),
-                        (Lane::One(a), Lane::Each(b)) => UnaryLoop::map(&|b| f(a, b), out, b),
-                        (Lane::Each(a), Lane::One(b)) => UnaryLoop::map(&|a| f(a, b), out, a),
+                        (Lane::One(a), Lane::Each(b)) => UnaryLoop::map(&move |b| f(a, b), out, b),
+                        (Lane::Each(a), Lane::One(b)) => UnaryLoop::map(&move |a| f(a, b), out, a),
                         (Lane::One(a), Lane::One(b)) => out.fill(f(a, b)),
                     }
                 })*
@@ -345,7 +346,7 @@ fn zip(function: Function, a: Lane<'_>, b: Lane<'_>, out: &mut [f32]) {
         Maximum => ops::maximum::<f32>;
         Minimum => ops::minimum::<f32>;
         SquaredDifference => ops::squared_difference::<f32>;
-        LeakyRelu => |x: f32, slope: f32| if x > f32::ZERO { x } else { x * slope };
+        LeakyRelu => ops::leaky_relu::<f32>;
     }
 }
 

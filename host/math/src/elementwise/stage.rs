@@ -27,6 +27,8 @@ pub(super) enum Loop {
     Swish(Term),
     /// A hard sigmoid or a hard swish.
     Ramp(Term, Ramp),
+    /// `x` where it is positive, else its product by this slope.
+    LeakyRelu(Term, f32),
 }
 
 impl Loop {
@@ -37,6 +39,7 @@ impl Loop {
             Self::Sigmoid(Term::Argument(_)) => vectorize_products(SigmoidInPlace::<false>(elements)),
             Self::Swish(Term::Argument(_)) => vectorize_products(SigmoidInPlace::<true>(elements)),
             Self::Ramp(Term::Argument(_), ramp) => ramp.with(&mut |f| f.map_in_place(elements)),
+            &Self::LeakyRelu(Term::Argument(_), slope) => leaky_relu(slope).map_in_place(elements),
             _ => return false,
         }
         true
@@ -67,7 +70,7 @@ pub(super) fn stages(steps: &[Step]) -> Vec<Stage> {
     let (mut stages, mut at) = (Vec::new(), 0);
     while at < steps.len() {
         let reader = Reader { steps, uses: &uses, first: at, next: at };
-        let (loops, end) = match reader.sigmoid().or_else(|| reader.ramp()) {
+        let (loops, end) = match reader.sigmoid().or_else(|| reader.ramp()).or_else(|| reader.leaky_relu()) {
             Some(found) => found,
             None => (Loop::Step, at + 1),
         };
@@ -126,6 +129,16 @@ impl Reader<'_> {
             return Some((Loop::Swish(x), gated.next));
         }
         Some((Loop::Sigmoid(x), self.next))
+    }
+
+    fn leaky_relu(self) -> Option<(Loop, usize)> {
+        let step = &self.steps[self.first];
+        match step.terms[..] {
+            [x, Term::Number(slope)] if step.function == Function::LeakyRelu => {
+                Some((Loop::LeakyRelu(x, slope), self.first + 1))
+            }
+            _ => None,
+        }
     }
 
     fn bounds(&mut self, x: Term) -> Option<(f32, f32)> {
@@ -226,6 +239,11 @@ fn sigmoid<P: Products>(x: f32) -> f32 {
     // NaN is not less.
     let e = if t < LEAST { 0.0 } else { e };
     (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+}
+
+/// The loop of a leaky ReLU with this slope.
+pub(super) fn leaky_relu(slope: f32) -> impl InPlaceLoop {
+    move |x: f32| ops::leaky_relu(x, slope)
 }
 
 /// The loop of a function whose result may take the place of its operand.

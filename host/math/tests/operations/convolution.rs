@@ -38,7 +38,7 @@ fn channels() -> impl Strategy<Value = usize> {
 
 prop_compose! {
     fn pool_shape()(
-        batch in 0usize..3, input in extent(0..8), channels in 0usize..4, window in extent(1..4),
+        batch in 0usize..3, input in extent(0..8), channels in channels(), window in extent(1..5),
         strides in extent(1..4), padding in padding(),
     ) -> PoolShape {
         PoolShape { batch, input, channels, window, strides, padding }
@@ -239,6 +239,34 @@ fn the_cut_does_not_change_a_bit() {
 }
 
 #[test]
+fn a_function_is_applied_last_and_once() {
+    let square = |n| Extent2::new(n, n);
+    for (channels, out_channels, groups, filter) in
+        [(3, 70, 1, 3), (40, 64, 1, 3), (6, 6, 6, 3), (4, 6, 2, 1), (0, 5, 1, 1)]
+    {
+        let images = (2, square(20), channels);
+        let s =
+            Conv2dShape { groups, ..Conv2dShape::new(images, (square(filter), out_channels), Padding::Same) };
+        let (nx, nf, ny) = lens(&s);
+        let (mut x, f) = (random_f32(1, nx), random_f32(2, nf));
+        // Tiles of minimal filtering that it is in are computed by the definition.
+        x.iter_mut().take(1).for_each(|x| *x = f32::INFINITY);
+        let plan = Conv2d::<f32>::for_kept_filters(&s, Activation::Relu, 2).unwrap();
+        let filter = match groups {
+            1 => PackedFilter::new([filter, filter, channels, out_channels], &f).unwrap(),
+            _ => plan.pack_filter(&f).unwrap(),
+        };
+        let input = Conv2dInput::new(&x, &filter);
+        let mut expected = run(&plan, input, &vec![0.0; ny]);
+        let finish = |elements: &mut [f32]| elements.iter_mut().for_each(|x| *x = 1.0 - *x);
+        finish(&mut expected);
+        let found = run(&plan.finished_by(finish), input, &vec![0.0; ny]);
+        let same = found.iter().zip(&expected).all(|(a, b)| a == b || a.is_nan() && b.is_nan());
+        assert!(same, "{channels} {out_channels} {groups}");
+    }
+}
+
+#[test]
 fn nan_wins_pooling() {
     let s = PoolShape {
         batch: 1,
@@ -248,6 +276,13 @@ fn nan_wins_pooling() {
         strides: Extent2::new(1, 1),
         padding: Padding::Valid,
     };
+    let wide = PoolShape { channels: 20, ..s };
+    let mut many: Vec<f32> = (0..80).map(|i| i as f32).collect();
+    many[25] = f32::NAN;
+    let found = run(&MaxPool::new(&wide).unwrap(), &many[..], &[0.0; 20]);
+    assert!(found.iter().enumerate().all(|(i, &y)| if i == 5 { y.is_nan() } else { y == (60 + i) as f32 }));
+    let found = run(&MaxPool::of_numbers(&wide).unwrap(), &many[..], &[0.0; 20]);
+    assert!(found.iter().enumerate().all(|(i, &y)| y == (60 + i) as f32));
     let (mut y, mut at) = ([0.0f32], [0]);
     let x = [1.0, f32::NAN, f32::NAN, 5.0];
     MaxPoolWithArgmax::new(&s).unwrap().run(&Serial, &x, (&mut y, &mut at)).unwrap();

@@ -97,7 +97,7 @@ fn by_steps(program: &Program, elements: &[f32]) -> Vec<f32> {
 
 #[test]
 fn common_sequences_are_computed_in_one_loop() {
-    use Function::{Add, Div, Maximum, Minimum, Mul, Relu6, Sigmoid};
+    use Function::{Add, Div, LeakyRelu, Maximum, Minimum, Mul, Relu6, Sigmoid};
     use Term::Number;
     let (x, s) = (Term::Argument(0), Term::Step);
     let line = [step(Mul, &[x, Number(0.2)]), step(Add, &[Number(0.5), s(0)])];
@@ -124,6 +124,9 @@ fn common_sequences_are_computed_in_one_loop() {
         (5, [&line[..], &low_first, &[step(Mul, &[s(1), s(3)])]].concat()),
         (2, [&line[..], &low_first, &[step(Mul, &[x, s(3)]), step(Add, &[s(4), s(4)])]].concat()),
         (3, vec![step(Sigmoid, &[x]), step(Mul, &[s(0), x]), step(Add, &[s(0), s(1)])]),
+        (1, vec![step(LeakyRelu, &[x, Number(0.1)])]),
+        (2, vec![step(LeakyRelu, &[x, Number(0.1)]), step(LeakyRelu, &[s(0), Number(2.0)])]),
+        (2, vec![step(Mul, &[x, Number(0.1)]), step(LeakyRelu, &[x, s(0)])]),
         // Bounds in the wrong order, a quotient of the other way around.
         (
             4,
