@@ -85,15 +85,70 @@ impl<T: Number> BlockOp for MaxPool<T> {
     }
 }
 
-/// Combines the elements under each window of some rows of the output, starting from `start`: first
-/// the lines of a row's windows, whole lines at a time, and then the pixels of the result. Nothing is
-/// less than `start`.
+/// The number of channels whose maxima are kept in registers.
+const LANES: usize = 16;
+/// The greatest number of elements under a window that are compared one after another. Windows with
+/// more share most of them with their neighbours.
+const MAX_DIRECT_TAPS: usize = 12;
+
+/// Combines the elements under each window of some rows of the output, starting from `start`.
+/// Nothing is less than `start`.
 fn fold_rows<T: Number>(
     frame: &Frame,
     rows: Range<usize>,
     (x, start): (&[T], T),
     out: &mut [T],
-    f: impl Fn(T, T) -> T,
+    f: impl Fn(T, T) -> T + Copy,
+) {
+    let taps = frame.window.y.window * frame.window.x.window;
+    if frame.channels >= LANES && taps <= MAX_DIRECT_TAPS {
+        fold_windows(frame, rows, (x, start), out, f);
+    } else {
+        fold_lines(frame, rows, (x, start), out, f);
+    }
+}
+
+/// [`fold_rows`], window by window. There are at least [`LANES`] channels.
+fn fold_windows<T: Number>(
+    frame: &Frame,
+    rows: Range<usize>,
+    (x, start): (&[T], T),
+    out: &mut [T],
+    f: impl Fn(T, T) -> T + Copy,
+) {
+    let (channels, line_len) = (frame.channels, frame.line_len());
+    let pixels = frame.pixels();
+    for (row, out) in rows.zip(out.chunks_exact_mut((pixels.len() * channels).max(1))) {
+        let lines = frame.lines(row);
+        let (count, first) = (lines.len(), lines.min().unwrap_or(0));
+        let lines = &x[first..][..count * line_len];
+        vectorize(|| {
+            for (cols, out) in pixels.iter().zip(out.chunks_exact_mut(channels)) {
+                // The last lanes have channels of the ones before, too, which are computed twice.
+                let last = channels - LANES;
+                for at in (0..last).step_by(LANES).chain([last]) {
+                    let mut most = [start; LANES];
+                    for line in lines.chunks_exact(line_len) {
+                        for pixel in line.chunks_exact(channels).take(cols.end).skip(cols.start) {
+                            let pixel = &pixel[at..at + LANES];
+                            most.iter_mut().zip(pixel).for_each(|(max, &x)| *max = f(*max, x));
+                        }
+                    }
+                    out[at..at + LANES].copy_from_slice(&most);
+                }
+            }
+        });
+    }
+}
+
+/// [`fold_rows`]: first the lines of a row's windows, whole lines at a time, and then the pixels of
+/// the result.
+fn fold_lines<T: Number>(
+    frame: &Frame,
+    rows: Range<usize>,
+    (x, start): (&[T], T),
+    out: &mut [T],
+    f: impl Fn(T, T) -> T + Copy,
 ) {
     let channels = frame.channels;
     let pixels = frame.pixels();
