@@ -129,7 +129,8 @@ fn unary_loop<A: Element, B: Element>(call: &CpuCall<'_>, me: &'static Accessor,
     })
 }
 
-fn map_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Map<T, T>) -> Computed {
+/// Applies a loop like [`map`].
+pub(super) fn map_loop<T: Element>(call: &CpuCall<'_>, me: &'static Accessor, f: Map<T, T>) -> Computed {
     let Some(out) = call.reuse(0, 0) else { return unary_loop(call, me, f) };
     let count = out.num_elements();
     compute(call, me, out, (count, 1, COST), move |_, out| {

@@ -6,12 +6,14 @@
 use std::convert::identity;
 
 use tfrt_host::DType;
-use tfrt_math::{Float, Function, ops};
+use tfrt_math::{Circular, Float, Function, ops};
 use tfrt_tensor::Accessor;
 
 use super::complex::{self, Field, Wide, map_complex};
-use super::elementwise::{binary, map, retyped, single, unary};
-use super::support::{invalid, is_complex, one, same, with_field, with_float, with_integer, with_number};
+use super::elementwise::{binary, map, map_loop, retyped, single, unary};
+use super::support::{
+    invalid, is_complex, one, same, with_field, with_float, with_integer, with_number, with_type,
+};
 use super::types;
 use crate::{MetadataCall, OpRegistry, ops::support::Described};
 
@@ -50,6 +52,19 @@ macro_rules! of_vectors {
         $ops.add($name).types(types::FRACTIONS).metadata(same).cpu(|call| match call.result(0)?.dtype {
             dtype if is_complex(dtype) => map_complex(&call, &ME, $name, $complex),
             _ => single(&call, &ME, $name, Function::$function, $wide),
+        });
+    )*};
+}
+
+/// Circular functions, which have vectorized loops for elements of single precision, and are complex
+/// too.
+macro_rules! circular {
+    ($ops:expr; $($name:literal => $function:ident, $f:path, $complex:expr;)*) => {$(
+        $ops.add($name).types(types::FRACTIONS).metadata(same).cpu(|call| match call.result(0)?.dtype {
+            dtype if is_complex(dtype) => map_complex(&call, &ME, $name, $complex),
+            DType::F32 => map_loop::<f32>(&call, &ME, Box::new(Circular::$function)),
+            dtype => with_type!(dtype, $name, |T| map::<T>(&call, &ME, $f),
+                F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F64 f64),
         });
     )*};
 }
@@ -125,16 +140,18 @@ pub(super) fn register(ops: &mut OpRegistry) {
         "tf.Asinh" => |x: T| wide(x, f64::asinh), complex::asinh;
         "tf.Atan" => |x: T| wide(x, f64::atan), complex::atan;
         "tf.Atanh" => |x: T| wide(x, f64::atanh), complex::atanh;
-        "tf.Cos" => |x: T| ops::cos(x), complex::cos;
         "tf.Cosh" => |x: T| wide(x, f64::cosh), complex::cosh;
         "tf.Inv" => |x: T| ops::reciprocal(x), complex::reciprocal;
         "tf.Log1p" => |x: T| wide(x, f64::ln_1p), complex::log1p;
         "tf.Reciprocal" => |x: T| ops::reciprocal(x), complex::reciprocal;
         "tf.Rsqrt" => |x: T| ops::rsqrt(x), complex::rsqrt;
-        "tf.Sin" => |x: T| ops::sin(x), complex::sin;
         "tf.Sinh" => |x: T| wide(x, f64::sinh), complex::sinh;
         "tf.Sqrt" => |x: T| ops::sqrt(x), complex::sqrt;
         "tf.Tan" => |x: T| wide(x, f64::tan), complex::tan;
+    }
+    circular! { ops;
+        "tf.Cos" => Cos, ops::cos, complex::cos;
+        "tf.Sin" => Sin, ops::sin, complex::sin;
     }
     of_vectors! { ops;
         "tf.Exp" => Exp, f64::exp, complex::exp;

@@ -24,6 +24,7 @@
 mod argmax;
 mod attention;
 mod cast;
+mod circular;
 mod conv;
 mod cross_entropy;
 mod element;
@@ -49,6 +50,7 @@ mod window;
 pub use argmax::{ArgExtreme, IndexElement};
 pub use attention::{Attention, AttentionInput, AttentionShape, Reordered};
 pub use cast::{CastTo, cast};
+pub use circular::Circular;
 pub use conv::{
     Conv2d, Conv2dInput, Conv2dShape, ConvBackwardFilter, ConvBackwardInput, ConvElement, PackedFilter,
     PackedGradientFilter,
