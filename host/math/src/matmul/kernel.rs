@@ -2,6 +2,7 @@
 //! it does badly.
 #![expect(unsafe_code, reason = "the GEMM library takes pointers and strides")]
 
+use super::few_rows::few_rows;
 use crate::simd::vectorize;
 use crate::tile::Grid;
 use crate::{MatMulElement, Number, ShapeError, TileMut};
@@ -64,7 +65,7 @@ impl<T: MatMulElement> Gemm<'_, T> {
 }
 
 /// `tile *= beta`, where zero overwrites even NaN.
-fn scale<T: Number>(beta: T, tile: &mut TileMut<'_, T>) {
+pub(super) fn scale<T: Number>(beta: T, tile: &mut TileMut<'_, T>) {
     for row in 0..tile.rows() {
         let out = tile.row_mut(row);
         if beta == T::ZERO {
@@ -149,16 +150,18 @@ fn dot<T: Number>(a: &[T], b: &[T]) -> T {
 }
 
 macro_rules! library_gemm {
-    ($name:ident, $t:ty, $f:path) => {
+    ($name:ident, $t:ty, $f:path, $few_rows:expr) => {
         /// The product by the GEMM library.
         pub(crate) fn $name(g: &Gemm<'_, $t>, tile: &mut TileMut<'_, $t>) -> Result<(), ShapeError> {
-            if g.few_rows {
-                portable(g, tile);
-                return Ok(());
-            }
             let (m, n) = (tile.rows(), tile.cols());
             g.a.covers("left matrix", m, g.k)?;
             g.b.covers("right matrix", g.k, n)?;
+            if g.few_rows {
+                if !$few_rows(g, tile) {
+                    portable(g, tile);
+                }
+                return Ok(());
+            }
             let signed = |stride: usize| isize::try_from(stride).map_err(|_| ShapeError::TooLarge);
             let [rsa, csa] = [signed(g.a.row_stride)?, signed(g.a.col_stride)?];
             let [rsb, csb] = [signed(g.b.row_stride)?, signed(g.b.col_stride)?];
@@ -173,8 +176,8 @@ macro_rules! library_gemm {
     };
 }
 
-library_gemm!(gemm_f32, f32, matrixmultiply::sgemm);
-library_gemm!(gemm_f64, f64, matrixmultiply::dgemm);
+library_gemm!(gemm_f32, f32, matrixmultiply::sgemm, few_rows);
+library_gemm!(gemm_f64, f64, matrixmultiply::dgemm, |_: &_, _: &mut TileMut<'_, f64>| false);
 
 /// Returns the product in `f32` of matrices of another type, rounded once at the end.
 pub(crate) fn through_f32<T: Number<Acc = f32>>(

@@ -2,6 +2,7 @@
 //! batched.
 
 mod element;
+mod few_rows;
 mod kernel;
 mod prepared;
 mod small;

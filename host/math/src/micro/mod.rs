@@ -32,7 +32,7 @@ use std::thread::LocalKey;
 
 pub(crate) use line::{LineKernel, LineTile, WINDOWS, has_kernel};
 pub(crate) use packed::{Packed, PackedSource};
-pub(crate) use product::{Epilogue, RowProduct};
+pub(crate) use product::{Epilogue, RowProduct, total};
 pub(crate) use rows::even_tiles;
 pub(crate) use tile::{DepthTile, DotTile, RowTile, Segment, Store, TapTile};
 
@@ -42,9 +42,9 @@ pub(crate) const ROWS: usize = 6;
 /// registers without sums.
 const NARROW_ROWS: usize = 12;
 /// The greatest number of rows that are multiplied by one column at a time.
-const DOT_ROWS: usize = 4;
+pub(crate) const DOT_ROWS: usize = 4;
 /// The greatest number of elements of a vector, over all instruction sets.
-const MOST_LANES: usize = 16;
+pub(crate) const MOST_LANES: usize = 16;
 /// The greatest number of columns of a panel, over all instruction sets.
 pub(crate) const MOST_COLS: usize = 64;
 

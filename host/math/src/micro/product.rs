@@ -218,7 +218,7 @@ impl<E: MicroElement> RowProduct<'_, E> {
 }
 
 /// Returns the sum of the lanes of a vector, whose number is a power of two.
-fn total<E: MicroElement>(lanes: &[E]) -> E {
+pub(crate) fn total<E: MicroElement>(lanes: &[E]) -> E {
     let mut sums = [E::ZERO; MOST_LANES];
     sums[..lanes.len()].copy_from_slice(lanes);
     let mut half = MOST_LANES / 2;

@@ -128,7 +128,7 @@ fn fold_windows<T: Number>(
                 let last = channels - LANES;
                 for at in (0..last).step_by(LANES).chain([last]) {
                     let mut most = [start; LANES];
-                    for line in lines.chunks_exact(line_len) {
+                    for line in lines.chunks_exact(line_len.max(1)) {
                         for pixel in line.chunks_exact(channels).take(cols.end).skip(cols.start) {
                             let pixel = &pixel[at..at + LANES];
                             most.iter_mut().zip(pixel).for_each(|(max, &x)| *max = f(*max, x));
