@@ -10,7 +10,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use tfrt_compute::{run, shape_error, workers};
 use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
-use tfrt_math::{Activation, Conv2d, Conv2dInput, Conv2dShape, Extent2, PackedFilter, Padding};
+use tfrt_math::{Activation, BlockOp, Conv2d, Conv2dInput, Conv2dShape, Extent2, PackedFilter, Padding};
 use tfrt_tensor::{Accessor, DenseHostTensor, Elements, HostTensor};
 
 use super::activation::Activation as Elementwise;
@@ -20,8 +20,9 @@ use crate::CpuCall;
 
 static ME: Accessor = Accessor::new("tf product by a kept matrix");
 
-/// With fewer rows the matrix is better read as it is.
-const LEAST_ROWS: usize = 16;
+/// The greatest size of a matrix that is laid out for a single row. A larger one is read from memory,
+/// which takes about as long whatever its layout is, and its copy would take much memory.
+const MAX_BYTES_OF_ONE_ROW: usize = 4 << 20;
 
 /// A matrix that is laid out, as it is or transposed.
 struct LaidOut {
@@ -50,7 +51,8 @@ impl KeptProduct {
         if b.dtype() != DType::F32 || b.buffer().is_writable() || transposed_a || !is_one {
             return Ok(None);
         }
-        if rows < LEAST_ROWS || columns == 0 {
+        let bytes = b.num_elements().saturating_mul(size_of::<f32>());
+        if rows == 0 || columns == 0 || rows == 1 && bytes > MAX_BYTES_OF_ONE_ROW {
             return Ok(None);
         }
         let one = Extent2::new(1, 1);
@@ -82,8 +84,15 @@ impl KeptProduct {
         call: &CpuCall<'_>,
         a: &DenseHostTensor,
         bias: Option<Elements<f32, HostBuffer>>,
-        out: DenseHostTensor,
+        mut out: DenseHostTensor,
     ) -> Computed {
+        if self.plan.block_count() <= 1 {
+            // Nothing else computes at the same time, so no handles are needed.
+            let a = a.read::<f32>(&ME)?;
+            let input = Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(&a, &self.right.matrix) };
+            self.plan.run_in_turn(input, out.elements_mut::<f32>()?).map_err(shape_error)?;
+            return Ok(out.into());
+        }
         let reads = (a.read_owned::<f32>(&ME)?, self.right, bias);
         let (result, operands) = (HostTensor::from(out.clone()), (reads, out.write_owned::<f32>(&ME)?));
         run(
