@@ -15,7 +15,7 @@ static FOLD: Accessor = Accessor::new("constant folding");
 
 /// Results of at most this many bytes are computed while compiling, and larger ones if they are no
 /// larger than twice the arguments.
-const MAX_FOLDED_BYTES: u64 = 1 << 20;
+const MAX_FOLDED_BYTES: u64 = 4 << 20;
 
 /// Creates operations at a point of a graph.
 #[derive(Debug)]
