@@ -22,13 +22,21 @@ pub(super) struct Left<T: ConvElement> {
     pointers: Vec<*const T::Work>,
     /// The runs that had to be copied.
     copies: Vec<T::Work>,
+    /// The places of the runs that cross a side of their image.
+    edges: Vec<usize>,
     /// A run outside the border.
     zeros: Vec<T::Work>,
 }
 
 impl<T: ConvElement> Left<T> {
     pub(super) fn new() -> Self {
-        Self { starts: Vec::new(), pointers: Vec::new(), copies: Vec::new(), zeros: Vec::new() }
+        Self {
+            starts: Vec::new(),
+            pointers: Vec::new(),
+            copies: Vec::new(),
+            edges: Vec::new(),
+            zeros: Vec::new(),
+        }
     }
 
     /// Returns what pointers to runs of at most `len` elements outside the border are. It stays valid
@@ -60,10 +68,12 @@ impl<T: ConvElement> Left<T> {
         self.pointers.clear();
         let zeros = self.nothing(run_len);
         if let Some(images) = T::as_work(images) {
-            let pointer = |&start: &usize| match start {
-                BEYOND => zeros,
-                start => images[start..start + run_len].as_ptr(),
-            };
+            let end = |&start: &usize| if start == BEYOND { 0 } else { start + run_len };
+            let end = self.starts.iter().map(end).max().unwrap_or(0);
+            // Checked once for all, so that the loop below has no branches.
+            assert!(end <= images.len(), "a run reaches beyond the images");
+            let first = images.as_ptr();
+            let pointer = |&start: &usize| if start == BEYOND { zeros } else { first.wrapping_add(start) };
             self.pointers.extend(self.starts.iter().map(pointer));
             return;
         }
@@ -107,43 +117,48 @@ impl<T: ConvElement> Left<T> {
         self.copies.resize(rows * y.window * line, T::ZERO.widen());
         self.pointers.clear();
         self.pointers.resize(rows * y.window, zeros);
+        self.edges.clear();
         // Windows that cross no side are adjacent in each line.
         let first = x.before.div_ceil(x.stride);
         let last = (x.input + x.before).checked_sub(x.window).map_or(0, |room| room / x.stride + 1);
+        let step = x.stride * channels;
         let mut at = Pixel::new(window, pixels.start);
         let mut row = 0;
         while row < rows {
             let in_line = at.x..x.output.min(at.x + rows - row);
+            let whole = first.clamp(in_line.start, in_line.end);
+            let whole = whole..last.clamp(whole, in_line.end);
             for tap_y in 0..y.window {
                 let Some(image_y) = y.position(at.y, tap_y) else { continue };
                 let start = (at.image * y.input + image_y) * x.input * channels;
                 let image_line = &images[start..start + x.input * channels];
-                let places = tap_y * rows + row..;
-                for (place, out_x) in places.zip(in_line.clone()) {
-                    if (first..last).contains(&out_x) {
-                        let skip = (out_x * x.stride - x.before) * channels;
-                        self.pointers[place] = image_line[skip..skip + line].as_ptr();
-                        continue;
-                    }
+                let place = |out_x: usize| tap_y * rows + row + out_x - in_line.start;
+                if !whole.is_empty() {
+                    let skip = (whole.start * x.stride - x.before) * channels;
+                    let windows = &image_line[skip..][..(whole.len() - 1) * step + line];
+                    let windows = (0..whole.len()).map(|number| windows.as_ptr().wrapping_add(number * step));
+                    let pointers = &mut self.pointers[place(whole.start)..];
+                    pointers.iter_mut().zip(windows).for_each(|(to, window)| *to = window);
+                }
+                for out_x in (in_line.start..whole.start).chain(whole.end..in_line.end) {
                     let taps = x.taps(out_x);
                     let Some(image_x) = x.position(out_x, taps.start).filter(|_| !taps.is_empty()) else {
                         continue;
                     };
+                    let place = place(out_x);
                     let copy = &mut self.copies[place * line..(place + 1) * line];
                     let run = &image_line[image_x * channels..][..taps.len() * channels];
                     copy.fill(T::ZERO.widen());
                     copy[taps.start * channels..][..run.len()].copy_from_slice(run);
-                    self.pointers[place] = ptr::null();
+                    self.edges.push(place);
                 }
             }
             row += in_line.len();
             at = Pixel::new(window, pixels.start + row);
         }
         // All copies are finished: nothing is written to them while these pointers are in use.
-        for (pointer, copy) in self.pointers.iter_mut().zip(self.copies.chunks_exact(line)) {
-            if pointer.is_null() {
-                *pointer = copy.as_ptr();
-            }
+        for &place in &self.edges {
+            self.pointers[place] = self.copies[place * line..].as_ptr();
         }
     }
 
@@ -155,20 +170,28 @@ impl<T: ConvElement> Left<T> {
         self.starts.clear();
         self.starts.resize(y.window * x.window * rows, BEYOND);
         let mut at = Pixel::new(window, pixels.start);
-        for row in 0..rows {
-            let corner = (at.x * x.stride).wrapping_sub(x.before);
+        let mut row = 0;
+        while row < rows {
+            let in_line = at.x..x.output.min(at.x + rows - row);
             for tap_y in 0..y.window {
                 let Some(image_y) = y.position(at.y, tap_y) else { continue };
                 let line = (at.image * y.input + image_y) * x.input;
-                let starts = self.starts[tap_y * x.window * rows..].iter_mut().skip(row).step_by(rows);
-                for (tap_x, start) in starts.take(x.window).enumerate() {
-                    let image_x = corner.wrapping_add(tap_x * x.dilation);
-                    if image_x < x.input {
-                        *start = (line + image_x) * channels + first;
+                for tap_x in 0..x.window {
+                    // The windows of which this tap is inside the image.
+                    let skip = tap_x * x.dilation;
+                    let from = x.before.saturating_sub(skip).div_ceil(x.stride);
+                    let to = (x.input + x.before).saturating_sub(skip).div_ceil(x.stride);
+                    let from = from.clamp(in_line.start, in_line.end);
+                    let inside = from..to.clamp(from, in_line.end);
+                    let place = (tap_y * x.window + tap_x) * rows + row + from - in_line.start;
+                    let starts = &mut self.starts[place..][..inside.len()];
+                    for (start, out_x) in starts.iter_mut().zip(inside) {
+                        *start = (line + out_x * x.stride + skip - x.before) * channels + first;
                     }
                 }
             }
-            at = at.next(window);
+            row += in_line.len();
+            at = Pixel::new(window, pixels.start + row);
         }
     }
 }
