@@ -120,6 +120,8 @@ const PART_ELEMENTS: usize = 64 * 1024;
 /// The greatest number of parts, and of outputs for which parts pay off.
 const MAX_PARTS: usize = 64;
 const MAX_PART_OUTPUTS: usize = 8192;
+/// The number of accumulators of a run of adjacent elements.
+const LANES: usize = 16;
 /// The number of adjacent outputs that blocks keep together, so that each reads whole cache lines.
 const LANES_TOGETHER: usize = 16;
 
@@ -294,10 +296,17 @@ fn fold_lanes<T: Copy, R: Reduction<T>>(accs: &mut [R::Acc], x: &[T]) {
     vectorize(|| accs.iter_mut().zip(x).for_each(|(acc, &x)| *acc = R::fold(*acc, x)));
 }
 
+/// Reduces runs of `run` adjacent elements, which are fewer than lanes, one run after the other.
+#[inline(never)]
+fn reduce_short_runs<T: Copy, R: Reduction<T>>(x: &[T], run: usize, out: &mut [T]) {
+    for (out, x) in out.iter_mut().zip(x.chunks_exact(run)) {
+        *out = R::finish(x.iter().fold(R::IDENTITY, |acc, &x| R::fold(acc, x)), run);
+    }
+}
+
 /// Reduces adjacent elements, in lanes and in blocks, so that rounding errors grow slowly.
 #[inline(never)]
 pub(crate) fn reduce_run<T: Copy, R: Reduction<T>>(x: &[T]) -> R::Acc {
-    const LANES: usize = 16;
     const BLOCK: usize = 256 * LANES;
     vectorize(|| {
         x.chunks(BLOCK).fold(R::IDENTITY, |total, block| {
@@ -329,6 +338,13 @@ impl<T: Element, R: Reduction<T>> BlockOp for Reduce<T, R> {
     fn run_block(&self, block: usize, x: &[T], mut piece: &mut [T]) -> Result<(), ShapeError> {
         let range = self.plan.chunks.elements_of(block, piece.len())?;
         check_len("operand", self.plan.input_len, x.len())?;
+        let run = self.plan.run;
+        if (1..LANES).contains(&run) && run == self.plan.count && self.plan.parts == 1 && self.plan.lanes == 1
+        {
+            // Nothing but the last axis is reduced, so that the runs are one after the other.
+            reduce_short_runs::<T, R>(&x[range.start * run..range.end * run], run, piece);
+            return Ok(());
+        }
         let mut walk = StridedWalk::new(&self.plan.kept, range.start / self.plan.lanes);
         let mut from = range.start % self.plan.lanes;
         let mut accs = vec![R::IDENTITY; piece.len().min(self.plan.lanes)];
