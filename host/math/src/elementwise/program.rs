@@ -14,6 +14,8 @@ use crate::{Number, ShapeError, broadcast_shapes, special};
 
 /// The number of elements that are computed at a time.
 const PIECE: usize = 512;
+/// The number of elements of a short row.
+const SHORT: usize = 64;
 /// The longest row that is repeated to whole pieces.
 const MAX_PERIOD: usize = 64 * 1024;
 
@@ -284,8 +286,16 @@ fn special(function: Function) -> Option<&'static dyn UnaryLoop<f32, f32>> {
 impl Function {
     /// Replaces each element by a function of one number of it.
     pub(crate) fn map_in_place(self, elements: &mut [f32]) {
-        let mut before = [0.0; PIECE];
-        for piece in elements.chunks_mut(PIECE) {
+        // Short rows are common, and clearing a long piece would take as long as the function.
+        match elements.len() {
+            ..=SHORT => self.map_pieces::<SHORT>(elements),
+            _ => self.map_pieces::<PIECE>(elements),
+        }
+    }
+
+    fn map_pieces<const LEN: usize>(self, elements: &mut [f32]) {
+        let mut before = [0.0; LEN];
+        for piece in elements.chunks_mut(LEN) {
             let before = &mut before[..piece.len()];
             before.copy_from_slice(piece);
             map(self, Lane::Each(before), piece);

@@ -81,37 +81,46 @@ impl<T: ConvElement> PreparedMatrix<T> {
         let parts = if products < LEAST_PRODUCTS { 1 } else { parallel.parallelism() };
         let tile_cols = columns.div_ceil(parts).next_multiple_of(MOST_COLS).min(columns);
         let grid = Grid { tile_rows: CHUNK_ROWS.min(rows), tile_cols, ..Grid::whole(rows, columns) };
-        let count = grid.tile_count();
+        if parts == 1 {
+            // Avoids a list of the tiles, because most such products have one tile.
+            return TileMut::tiles(out, &grid)?.enumerate().try_for_each(|(block, tile)| {
+                self.tile(left, &grid.tile(block)?, &mut tile?);
+                Ok(())
+            });
+        }
         let pieces = Pieces::new(TileMut::grid(out, &grid)?);
-        let compute = |range: Range<usize>| {
+        parallel.parallel_for(grid.tile_count(), 1, &|range: Range<usize>| {
             for block in range {
                 if let (Ok(at), Some(mut piece)) = (grid.tile(block), pieces.take(block)) {
                     self.tile(left, &at, &mut piece);
                 }
             }
-        };
-        if parts == 1 {
-            compute(0..count);
-        } else {
-            parallel.parallel_for(count, 1, &compute);
-        }
+        });
         Ok(())
     }
 
     /// Computes the part `at` of the product.
     fn tile(&self, left: &[T::Work], at: &TileBounds, piece: &mut TileMut<'_, T::Work>) {
         let (depth, stride) = (self.depth(), piece.row_stride());
-        let rows = left[at.row * depth..][..at.rows * depth].chunks_exact(depth);
-        let pointers: Vec<*const T::Work> = rows.map(<[_]>::as_ptr).collect();
-        let offsets: Vec<usize> = (0..at.rows).map(|row| row * stride).collect();
+        let left = &left[at.row * depth..][..at.rows * depth];
+        let (one, lists);
+        let (pointers, offsets): (&[*const T::Work], &[usize]) = if at.rows == 1 {
+            // For a step of a recurrent layer, requesting lists would take as long as the product.
+            one = [left.as_ptr()];
+            (&one, &[0])
+        } else {
+            let pointers = left.chunks_exact(depth).map(<[_]>::as_ptr);
+            lists = (pointers.collect::<Vec<_>>(), (0..at.rows).map(|row| row * stride).collect::<Vec<_>>());
+            (&lists.0, &lists.1)
+        };
         let product = RowProduct {
-            pointers: &pointers,
+            pointers,
             run_len: depth,
             nothing: std::ptr::null(),
             packed: &self.packed,
             panels: self.packed.panels_over(at.col..at.col + at.cols),
             out: piece.as_mut_ptr(),
-            offsets: &offsets,
+            offsets,
             residual: std::ptr::null(),
             next: None,
             epilogue: Epilogue { bias: None, relu: false },
