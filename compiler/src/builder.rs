@@ -14,8 +14,13 @@ use crate::{
 static FOLD: Accessor = Accessor::new("constant folding");
 
 /// Results of at most this many bytes are computed while compiling, and larger ones if they are no
-/// larger than twice the arguments.
-const MAX_FOLDED_BYTES: u64 = 4 << 20;
+/// larger than this many times the arguments: weights of bytes may become numbers in single precision.
+const MAX_FOLDED: (u64, u64) = (4 << 20, 4);
+/// Results of unknown sizes are computed of at most this many bytes.
+const MAX_FOLDED_IF_UNKNOWN_BYTES: u64 = 64 << 10;
+/// [`MAX_FOLDED`] for [`DEQUANTIZE`], whose users may compute with the integers.
+const MAX_DEQUANTIZED: (u64, u64) = (1 << 20, 2);
+const DEQUANTIZE: &str = "onnx.DequantizeLinear";
 
 /// Creates operations at a point of a graph.
 #[derive(Debug)]
@@ -236,10 +241,10 @@ impl<'g> GraphBuilder<'g> {
         };
         let bytes = |ty: &TensorType| ty.size_bytes();
         let given: u64 = tensors.iter().filter_map(|tensor| bytes(&TensorType::of(tensor.metadata()))).sum();
-        let bound = MAX_FOLDED_BYTES.max(given.saturating_mul(2));
+        let (most, times) = if name == DEQUANTIZE { MAX_DEQUANTIZED } else { MAX_FOLDED };
         let is_bounded = match types.iter().map(bytes).sum::<Option<u64>>() {
-            Some(result) => result <= bound,
-            None => given <= MAX_FOLDED_BYTES / 16,
+            Some(result) => result <= most.max(given.saturating_mul(times)),
+            None => given <= MAX_FOLDED_IF_UNKNOWN_BYTES,
         };
         if !is_bounded {
             return Ok(None);
