@@ -227,7 +227,10 @@ fn recurrent<T: Computable>(kind: Kind, call: &CpuCall<'_>) -> Computed {
             Turns { extents: &extents, direction, is_reversed: reversed[direction], lengths: &lengths };
         run_direction(&turns, &cell, (&all_gates, from_states.direction(direction)), states, parallel)
     };
-    for (direction, result) in in_parallel(call, extents.directions, &run).into_iter().enumerate() {
+    let weights = w.num_elements().saturating_add(r.num_elements());
+    let products = weights.saturating_mul(extents.steps).saturating_mul(extents.batch);
+    for (direction, result) in in_parallel(call, (extents.directions, products), &run).into_iter().enumerate()
+    {
         outputs.take(&extents, direction, &result?);
     }
     let wanted = wanted(call.attrs, [true, true, kind == Kind::Lstm])?;
@@ -290,15 +293,20 @@ impl<W: Copy> Outputs<W> {
     }
 }
 
-/// Calls `run` for each direction, on several threads if there is more than one.
+/// The number of products of a call from which on its directions are computed by several threads:
+/// about 20 µs on one.
+const LEAST_PRODUCTS: usize = 1 << 19;
+
+/// Calls `run` for each direction, on several threads if there is more than one and they have many
+/// products.
 fn in_parallel<R: Send>(
     call: &CpuCall<'_>,
-    directions: usize,
+    (directions, products): (usize, usize),
     run: &(dyn Fn(usize, &dyn ParallelFor) -> R + Sync),
 ) -> Vec<R> {
     let queue = OnQueue(call.cx);
-    if directions == 1 {
-        return vec![run(0, &queue)];
+    if directions == 1 || products < LEAST_PRODUCTS {
+        return (0..directions).map(|direction| run(direction, &queue)).collect();
     }
     let results: Vec<_> = (0..directions).map(|_| Mutex::new(None)).collect();
     queue.parallel_for(directions, 1, &|range: Range<usize>| {
