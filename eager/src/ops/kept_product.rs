@@ -24,6 +24,9 @@ static ME: Accessor = Accessor::new("tf product by a kept matrix");
 /// which takes about as long whatever its layout is, and its copy would take much memory.
 const MAX_BYTES_OF_ONE_ROW: usize = 4 << 20;
 
+/// The number of products from which on several threads compute them: about 10 µs on one.
+const LEAST_PRODUCTS: usize = 1 << 18;
+
 /// A matrix that is laid out, as it is or transposed.
 struct LaidOut {
     is_transposed: bool,
@@ -59,7 +62,9 @@ impl KeptProduct {
         let images = (1, Extent2::new(rows, 1), depth);
         let shape = Conv2dShape::new(images, (one, columns), Padding::Valid);
         let stored = if activation == Some(Elementwise::Relu) { Activation::Relu } else { Activation::None };
-        let mut plan = Conv2d::for_kept_filters(&shape, stored, workers(call.cx)).map_err(shape_error)?;
+        let products = rows.saturating_mul(b.num_elements());
+        let workers = if products < LEAST_PRODUCTS { 1 } else { workers(call.cx) };
+        let mut plan = Conv2d::for_kept_filters(&shape, stored, workers).map_err(shape_error)?;
         if let Some(last) = activation.filter(|_| stored == Activation::None) {
             plan = plan.finished_by(move |elements| last.apply_to(elements));
         }
