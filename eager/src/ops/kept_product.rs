@@ -24,8 +24,9 @@ static ME: Accessor = Accessor::new("tf product by a kept matrix");
 /// which takes about as long whatever its layout is, and its copy would take much memory.
 const MAX_BYTES_OF_ONE_ROW: usize = 4 << 20;
 
-/// The number of products from which on several threads compute them: about 10 µs on one.
-const LEAST_PRODUCTS: usize = 1 << 18;
+/// The number of products from which on several threads compute them: about 10 µs on one, or 20 µs
+/// for a single row.
+const LEAST_PRODUCTS: usize = 1 << 19;
 
 /// A matrix that is laid out, as it is or transposed.
 struct LaidOut {
