@@ -234,3 +234,24 @@ fn a_power_of_two_is_a_square() {
     let ops = model.finish(&[power]);
     assert_eq!(model.names(&ops), ["tf.Square"]);
 }
+
+#[test]
+fn large_results_are_computed_within_bounds() {
+    let mut model = Model::new(&[]);
+    let number = model.number(1.0);
+    let is_folded = |model: &mut Model, rows: i64| {
+        let dims = model.builder().add_integers(&[rows, 1024]).unwrap();
+        let spread = model.op("tf.BroadcastTo", &[number, dims]);
+        model.builder().constant(spread).is_some()
+    };
+    // 4 MiB of a number, and a row more.
+    assert!(is_folded(&mut model, 1024) && !is_folded(&mut model, 1025));
+    // Bytes become numbers in single precision, whatever their size, but not in double precision.
+    let bytes = model.builder().add_elements(&[2048, 1024], &vec![1i8; 2048 * 1024]).unwrap();
+    let single = model.builder().cast(bytes, DType::F32).unwrap();
+    let double = model.builder().cast(bytes, DType::F64).unwrap();
+    assert!(model.builder().constant(single).is_some() && model.builder().constant(double).is_none());
+    // Their dequantization waits for what takes it.
+    let weights = model.op("onnx.DequantizeLinear", &[bytes, number]);
+    assert!(model.builder().constant(weights).is_none());
+}
