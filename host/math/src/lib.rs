@@ -23,6 +23,7 @@
 
 mod argmax;
 mod attention;
+mod bytes;
 mod cast;
 mod circular;
 mod conv;
@@ -38,6 +39,7 @@ mod pad;
 mod parallel;
 mod philox;
 mod pool;
+mod quantize;
 mod reduce;
 mod shape;
 mod simd;
@@ -49,6 +51,7 @@ mod window;
 
 pub use argmax::{ArgExtreme, IndexElement};
 pub use attention::{Attention, AttentionInput, AttentionShape, Reordered};
+pub use bytes::{ByteFilter, ByteInput, ByteMatrix, ByteProduct, ByteResult, Bytes, FilterOrder, Rescale};
 pub use cast::{CastTo, cast};
 pub use circular::Circular;
 pub use conv::{
@@ -74,6 +77,7 @@ pub use philox::{Distribution, Philox, RandomIntegers};
 pub use pool::{
     AvgPool, AvgPoolBackward, MaxPool, MaxPoolBackward, MaxPoolWithArgmax, PoolShape, global_avg_pool,
 };
+pub use quantize::{Quantized, Scaling, range_with_zero};
 pub use reduce::{Max, Mean, Min, Prod, Reduce, ReducePartials, Reduction, Sum, column_sums};
 pub use softmax::{LogSoftmax, Softmax, softmax_columns};
 pub use tile::{TileMut, matrices_overlap};

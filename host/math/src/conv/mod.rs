@@ -81,23 +81,23 @@ impl Conv2dShape {
 
 /// The extents that all three convolutions share, known to be free of overflow.
 #[derive(Debug, Clone, Copy)]
-struct Geometry {
+pub(crate) struct Geometry {
     batch: usize,
-    window: Window,
-    in_channels: usize,
-    out_channels: usize,
-    input_len: usize,
-    filter_len: usize,
-    output_len: usize,
-    groups: usize,
+    pub(crate) window: Window,
+    pub(crate) in_channels: usize,
+    pub(crate) out_channels: usize,
+    pub(crate) input_len: usize,
+    pub(crate) filter_len: usize,
+    pub(crate) output_len: usize,
+    pub(crate) groups: usize,
     /// Elements of a patch that a group sees: rows of the filter as a matrix.
-    depth: usize,
+    pub(crate) depth: usize,
     /// Windows of the whole batch: rows of the output as a matrix.
-    pixels: usize,
+    pub(crate) pixels: usize,
 }
 
 impl Geometry {
-    fn new(shape: &Conv2dShape) -> Result<Self, ShapeError> {
+    pub(crate) fn new(shape: &Conv2dShape) -> Result<Self, ShapeError> {
         let window = shape.window()?;
         let (input, output, filter, groups) = (shape.input, window.output(), shape.filter, shape.groups);
         // Without channels there is nothing to divide.
@@ -124,8 +124,9 @@ impl Geometry {
             pixels,
         })
     }
+
     /// Returns whether each output channel sees one channel of the images.
-    fn is_depthwise(&self) -> bool {
+    pub(crate) fn is_depthwise(&self) -> bool {
         self.groups > 1 && self.in_channels == self.groups
     }
 

@@ -53,7 +53,7 @@ impl Layout {
 
     /// Returns the number of elements from the first to the last that `batch` matrices of this
     /// extent use.
-    fn span(&self, batch: usize, rows: usize, cols: usize) -> Result<usize, ShapeError> {
+    pub(crate) fn span(&self, batch: usize, rows: usize, cols: usize) -> Result<usize, ShapeError> {
         if batch == 0 || rows == 0 || cols == 0 {
             return Ok(0);
         }

@@ -1,0 +1,98 @@
+//! Filters of convolutions of bytes.
+
+use super::depthwise::Weights;
+use super::{ByteMatrix, Bytes};
+use crate::conv::Geometry;
+use crate::error::check_len;
+use crate::{Conv2dShape, ShapeError};
+
+/// The order of a filter's dimensions: outputs, input channels of a group, rows and columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterOrder {
+    /// As ONNX has them.
+    Oihw,
+    /// As TensorFlow has them.
+    Hwio,
+}
+
+impl FilterOrder {
+    /// Returns the position of an element: its tap, its channel and its output, of as many taps,
+    /// channels and outputs.
+    fn position(self, [tap, channel, output]: [usize; 3], [taps, channels, outputs]: [usize; 3]) -> usize {
+        match self {
+            Self::Oihw => (output * channels + channel) * taps + tap,
+            Self::Hwio => (tap * channels + channel) * outputs + output,
+        }
+    }
+}
+
+/// A filter in the order in which convolutions of bytes read it.
+#[derive(Debug, Clone)]
+pub struct ByteFilter {
+    pub(super) groups: Groups,
+    depth: usize,
+    /// The zeros as they were given.
+    given: Vec<i32>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Groups {
+    /// For each group a matrix: a row for each tap and input channel, a column for each output
+    /// channel.
+    Matrices(Vec<ByteMatrix>),
+    /// Where each group has one channel.
+    Depthwise(Weights),
+}
+
+impl ByteFilter {
+    /// Lays out a filter of a convolution's shape. `zeros` has one integer for all output channels or
+    /// one for each.
+    ///
+    /// # Errors
+    /// Length if the filter or its zeros do not have the convolution's extents.
+    pub fn new(
+        shape: &Conv2dShape,
+        (filter, order): (Bytes<'_>, FilterOrder),
+        zeros: &[i32],
+    ) -> Result<Self, ShapeError> {
+        let g = Geometry::new(shape)?;
+        check_len("filter", g.filter_len, filter.len())?;
+        if zeros.len() != 1 {
+            check_len("zeros of the filter", g.out_channels, zeros.len())?;
+        }
+        let channels = g.in_channels / g.groups;
+        let extents = [g.depth.checked_div(channels).unwrap_or(0), channels, g.out_channels];
+        let bits = filter.bits();
+        let bits = |tap, channel, output| bits[order.position([tap, channel, output], extents)];
+        if g.is_depthwise() && g.out_channels == g.groups {
+            let is_signed = matches!(filter, Bytes::Signed(_));
+            let weights = Weights::new(&g, |tap, output| bits(tap, 0, output), is_signed, zeros);
+            let groups = Groups::Depthwise(weights);
+            return Ok(Self { groups, depth: g.depth, given: zeros.to_vec() });
+        }
+        let cols = g.out_channels / g.groups;
+        let pack = |group: usize| {
+            let at = |row: usize, col: usize| bits(row / channels, row % channels, group * cols + col);
+            let own = if zeros.len() == 1 { zeros } else { &zeros[group * cols..][..cols] };
+            ByteMatrix::from_bits((g.depth, cols), at, filter.as_signed(), own)
+        };
+        let groups = (0..g.groups).map(pack).collect::<Result<_, _>>()?;
+        Ok(Self { groups: Groups::Matrices(groups), depth: g.depth, given: zeros.to_vec() })
+    }
+
+    /// Returns whether this is a filter of a convolution's shape.
+    pub(super) fn check(&self, g: &Geometry) -> Result<(), ShapeError> {
+        check_len("rows of the filter", g.depth, self.depth)?;
+        let (groups, cols) = match &self.groups {
+            Groups::Matrices(groups) => (groups.len(), groups.first().map_or(0, ByteMatrix::cols)),
+            Groups::Depthwise(weights) => (weights.channels, 1),
+        };
+        check_len("groups of the filter", g.groups, groups)?;
+        check_len("columns of the filter", g.out_channels / g.groups, cols)
+    }
+
+    /// Returns whether the filter was laid out for a convolution of this shape with these zeros.
+    pub fn fits(&self, shape: &Conv2dShape, zeros: &[i32]) -> bool {
+        self.given == zeros && Geometry::new(shape).is_ok_and(|g| self.check(&g).is_ok())
+    }
+}

@@ -1,0 +1,437 @@
+//! Products of bytes and convolutions of bytes.
+#![expect(unsafe_code, reason = "tiles take pointers")]
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::filter::Groups;
+use super::kernel::{GROUP, MOST_COLS, MOST_ROWS, Tile, kernel};
+use super::left::Rows;
+use super::result::{Columns, subtract_zeros};
+use super::{ByteFilter, ByteMatrix, ByteResult, Bytes, Rescale, depthwise};
+use crate::conv::Geometry;
+use crate::error::check_len;
+use crate::matmul::choose_tiles;
+use crate::shape::element_count;
+use crate::tile::{Grid, TileBounds};
+use crate::{BlockOp, Conv2dShape, ShapeError, TileMut};
+
+/// How many times as many products of bytes as of floating-point numbers take the same time.
+const FASTER: usize = 3;
+
+/// The rows of a product's left operand.
+#[derive(Debug, Clone)]
+enum Left {
+    Matrix { rows: usize, depth: usize },
+    Windows(Box<Geometry>),
+}
+
+/// `y = finish(Σ (a − a₀) · (b − b₀) + bias)`, where the right operand is a [`ByteMatrix`] or a
+/// [`ByteFilter`].
+///
+/// A block owns some rows (or pixels) and some columns (or channels) of the output.
+#[derive(Clone)]
+pub struct ByteProduct<O> {
+    left: Left,
+    grid: Grid,
+    result: PhantomData<fn() -> O>,
+}
+
+impl<O> fmt::Debug for ByteProduct<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ByteProduct").field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+/// The right operand of a product.
+#[derive(Debug, Clone, Copy)]
+enum Right<'a> {
+    Matrix(&'a ByteMatrix),
+    Filter(&'a ByteFilter),
+}
+
+/// The operands of [`ByteProduct`].
+#[derive(Debug, Clone, Copy)]
+pub struct ByteInput<'a> {
+    /// The rows of a dense matrix, or images, `NHWC`.
+    pub(super) left: Bytes<'a>,
+    /// What stands for zero in it.
+    pub(super) left_zero: i32,
+    right: Right<'a>,
+    /// Added to the sums of each column, if any.
+    pub(super) bias: Option<&'a [i32]>,
+    pub(super) rescale: Rescale<'a>,
+}
+
+impl<'a> ByteInput<'a> {
+    /// Creates the operands of a matrix product: the rows and the integer that stands for zero in
+    /// them, the matrix, and what makes results of the sums.
+    pub fn matrix((left, left_zero): (Bytes<'a>, i32), right: &'a ByteMatrix, rescale: Rescale<'a>) -> Self {
+        Self { left, left_zero, right: Right::Matrix(right), bias: None, rescale }
+    }
+
+    /// Creates the operands of a convolution: the images and the integer that stands for zero in
+    /// them, the filter, and what makes results of the sums.
+    pub fn convolution(
+        (images, zero): (Bytes<'a>, i32),
+        filter: &'a ByteFilter,
+        rescale: Rescale<'a>,
+    ) -> Self {
+        Self { left: images, left_zero: zero, right: Right::Filter(filter), bias: None, rescale }
+    }
+
+    /// Adds integers to the sums, one for each column.
+    #[must_use]
+    pub fn plus(self, bias: Option<&'a [i32]>) -> Self {
+        Self { bias, ..self }
+    }
+}
+
+impl<O: ByteResult> ByteProduct<O> {
+    /// Plans the product of a dense `rows` × `depth` matrix by one of `cols` columns for about
+    /// `workers` threads at a time.
+    ///
+    /// # Errors
+    /// TooLarge if an operand is.
+    pub fn matrix(rows: usize, depth: usize, cols: usize, workers: usize) -> Result<Self, ShapeError> {
+        for extents in [[rows, depth], [rows, cols]] {
+            element_count(&extents)?;
+        }
+        let (tile_rows, tile_cols) = choose_tiles(1, rows, depth.div_ceil(FASTER), cols, workers);
+        let grid = Grid { tile_rows, tile_cols, ..Grid::whole(rows, cols) };
+        Ok(Self { left: Left::Matrix { rows, depth }, grid, result: PhantomData })
+    }
+
+    /// Plans a convolution for about `workers` threads at a time.
+    ///
+    /// # Errors
+    /// What is wrong with the shape.
+    pub fn convolution(shape: &Conv2dShape, workers: usize) -> Result<Self, ShapeError> {
+        let g = Geometry::new(shape)?;
+        let depth = if g.groups == 1 { g.depth.div_ceil(FASTER) } else { g.depth };
+        let (tile_rows, tile_cols) = match choose_tiles(1, g.pixels, depth, g.out_channels, workers) {
+            cut if g.groups == 1 => cut,
+            // Blocks have whole groups.
+            (rows, _) => (rows, g.out_channels.max(1)),
+        };
+        let grid = Grid { tile_rows, tile_cols, ..Grid::whole(g.pixels, g.out_channels) };
+        Ok(Self { left: Left::Windows(Box::new(g)), grid, result: PhantomData })
+    }
+
+    /// Returns the number of elements of the left operand.
+    fn left_len(&self) -> usize {
+        match &self.left {
+            Left::Matrix { rows, depth } => rows * depth,
+            Left::Windows(g) => g.input_len,
+        }
+    }
+
+    fn check(&self, input: &ByteInput<'_>) -> Result<(), ShapeError> {
+        check_len("left operand", self.left_len(), input.left.len())?;
+        match (&self.left, input.right) {
+            (Left::Matrix { depth, .. }, Right::Matrix(right)) => {
+                check_len("rows of the right matrix", *depth, right.depth())?;
+                check_len("columns of the right matrix", self.grid.cols, right.cols())?;
+            }
+            (Left::Windows(g), Right::Filter(filter)) => filter.check(g)?,
+            _ => return Err(ShapeError::Parameter("a matrix has no filter, and images have no matrix")),
+        }
+        if let Some(bias) = input.bias {
+            check_len("bias", self.grid.cols, bias.len())?;
+        }
+        input.rescale.check(self.grid.cols)
+    }
+
+    /// Computes rows and columns `at` of one group, whose columns begin at `first`.
+    fn group(
+        &self,
+        input: &ByteInput<'_>,
+        (right, group, first): (&ByteMatrix, usize, usize),
+        at: &TileBounds,
+        piece: &mut TileMut<'_, O>,
+    ) {
+        let (_, distance) = input.left.as_unsigned();
+        let zero = input.left_zero.wrapping_add(distance);
+        let bias = input.bias.map(|bias| &bias[first..][..right.cols()]);
+        let columns = Columns::new(input.rescale, first, right.offsets(zero, bias));
+        // Within the group.
+        let cols = at.col.max(first) - first..(at.col + at.cols).min(first + right.cols()) - first;
+        let mut rows = Rows::new(right.depth());
+        let most = rows.at_a_time(kernel().rows);
+        for start in (0..at.rows).step_by(most) {
+            let count = most.min(at.rows - start);
+            let from = at.row + start..at.row + start + count;
+            match &self.left {
+                Left::Matrix { depth, .. } => rows.take_rows(input.left, *depth, from),
+                Left::Windows(g) => rows.take_windows((input.left, zero as u8), g, group, from),
+            }
+            if right.needs_row_sums() {
+                rows.add_up(count);
+            }
+            let place = Place { first, skipped: at.col, start, count };
+            chunk(&rows, right, (&columns, cols.clone()), &place, piece);
+        }
+    }
+}
+
+/// Where results belong: the first column of the group, the first one of the piece, and rows of the
+/// piece.
+struct Place {
+    first: usize,
+    skipped: usize,
+    start: usize,
+    count: usize,
+}
+
+/// Multiplies rows that were brought together by columns of a matrix.
+fn chunk<O: ByteResult>(
+    rows: &Rows,
+    right: &ByteMatrix,
+    (columns, cols): (&Columns, Range<usize>),
+    place: &Place,
+    piece: &mut TileMut<'_, O>,
+) {
+    let (kernel, groups) = (kernel(), right.depth().div_ceil(GROUP));
+    let ((bytes, row_sums), mut sums) = (rows.get(), [0; MOST_ROWS * MOST_COLS]);
+    for panel in cols.start / kernel.cols..cols.end.div_ceil(kernel.cols) {
+        let own = panel * kernel.cols..cols.end.min((panel + 1) * kernel.cols);
+        let elements = right.panel(panel);
+        for first in (0..place.count).step_by(kernel.rows) {
+            let count = kernel.rows.min(place.count - first);
+            let left = &bytes[first * rows.stride()..(first + count) * rows.stride()];
+            let tile = Tile {
+                left: left.as_ptr(),
+                stride: rows.stride(),
+                groups,
+                panel: elements.as_ptr(),
+                sums: sums.as_mut_ptr(),
+            };
+            // SAFETY: the kernel is this processor's. `left` has `count` rows of `stride` bytes,
+            // which are `groups` times four, and the panel as many for each of its columns. There is
+            // room for the sums of as many rows as a tile has at most.
+            unsafe { (kernel.tile)(count, own.len().div_ceil(kernel.lanes), &tile) };
+            let sums = &mut sums[..count * MOST_COLS];
+            if let Some(row_sums) = row_sums.get(first..first + count) {
+                subtract_zeros(sums, &right.zeros()[own.clone()], row_sums);
+            }
+            let col = place.first + own.start - place.skipped;
+            for (row, sums) in sums.chunks_exact(MOST_COLS).enumerate() {
+                let out = &mut piece.row_mut(place.start + first + row)[col..];
+                O::store(&mut out[..own.len()], &sums[..own.len()], own.start, columns);
+            }
+        }
+    }
+}
+
+impl<O: ByteResult> BlockOp for ByteProduct<O> {
+    type Input<'a> = ByteInput<'a>;
+    type Output<'a> = &'a mut [O];
+    type Piece<'a> = TileMut<'a, O>;
+
+    fn block_count(&self) -> usize {
+        self.grid.tile_count()
+    }
+
+    fn split<'a>(&self, output: Self::Output<'a>) -> Result<Vec<Self::Piece<'a>>, ShapeError> {
+        check_len("output", self.grid.len()?, output.len())?;
+        TileMut::grid(output, &self.grid)
+    }
+
+    fn run_block(
+        &self,
+        block: usize,
+        input: ByteInput<'_>,
+        mut piece: TileMut<'_, O>,
+    ) -> Result<(), ShapeError> {
+        let at = self.grid.tile(block)?;
+        piece.check(&at)?;
+        self.check(&input)?;
+        match (&self.left, input.right) {
+            (_, Right::Matrix(right)) => self.group(&input, (right, 0, 0), &at, &mut piece),
+            (Left::Windows(g), Right::Filter(filter)) => match &filter.groups {
+                Groups::Depthwise(weights) => depthwise::pixels(g, (&input, weights), &at, &mut piece),
+                Groups::Matrices(groups) => {
+                    let each = g.out_channels / g.groups;
+                    for (group, right) in groups.iter().enumerate() {
+                        self.group(&input, (right, group, group * each), &at, &mut piece);
+                    }
+                }
+            },
+            (Left::Matrix { .. }, Right::Filter(_)) => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::FilterOrder;
+    use crate::{Extent2, Layout, Padding, Serial};
+
+    /// Numbers without a pattern, with both extremes among them.
+    fn numbers(count: usize, seed: u32) -> Vec<u8> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    fn value(bytes: Bytes<'_>, at: usize) -> i32 {
+        match bytes {
+            Bytes::Signed(bytes) => bytes[at].into(),
+            Bytes::Unsigned(bytes) => bytes[at].into(),
+        }
+    }
+
+    /// Both kinds of these bytes.
+    fn kinds(bytes: &[u8]) -> [Bytes<'_>; 2] {
+        [Bytes::Unsigned(bytes), Bytes::Signed(bytemuck::cast_slice(bytes))]
+    }
+
+    #[test]
+    fn matrix_products_are_those_of_the_definition() {
+        for (rows, depth, cols) in
+            [(1, 5, 3), (7, 64, 70), (13, 130, 17), (200, 900, 130), (3, 0, 4), (0, 4, 4), (2, 3, 0)]
+        {
+            let (a, b) = (numbers(rows * depth, 1), numbers(depth * cols, 2));
+            let each: Vec<i32> = (0..cols as i32).map(|col| col % 7 - 3).collect();
+            let bias: Vec<i32> = (0..cols as i32).map(|col| 1000 - col).collect();
+            for (left, right) in kinds(&a).into_iter().flat_map(|a| kinds(&b).map(|b| (a, b))) {
+                for zeros in [&[0][..], &[-128], &[200], &each] {
+                    if zeros.is_empty() {
+                        continue;
+                    }
+                    let layout = Layout::row_major(depth, cols);
+                    let matrix = ByteMatrix::new((depth, cols), (right, layout), zeros).unwrap();
+                    assert!(matrix.has_zeros(zeros));
+                    let plan = ByteProduct::<i32>::matrix(rows, depth, cols, 2).unwrap();
+                    let input = ByteInput::matrix((left, 3), &matrix, Rescale::NONE).plus(Some(&bias));
+                    let mut out = vec![1; rows * cols];
+                    plan.run(&Serial, input, &mut out).unwrap();
+                    for (at, &sum) in out.iter().enumerate() {
+                        let (row, col) = (at / cols, at % cols);
+                        let product = |k: usize| {
+                            (value(left, row * depth + k) - 3)
+                                * (value(right, k * cols + col) - zeros[col % zeros.len()])
+                        };
+                        assert_eq!(sum, (0..depth).map(product).sum::<i32>() + bias[col], "{rows} {depth}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn results_are_scaled_and_rounded() {
+        let (a, b) = (numbers(3 * 40, 5), numbers(40 * 21, 6));
+        let (left, right) = (Bytes::Unsigned(&a), Bytes::Signed(bytemuck::cast_slice(&b)));
+        let matrix = ByteMatrix::new((40, 21), (right, Layout::row_major(40, 21)), &[1]).unwrap();
+        let mut sums = vec![0; 3 * 21];
+        let plan = ByteProduct::<i32>::matrix(3, 40, 21, 1).unwrap();
+        plan.run(&Serial, ByteInput::matrix((left, 128), &matrix, Rescale::NONE), &mut sums).unwrap();
+        let scales: Vec<f32> = (0..21).map(|col| 1.0 / (700.0 + col as f32)).collect();
+        let bias: Vec<f32> = (0..21).map(|col| col as f32 / 4.0).collect();
+        let mut floats = vec![0.0; 3 * 21];
+        let rescale = Rescale { scales: &scales, bias: Some(&bias), zero: 0 };
+        let plan = ByteProduct::<f32>::matrix(3, 40, 21, 1).unwrap();
+        plan.run(&Serial, ByteInput::matrix((left, 128), &matrix, rescale), &mut floats).unwrap();
+        let mut bytes = vec![0i8; 3 * 21];
+        let rescale = Rescale { scales: &scales, bias: None, zero: -100 };
+        let plan = ByteProduct::<i8>::matrix(3, 40, 21, 1).unwrap();
+        plan.run(&Serial, ByteInput::matrix((left, 128), &matrix, rescale), &mut bytes).unwrap();
+        assert!(bytes.contains(&-128) && bytes.iter().any(|&byte| byte > -100));
+        for (at, &sum) in sums.iter().enumerate() {
+            let col = at % 21;
+            assert_eq!(floats[at], sum as f32 * scales[col] + bias[col]);
+            let expected = (sum as f32 * scales[col]).round_ties_even() as i32 - 100;
+            assert_eq!(i32::from(bytes[at]), expected.clamp(-128, 127));
+        }
+    }
+
+    #[test]
+    fn convolutions_are_those_of_the_definition() {
+        let one = Extent2::new(1, 1);
+        let padding = Padding::Explicit { top: 1, bottom: 2, left: 2, right: 0 };
+        for (channels, outputs, groups, filter, strides, dilations) in [
+            (3, 5, 1, Extent2::new(3, 3), one, one),
+            (16, 70, 1, one, one, one),
+            (8, 12, 4, Extent2::new(3, 2), Extent2::new(2, 1), one),
+            (70, 70, 70, Extent2::new(3, 3), Extent2::new(1, 2), Extent2::new(2, 1)),
+            (6, 12, 6, Extent2::new(2, 3), one, Extent2::new(1, 2)),
+        ] {
+            let images = (2, Extent2::new(7, 6), channels);
+            let shape = Conv2dShape {
+                groups,
+                strides,
+                dilations,
+                ..Conv2dShape::new(images, (filter, outputs), padding)
+            };
+            let g = Geometry::new(&shape).unwrap();
+            let (x, w) = (numbers(g.input_len, 3), numbers(g.filter_len, 4));
+            let zeros: Vec<i32> = (0..outputs as i32).collect();
+            let bias: Vec<i32> = (0..outputs as i32).map(|o| o * 10).collect();
+            for (x, w) in kinds(&x).into_iter().flat_map(|x| kinds(&w).map(|w| (x, w))) {
+                for zeros in [&[0][..], &zeros] {
+                    let filter = ByteFilter::new(&shape, (w, FilterOrder::Oihw), zeros).unwrap();
+                    assert!(filter.fits(&shape, zeros));
+                    let plan = ByteProduct::<i32>::convolution(&shape, 2).unwrap();
+                    let mut out = vec![0; g.output_len];
+                    let input = ByteInput::convolution((x, 9), &filter, Rescale::NONE).plus(Some(&bias));
+                    plan.run(&Serial, input, &mut out).unwrap();
+                    assert_eq!(out, by_definition(&g, (x, 9), (w, zeros), &bias), "{shape:?}");
+                }
+            }
+        }
+    }
+
+    fn by_definition(g: &Geometry, x: (Bytes<'_>, i32), w: (Bytes<'_>, &[i32]), bias: &[i32]) -> Vec<i32> {
+        let (window, each) = (&g.window, g.in_channels / g.groups);
+        let sum = |at: usize| {
+            let (pixel, output) = (at / g.out_channels, at % g.out_channels);
+            let (row, column) = (pixel / window.x.output, pixel % window.x.output);
+            let (image, row) = (row / window.y.output, row % window.y.output);
+            let mut sum = bias[output];
+            for tap in 0..window.y.window * window.x.window {
+                let (y, x_at) = (
+                    window.y.position(row, tap / window.x.window),
+                    window.x.position(column, tap % window.x.window),
+                );
+                let (Some(y), Some(x_at)) = (y, x_at) else { continue };
+                let pixel = (image * window.y.input + y) * window.x.input + x_at;
+                for channel in 0..each {
+                    let own = output / (g.out_channels / g.groups) * each + channel;
+                    let weight = value(w.0, (output * each + channel) * (g.depth / each) + tap);
+                    sum +=
+                        (value(x.0, pixel * g.in_channels + own) - x.1) * (weight - w.1[output % w.1.len()]);
+                }
+            }
+            sum
+        };
+        (0..g.output_len).map(sum).collect()
+    }
+
+    #[test]
+    fn operands_that_do_not_fit_are_errors() {
+        let bytes = numbers(12, 1);
+        let right = (Bytes::Unsigned(&bytes), Layout::row_major(4, 3));
+        assert!(ByteMatrix::new((4, 4), (right.0, Layout::row_major(4, 4)), &[0]).is_err());
+        assert!(ByteMatrix::new((4, 3), right, &[0, 1]).is_err());
+        let matrix = ByteMatrix::new((4, 3), right, &[0]).unwrap();
+        let plan = ByteProduct::<i32>::matrix(3, 4, 3, 1).unwrap();
+        let mut out = vec![0; 9];
+        let short = ByteInput::matrix((Bytes::Unsigned(&bytes[1..]), 0), &matrix, Rescale::NONE);
+        assert!(plan.run(&Serial, short, &mut out).is_err());
+        let input = ByteInput::matrix((Bytes::Unsigned(&bytes), 0), &matrix, Rescale::NONE);
+        assert!(plan.run(&Serial, input.plus(Some(&[1, 2])), &mut out).is_err());
+        assert!(plan.run(&Serial, input, &mut out[1..]).is_err());
+        let shape = Conv2dShape::new((1, Extent2::new(2, 2), 1), (Extent2::new(1, 1), 3), Padding::Valid);
+        let images = ByteProduct::<i32>::convolution(&shape, 1).unwrap();
+        let input = ByteInput::matrix((Bytes::Unsigned(&bytes[..4]), 0), &matrix, Rescale::NONE);
+        assert!(images.run(&Serial, input, &mut [0; 12]).is_err());
+        assert!(ByteFilter::new(&shape, (Bytes::Unsigned(&bytes), FilterOrder::Hwio), &[0]).is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! What becomes of the sums of a product of bytes.
+
+use super::kernel::MOST_COLS;
+use crate::error::check_len;
+use crate::quantize::nearest;
+use crate::simd::vectorize;
+use crate::{Element, ShapeError};
+
+/// What makes results of sums, `sum · scale + bias`, unless the sums themselves are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Rescale<'a> {
+    /// One scale for all columns, or one for each.
+    pub scales: &'a [f32],
+    /// One number for each column, if any.
+    pub bias: Option<&'a [f32]>,
+    /// The integer that stands for zero, where results are bytes.
+    pub zero: i32,
+}
+
+impl Rescale<'_> {
+    /// For sums that are wanted as they are.
+    pub const NONE: Self = Self { scales: &[1.0], bias: None, zero: 0 };
+
+    pub(super) fn check(&self, cols: usize) -> Result<(), ShapeError> {
+        if self.scales.len() != 1 {
+            check_len("scales", cols, self.scales.len())?;
+        }
+        self.bias.map_or(Ok(()), |bias| check_len("bias", cols, bias.len()))
+    }
+}
+
+/// What is done to the sums of each of some columns.
+pub struct Columns {
+    /// Added to the sums.
+    offsets: Vec<i32>,
+    scales: Vec<f32>,
+    bias: Vec<f32>,
+    zero: i32,
+}
+
+impl Columns {
+    /// Returns what is done to the columns from `first` on, to whose sums `offsets` are added.
+    pub(super) fn new(rescale: Rescale<'_>, first: usize, offsets: Vec<i32>) -> Self {
+        let cols = offsets.len();
+        let scales = match rescale.scales {
+            &[scale] => vec![scale; cols],
+            scales => scales[first..][..cols].to_vec(),
+        };
+        let bias = rescale.bias.map_or_else(|| vec![0.0; cols], |bias| bias[first..][..cols].to_vec());
+        Self { offsets, scales, bias, zero: rescale.zero }
+    }
+}
+
+/// Subtracts a zero of each column from rows, as many times as the sum of each row says. The rows
+/// have [`MOST_COLS`] sums.
+pub(super) fn subtract_zeros(sums: &mut [i32], zeros: &[i32], row_sums: &[i32]) {
+    vectorize(
+        #[inline(always)]
+        || {
+            for (sums, &row_sum) in sums.chunks_exact_mut(MOST_COLS).zip(row_sums) {
+                let products = zeros.iter().map(|&zero| zero.wrapping_mul(row_sum));
+                sums.iter_mut().zip(products).for_each(|(sum, product)| *sum = sum.wrapping_sub(product));
+            }
+        },
+    );
+}
+
+/// A type that products of bytes give: `i32` sums, `f32` numbers, or bytes that stand for numbers,
+/// rounded to the nearest (ties to even ones) and bounded.
+pub trait ByteResult: Element {
+    /// Makes results of the sums of adjacent columns, the first of which is `first` among `columns`.
+    #[doc(hidden)]
+    fn store(out: &mut [Self], sums: &[i32], first: usize, columns: &Columns);
+}
+
+impl ByteResult for i32 {
+    fn store(out: &mut [Self], sums: &[i32], first: usize, columns: &Columns) {
+        let all = out.iter_mut().zip(sums).zip(&columns.offsets[first..]);
+        all.for_each(|((out, &sum), &offset)| *out = sum.wrapping_add(offset));
+    }
+}
+
+/// Scales the sums of columns and sets what `convert` makes of them.
+#[inline(always)]
+fn scale<T>(out: &mut [T], sums: &[i32], first: usize, columns: &Columns, convert: impl Fn(f32) -> T) {
+    let (offsets, scales, bias) =
+        (&columns.offsets[first..], &columns.scales[first..], &columns.bias[first..]);
+    let columns = offsets.iter().zip(scales).zip(bias);
+    for ((out, &sum), ((&offset, &scale), &bias)) in out.iter_mut().zip(sums).zip(columns) {
+        *out = convert(sum.wrapping_add(offset) as f32 * scale + bias);
+    }
+}
+
+impl ByteResult for f32 {
+    fn store(out: &mut [Self], sums: &[i32], first: usize, columns: &Columns) {
+        vectorize(
+            #[inline(always)]
+            || scale(out, sums, first, columns, |number| number),
+        );
+    }
+}
+
+macro_rules! bytes {
+    ($($t:ty),*) => {$(
+        impl ByteResult for $t {
+            fn store(out: &mut [Self], sums: &[i32], first: usize, columns: &Columns) {
+                let zero = columns.zero;
+                vectorize(
+                    #[inline(always)]
+                    || scale(out, sums, first, columns, |number| nearest(number, zero)),
+                );
+            }
+        }
+    )*};
+}
+
+bytes!(u8, i8);
