@@ -57,6 +57,7 @@ mod plain;
 mod pooling;
 mod prepared_convolution;
 mod printf;
+mod quantized;
 mod ragged;
 mod random;
 mod ranking;
@@ -143,6 +144,7 @@ pub fn register(ops: &mut OpRegistry) {
     examples::register(ops);
     hashes::register(ops);
     linear_algebra::register(ops);
+    quantized::register(ops);
     ragged::register(ops);
     sets::register(ops);
     sparse::register(ops);

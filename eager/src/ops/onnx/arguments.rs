@@ -8,7 +8,7 @@ use crate::ops::support::{int_attr, invalid};
 use crate::{AttrSpec, OpAttrs, attr};
 
 /// The attribute that says which formal inputs are given.
-pub(super) const OPERANDS: AttrSpec = attr::ints("operand_segment_sizes").optional();
+pub(in crate::ops) const OPERANDS: AttrSpec = attr::ints("operand_segment_sizes").optional();
 /// The attribute that says which outputs are wanted.
 pub(super) const RESULTS: AttrSpec = attr::ints("result_segment_sizes").optional();
 

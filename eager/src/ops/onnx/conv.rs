@@ -90,7 +90,7 @@ impl Geometry {
     }
 
     /// The convolution as `tfrt-math` has it, if it has it.
-    fn in_two_dimensions(&self) -> Option<Conv2dShape> {
+    pub(super) fn in_two_dimensions(&self) -> Option<Conv2dShape> {
         let [z, y, x] = &self.window.axes;
         let is_plain = |axis: &Axis| axis.pads.iter().all(|&pad| pad >= 0);
         if *z != Axis::UNIT || !is_plain(y) || !is_plain(x) {
@@ -114,7 +114,7 @@ impl Geometry {
 }
 
 /// The input of a convolution in two dimensions.
-fn flat(tensor: &DenseHostTensor, geometry: &Geometry) -> Result<DenseHostTensor, Diagnostic> {
+pub(super) fn flat(tensor: &DenseHostTensor, geometry: &Geometry) -> Result<DenseHostTensor, Diagnostic> {
     let [_, y, x] = &geometry.window.axes;
     tensor.reshape(TensorShape::new(&[geometry.batch, geometry.channels, y.input, x.input])?)
 }

@@ -1,26 +1,35 @@
 //! Products of quantized numbers: `onnx.MatMulInteger`, `onnx.QLinearMatMul`, `onnx.ConvInteger`
 //! and `onnx.QLinearConv`.
+//!
+//! With one zero point for the left operand, as networks have it, they are products of bytes; see
+//! [`ByteProduct`]. Others are computed by the definition.
 
 use tfrt_compute::{OnQueue, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::{BlockOp, MatMul, MatMulInput, broadcast_shapes};
-use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
+use tfrt_math::{
+    BlockOp, ByteInput, ByteMatrix, ByteProduct, ByteResult, Conv2dShape, FilterOrder, MatMul, MatMulInput,
+    Rescale, broadcast_shapes,
+};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
 use super::arguments::{OPERANDS, dense, formal, optional_dense, required};
+use super::bytes::{Held, filter_of, matrix_of, zeros_of};
 use super::conv::{self, Geometry};
 use super::quantize::{floats_of, integers_of, quantized_tensor};
-use crate::ops::support::{Computed, Described, invalid, one, product, room_for};
+use crate::ops::images::{from_nhwc, to_nhwc};
+use crate::ops::support::{Computed, Described, allocate, invalid, one, product, room_for};
+use crate::ops::window::Layout;
 use crate::{CpuCall, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("onnx product of integers");
 
 /// The extents of a matrix product.
-struct Matrices {
+pub(in crate::ops) struct Matrices {
     dims: Vec<usize>,
     /// For each product, the indices of its matrices.
     pairs: Vec<[usize; 2]>,
     /// The rows, the extent that is summed over, and the columns.
-    extents: [usize; 3],
+    pub(in crate::ops) extents: [usize; 3],
 }
 
 /// Two shapes of matrices, and whether each got an additional dimension because it was a vector.
@@ -58,7 +67,7 @@ pub(in crate::ops) fn product_dims(a: &TensorShape, b: &TensorShape) -> Result<V
 }
 
 impl Matrices {
-    fn new(a: &TensorShape, b: &TensorShape) -> Result<Self, Diagnostic> {
+    pub(in crate::ops) fn new(a: &TensorShape, b: &TensorShape) -> Result<Self, Diagnostic> {
         let dims = product_dims(a, b)?;
         let (left, right, _) = matrices(a, b)?;
         let ((batch_a, a_dims), (batch_b, b_dims)) =
@@ -81,7 +90,44 @@ impl Matrices {
         Ok(Self { dims, pairs, extents })
     }
 
-    /// Computes all products.
+    /// Computes all products of bytes. The left operand has one zero, the right one has one for all
+    /// columns or one for each.
+    pub(in crate::ops) fn multiply_bytes<O: Element + ByteResult>(
+        &self,
+        call: &CpuCall<'_>,
+        (a, a_zero): (&DenseHostTensor, i32),
+        (b, b_zeros): (&DenseHostTensor, &[i32]),
+        rescale: Rescale<'_>,
+    ) -> Result<DenseHostTensor, Diagnostic> {
+        let ([m, k, n], queue) = (self.extents, OnQueue(call.cx));
+        let out = call.allocate_unset(0)?;
+        let held = Held::new(a)?;
+        let mut elements = out.write::<O>(&ME)?;
+        let is_one =
+            b.num_elements() == k * n && self.pairs.iter().enumerate().all(|(at, pair)| pair[0] == at);
+        if is_one {
+            let matrix = matrix_of(b, [k, n], b_zeros)?;
+            let rows = m * self.pairs.len();
+            let plan = ByteProduct::<O>::matrix(rows, k, n, workers(call.cx)).map_err(shape_error)?;
+            let input = ByteInput::matrix((held.bytes(), a_zero), &matrix, rescale);
+            plan.run(&queue, input, &mut elements).map_err(shape_error)?;
+        } else {
+            let (plan, right) = (ByteProduct::<O>::matrix(m, k, n, workers(call.cx)), Held::new(b)?);
+            let plan = plan.map_err(shape_error)?;
+            for (&[i, j], out) in self.pairs.iter().zip(elements.chunks_exact_mut((m * n).max(1))) {
+                let left = held.bytes().part(i * m * k..(i + 1) * m * k).map_err(shape_error)?;
+                let right = right.bytes().part(j * k * n..(j + 1) * k * n).map_err(shape_error)?;
+                let layout = tfrt_math::Layout::row_major(k, n);
+                let matrix = ByteMatrix::new((k, n), (right, layout), b_zeros).map_err(shape_error)?;
+                let input = ByteInput::matrix((left, a_zero), &matrix, rescale);
+                plan.run(&queue, input, out).map_err(shape_error)?;
+            }
+        }
+        drop(elements);
+        Ok(out)
+    }
+
+    /// Computes all products by the definition.
     fn multiply(&self, call: &CpuCall<'_>, a: &[i32], b: &[i32]) -> Result<Vec<i32>, Diagnostic> {
         let [m, k, n] = self.extents;
         let count = self.pairs.len().checked_mul(m).and_then(|count| count.checked_mul(n));
@@ -149,8 +195,14 @@ fn matmul(call: &CpuCall<'_>) -> Computed {
     let (a, b) = (dense(a, "A")?, dense(b, "B")?);
     let matrices = Matrices::new(a.shape(), b.shape())?;
     let [m, k, n] = matrices.extents;
-    let left = centered(a, optional_dense(a_zeros)?, Side::Rows, [m, k])?;
-    let right = centered(b, optional_dense(b_zeros)?, Side::Columns, [k, n])?;
+    let (a_zeros, b_zeros) = (optional_dense(a_zeros)?, optional_dense(b_zeros)?);
+    if let ([a_zero], zeros) = (&zeros_of(a_zeros)?[..], zeros_of(b_zeros)?)
+        && (zeros.len() == 1 || zeros.len() == n)
+    {
+        return Ok(matrices.multiply_bytes::<i32>(call, (a, *a_zero), (b, &zeros), Rescale::NONE)?.into());
+    }
+    let left = centered(a, a_zeros, Side::Rows, [m, k])?;
+    let right = centered(b, b_zeros, Side::Columns, [k, n])?;
     let products = matrices.multiply(call, &left, &right)?;
     Ok(DenseHostTensor::from_slice(TensorShape::new(&matrices.dims)?, &products, call.cx.host().allocator())?
         .into())
@@ -182,11 +234,25 @@ fn linear_matmul(call: &CpuCall<'_>) -> Computed {
     let [a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero] = quantized_inputs(call)?;
     let matrices = Matrices::new(a.shape(), b.shape())?;
     let [m, k, n] = matrices.extents;
+    let (a_scale, b_scale, y_scale) = (floats_of(a_scale)?, floats_of(b_scale)?, floats_of(y_scale)?);
+    let (y_scale, zero) = (first(&y_scale, "y_scale")?, zero_of(y_zero)?);
+    let are_of_columns = |count: usize| count == 1 || count == n;
+    if let ([zero_of_a], [scale], zeros) = (&integers_of(a_zero)?[..], &a_scale[..], integers_of(b_zero)?)
+        && are_of_columns(zeros.len())
+        && are_of_columns(b_scale.len())
+    {
+        let scales: Vec<f32> = b_scale.iter().map(|of_b| (scale * of_b / y_scale) as f32).collect();
+        let rescale = Rescale { scales: &scales, zero: zero as i32, bias: None };
+        let (a, b) = ((a, *zero_of_a), (b, &zeros[..]));
+        let product = match y_zero.dtype() {
+            DType::I8 => matrices.multiply_bytes::<i8>(call, a, b, rescale),
+            _ => matrices.multiply_bytes::<u8>(call, a, b, rescale),
+        };
+        return Ok(product?.into());
+    }
     let left = centered(a, Some(a_zero), Side::Rows, [m, k])?;
     let right = centered(b, Some(b_zero), Side::Columns, [k, n])?;
     let products = matrices.multiply(call, &left, &right)?;
-    let (a_scale, b_scale, y_scale) = (floats_of(a_scale)?, floats_of(b_scale)?, floats_of(y_scale)?);
-    let (y_scale, zero) = (first(&y_scale, "y_scale")?, zero_of(y_zero)?);
     let mut numbers = room_for(products.len())?;
     for (element, &product) in products.iter().enumerate() {
         let row = a_scale[of_side(Side::Rows, a_scale.len(), element, [m, n])?];
@@ -203,6 +269,33 @@ fn centered_filter(w: &DenseHostTensor, zeros: Option<&DenseHostTensor>) -> Resu
     centered(w, zeros, Side::Rows, [outputs.max(1), each.max(1)])
 }
 
+/// The shape of a convolution of bytes, if these zeros allow it and `tfrt-math` has it.
+fn of_bytes(geometry: &Geometry, x_zeros: &[i32], w_zeros: &[i32]) -> Option<Conv2dShape> {
+    let has_zeros = x_zeros.len() == 1 && (w_zeros.len() == 1 || w_zeros.len() == geometry.outputs);
+    geometry.in_two_dimensions().filter(|_| has_zeros)
+}
+
+/// Computes a convolution of bytes in `NCHW`.
+fn convolve_bytes<O: Element + ByteResult>(
+    call: &CpuCall<'_>,
+    (geometry, shape): (&Geometry, &Conv2dShape),
+    (x, x_zero): (&DenseHostTensor, i32),
+    (w, w_zeros): (&DenseHostTensor, &[i32]),
+    bias: Option<&[i32]>,
+    rescale: Rescale<'_>,
+) -> Computed {
+    let [_, y, columns] = &geometry.window.axes;
+    let plan = ByteProduct::<O>::convolution(shape, workers(call.cx)).map_err(shape_error)?;
+    let filter = filter_of(w, (shape, FilterOrder::Oihw), w_zeros)?;
+    let images = Held::new(&to_nhwc(call, Layout::Nchw, &conv::flat(x, geometry)?)?)?;
+    let dims = [geometry.batch, y.output, columns.output, geometry.outputs];
+    let out = allocate(call, O::DTYPE, &dims)?;
+    let input = ByteInput::convolution((images.bytes(), x_zero), &filter, rescale).plus(bias);
+    plan.run(&OnQueue(call.cx), input, &mut out.write::<O>(&ME)?).map_err(shape_error)?;
+    let out = from_nhwc(call, Layout::Nchw, out)?;
+    Ok(out.reshape(call.result(0)?.shape.clone())?.into())
+}
+
 fn conv_metadata(call: MetadataCall<'_>) -> Described {
     let inputs: [Option<&TensorMetadata>; 4] = formal(call.arguments, call.attrs)?;
     let (x, w) = (required(inputs[0], "x")?, required(inputs[1], "w")?);
@@ -214,6 +307,17 @@ fn conv_integer(call: &CpuCall<'_>) -> Computed {
     let [x, w, x_zero, w_zeros] = formal(call.arguments, call.attrs)?;
     let (x, w) = (dense(x, "x")?, dense(w, "w")?);
     let geometry = Geometry::of(call.attrs, x.shape(), w.shape())?;
+    let (zero, zeros) = (zeros_of(optional_dense(x_zero)?)?, zeros_of(optional_dense(w_zeros)?)?);
+    if let Some(shape) = of_bytes(&geometry, &zero, &zeros) {
+        return convolve_bytes::<i32>(
+            call,
+            (&geometry, &shape),
+            (x, zero[0]),
+            (w, &zeros),
+            None,
+            Rescale::NONE,
+        );
+    }
     let input = centered(x, optional_dense(x_zero)?, Side::Rows, [1, x.num_elements().max(1)])?;
     let sums = conv::integers(call, &geometry, &input, &centered_filter(w, optional_dense(w_zeros)?)?)?;
     Ok(DenseHostTensor::from_slice(TensorShape::new(&geometry.dims())?, &sums, call.cx.host().allocator())?
@@ -232,8 +336,6 @@ fn linear_conv(call: &CpuCall<'_>) -> Computed {
     let [x, x_scale, x_zero, w, w_scale, w_zeros, y_scale, y_zero] = quantized_inputs(call)?;
     let inputs: [Option<&HostTensor>; 9] = formal(call.arguments, call.attrs)?;
     let geometry = Geometry::of(call.attrs, x.shape(), w.shape())?;
-    let input = centered(x, Some(x_zero), Side::Rows, [1, x.num_elements().max(1)])?;
-    let sums = conv::integers(call, &geometry, &input, &centered_filter(w, Some(w_zeros))?)?;
     let bias = optional_dense(inputs[8])?.map(|bias| bias.read::<i32>(&ME)).transpose()?;
     let (x_scale, w_scale, y_scale) = (floats_of(x_scale)?, floats_of(w_scale)?, floats_of(y_scale)?);
     let scale = first(&x_scale, "x_scale")? / first(&y_scale, "y_scale")?;
@@ -247,6 +349,18 @@ fn linear_conv(call: &CpuCall<'_>) -> Computed {
             "w_scale and B must have a number for each of {outputs} output channels"
         )));
     }
+    let (x_zeros, zeros) = (integers_of(x_zero)?, integers_of(w_zeros)?);
+    if let Some(shape) = of_bytes(&geometry, &x_zeros, &zeros) {
+        let scales: Vec<f32> = w_scale.iter().map(|of_w| (scale * of_w) as f32).collect();
+        let rescale = Rescale { scales: &scales, zero: zero as i32, bias: None };
+        let (x, w, of) = ((x, x_zeros[0]), (w, &zeros[..]), (&geometry, &shape));
+        return match y_zero.dtype() {
+            DType::I8 => convolve_bytes::<i8>(call, of, x, w, bias.as_deref(), rescale),
+            _ => convolve_bytes::<u8>(call, of, x, w, bias.as_deref(), rescale),
+        };
+    }
+    let input = centered(x, Some(x_zero), Side::Rows, [1, x.num_elements().max(1)])?;
+    let sums = conv::integers(call, &geometry, &input, &centered_filter(w, Some(w_zeros))?)?;
     let numbers = sums.iter().enumerate().map(|(element, &sum)| {
         let output = element / plane % outputs;
         let sum = sum.wrapping_add(bias.as_ref().map_or(0, |bias| bias[output]));

@@ -9,6 +9,7 @@
 pub(super) mod arguments;
 mod arithmetic;
 pub(super) mod attention;
+pub(super) mod bytes;
 pub(super) mod col2im;
 pub(super) mod conv;
 mod coupling;

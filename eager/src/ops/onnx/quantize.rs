@@ -1,8 +1,10 @@
 //! `onnx.QuantizeLinear`, `onnx.DequantizeLinear` and `onnx.DynamicQuantizeLinear`, with one scale,
 //! one for each position along a dimension, or one for each block.
 
+use std::ops::Range;
+
 use tfrt_host::{DType, Diagnostic};
-use tfrt_math::Float;
+use tfrt_math::{Float, Scaling, range_with_zero};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, TensorMetadata, TensorShape};
 
 use super::arguments::{
@@ -62,6 +64,59 @@ impl Blocks {
             return place;
         }
         (element / (self.inner * self.extent) * self.count + place) * self.inner + element % self.inner
+    }
+}
+
+/// The scales and zeros of a tensor whose elements have them run by run.
+struct Runs {
+    blocks: Blocks,
+    scales: Vec<f32>,
+    zeros: Vec<i32>,
+}
+
+impl Runs {
+    /// Returns those of a tensor that is not cut into blocks.
+    fn new(
+        blocks: Blocks,
+        scales: &DenseHostTensor,
+        zeros: Option<&DenseHostTensor>,
+    ) -> Result<Self, Diagnostic> {
+        let scales = scales.read::<f32>(&ME)?.to_vec();
+        let zeros = zeros.map_or_else(|| Ok(vec![0; scales.len()]), integers_of)?;
+        Ok(Self { blocks, scales, zeros })
+    }
+
+    /// The number of elements in a run.
+    fn unit(&self) -> usize {
+        match self.blocks {
+            Blocks { count: 1, .. } => 1,
+            // A run has all scales.
+            Blocks { inner: 1, extent, .. } => extent,
+            Blocks { inner, .. } => inner,
+        }
+    }
+
+    /// Calls `f` for each of the runs `units`, which `x` and `out` hold, or for all of them at once.
+    fn each<A, B>(
+        &self,
+        units: Range<usize>,
+        (x, out): (&[A], &mut [B]),
+        f: impl Fn(Scaling<'_>, &[A], &mut [B]),
+    ) {
+        let all = Scaling { scales: &self.scales, zeros: &self.zeros };
+        let unit = self.unit();
+        if self.blocks.count == 1 {
+            return f(all, x, out);
+        }
+        for (index, (x, out)) in units.zip(x.chunks_exact(unit).zip(out.chunks_exact_mut(unit))) {
+            if self.blocks.inner == 1 {
+                f(all, x, out);
+            } else {
+                let place = index % self.blocks.extent;
+                let own = Scaling { scales: &self.scales[place..=place], zeros: &self.zeros[place..=place] };
+                f(own, x, out);
+            }
+        }
     }
 }
 
@@ -193,6 +248,21 @@ fn quantize<S: Element + Float, Q: Quantized>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
+/// Quantizes `f32` elements.
+fn quantize_runs<Q: Element + tfrt_math::Quantized>(
+    call: &CpuCall<'_>,
+    x: &DenseHostTensor,
+    runs: Runs,
+) -> Computed {
+    let (out, unit, x) = (call.allocate_unset(0)?, runs.unit(), x.read_owned::<f32>(&ME)?);
+    let units = x.len().checked_div(unit).unwrap_or(0);
+    compute(call, &ME, out, (units, unit, unit), move |units, out: &mut [Q]| {
+        let x = &x[units.start * unit..units.end * unit];
+        runs.each(units, (x, out), Q::quantize);
+        Ok(())
+    })
+}
+
 fn dequantize_metadata(call: MetadataCall<'_>) -> Described {
     let inputs: [Option<&TensorMetadata>; 3] = formal(call.arguments, call.attrs)?;
     let [x, scale, zeros] = inputs;
@@ -223,6 +293,21 @@ fn dequantize<O: Element + Float>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
+/// Gives `f32` elements.
+fn dequantize_runs<Q: Element + tfrt_math::Quantized>(
+    call: &CpuCall<'_>,
+    x: &DenseHostTensor,
+    runs: Runs,
+) -> Computed {
+    let (out, unit, x) = (call.allocate_unset(0)?, runs.unit(), x.read_owned::<Q>(&ME)?);
+    let units = x.len().checked_div(unit).unwrap_or(0);
+    compute(call, &ME, out, (units, unit, unit), move |units, out: &mut [f32]| {
+        let x = &x[units.start * unit..units.end * unit];
+        runs.each(units, (x, out), Q::dequantize);
+        Ok(())
+    })
+}
+
 fn dynamic_metadata(call: MetadataCall<'_>) -> Described {
     let [x] = call.take()?;
     let scalar = |dtype| TensorMetadata::new(dtype, TensorShape::scalar());
@@ -233,17 +318,46 @@ fn dynamic_metadata(call: MetadataCall<'_>) -> Described {
 fn dynamic(call: &CpuCall<'_>) -> Computed {
     let [x] = call.dense()?;
     let x = x.read::<f32>(&ME)?;
-    let greatest = x.iter().fold(0.0f32, |greatest, &x| greatest.max(x));
-    let least = x.iter().fold(0.0f32, |least, &x| least.min(x));
+    let (least, greatest) = range_with_zero(&x);
     let range = greatest - least;
     let scale = if range == 0.0 { 1.0 / 255.0 } else { range / 255.0 };
     let zero = (0.0 - least / scale).clamp(0.0, 255.0).round_ties_even();
-    let numbers = x.iter().map(|x| f64::from((x / scale).round_ties_even() + zero));
-    let y = quantized_tensor(call, DType::UI8, call.result(0)?.shape.dims(), numbers)?;
+    let y = allocate(call, DType::UI8, call.result(0)?.shape.dims())?;
+    let scaling = Scaling { scales: &[scale], zeros: &[zero as i32] };
+    <u8 as tfrt_math::Quantized>::quantize(scaling, &x, &mut y.write::<u8>(&ME)?);
     let allocator = call.cx.host().allocator();
     let scale = DenseHostTensor::from_slice(TensorShape::scalar(), &[scale], allocator)?;
     let zero = DenseHostTensor::from_slice(TensorShape::scalar(), &[zero as u8], allocator)?;
     Ok(results([y, scale, zero]))
+}
+
+fn quantize_any(call: &CpuCall<'_>) -> Computed {
+    let [x, scale, zeros] = formal(call.arguments, call.attrs)?;
+    let (x, scale) = (dense(x, "x")?, dense(scale, "y_scale")?);
+    let (blocks, dtype) = (Blocks::new(call.attrs, x.shape(), scale.shape())?, call.result(0)?.dtype);
+    if x.dtype() == DType::F32 && scale.dtype() == DType::F32 && !blocks.is_blocked {
+        let runs = Runs::new(blocks, scale, optional_dense(zeros)?)?;
+        return with_type!(dtype, "onnx.QuantizeLinear", |Q| quantize_runs::<Q>(call, x, runs),
+            I8 i8, UI8 u8, I16 i16, UI16 u16);
+    }
+    with_type!(scale.dtype(), "onnx.QuantizeLinear", |S| with_type!(
+        dtype, "onnx.QuantizeLinear", |Q| quantize::<S, Q>(call),
+        I8 i8, UI8 u8, I16 i16, UI16 u16
+    ), F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32)
+}
+
+fn dequantize_any(call: &CpuCall<'_>) -> Computed {
+    let [x, scale, zeros] = formal(call.arguments, call.attrs)?;
+    let (x, scale) = (dense(x, "x")?, dense(scale, "x_scale")?);
+    let (blocks, dtype) = (Blocks::new(call.attrs, x.shape(), scale.shape())?, call.result(0)?.dtype);
+    let is_whole = x.dtype() == DType::I32;
+    if dtype == DType::F32 && scale.dtype() == DType::F32 && !blocks.is_blocked && !is_whole {
+        let runs = Runs::new(blocks, scale, optional_dense(zeros)?)?;
+        return with_type!(x.dtype(), "onnx.DequantizeLinear", |Q| dequantize_runs::<Q>(call, x, runs),
+            I8 i8, UI8 u8, I16 i16, UI16 u16);
+    }
+    with_type!(dtype, "onnx.DequantizeLinear", |O| dequantize::<O>(call),
+        F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32)
 }
 
 const QUANTIZE: [AttrSpec; 6] = [
@@ -265,19 +379,16 @@ const DEQUANTIZE: [AttrSpec; 4] = [
 pub(super) fn register(ops: &mut OpRegistry) {
     const QUANTIZED: &[DType] =
         &[DType::I8, DType::I16, DType::I32, DType::UI8, DType::UI16, DType::F16, DType::BF16, DType::F32];
-    ops.add("onnx.QuantizeLinear").types(QUANTIZED).attrs(QUANTIZE).metadata(quantize_metadata).cpu(|call| {
-        let dtype = call.arguments.get(1).map_or(DType::F32, |scale| scale.dtype());
-        with_type!(dtype, "onnx.QuantizeLinear", |S| with_type!(
-            call.result(0)?.dtype, "onnx.QuantizeLinear", |Q| quantize::<S, Q>(&call),
-            I8 i8, UI8 u8, I16 i16, UI16 u16
-        ), F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32)
-    });
-    ops.add("onnx.DequantizeLinear").types(QUANTIZED).attrs(DEQUANTIZE).metadata(dequantize_metadata).cpu(
-        |call| {
-            with_type!(call.result(0)?.dtype, "onnx.DequantizeLinear", |O| dequantize::<O>(&call),
-                F16 tfrt_tensor::f16, BF16 tfrt_tensor::bf16, F32 f32)
-        },
-    );
+    ops.add("onnx.QuantizeLinear")
+        .types(QUANTIZED)
+        .attrs(QUANTIZE)
+        .metadata(quantize_metadata)
+        .cpu(|call| quantize_any(&call));
+    ops.add("onnx.DequantizeLinear")
+        .types(QUANTIZED)
+        .attrs(DEQUANTIZE)
+        .metadata(dequantize_metadata)
+        .cpu(|call| dequantize_any(&call));
     ops.add("onnx.DynamicQuantizeLinear")
         .types(&[DType::UI8, DType::F32])
         .metadata(dynamic_metadata)

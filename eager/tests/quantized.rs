@@ -1,0 +1,157 @@
+//! Products of bytes against the same computed by parts: dequantized, multiplied, and quantized
+//! again. All numbers are small multiples of powers of two, so that both are exact.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
+
+mod support;
+
+use support::{Case, Runner};
+use tfrt_eager::TensorHandle;
+use tfrt_host::DType;
+use tfrt_tensor::Accessor;
+
+static ME: Accessor = Accessor::new("test of quantized products");
+
+/// Bytes without a pattern.
+fn literal(dtype: &str, dims: &[usize], seed: usize) -> String {
+    let count: usize = dims.iter().product();
+    let number = |i: usize| {
+        let value = (i * 37 + i / 7 * 11 + seed * 13) % 200;
+        if dtype == "ui8" { value.to_string() } else { (value as i64 - 100).to_string() }
+    };
+    let dims = dims.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    format!("{dtype}[{dims}] {}", (0..count).map(number).collect::<Vec<_>>().join(" "))
+}
+
+/// A vector of as many elements, which repeat.
+fn repeated(dtype: &str, elements: &[&str], count: usize) -> String {
+    let all: Vec<&str> = elements.iter().copied().cycle().take(count).collect();
+    format!("{dtype}[{count}] {}", all.join(" "))
+}
+
+/// Calls an op with tensors that are written out, and with results of other calls before them.
+fn call(runner: &Runner, before: &[&TensorHandle], line: &str) -> TensorHandle {
+    let case = Case::parse(&format!("{line} -> error")).unwrap_or_else(|error| panic!("{line}: {error}"));
+    let written = case.arguments.iter().map(|tensor| runner.handle(tensor.clone()));
+    let arguments = before.iter().map(|&handle| handle.clone()).chain(written);
+    runner.call(&case.op, arguments, &case.attrs, 1).remove(0)
+}
+
+fn numbers(runner: &Runner, handle: &TensorHandle) -> Vec<f64> {
+    let result = runner.brought(handle);
+    let tensor = result.host_tensor().unwrap().unwrap_or_else(|error| panic!("{error}"));
+    let tensor = tensor.dense().unwrap();
+    match tensor.dtype() {
+        DType::F32 => tensor.read::<f32>(&ME).unwrap().iter().map(|&x| x.into()).collect(),
+        DType::I8 => tensor.read::<i8>(&ME).unwrap().iter().map(|&x| x.into()).collect(),
+        _ => tensor.read::<u8>(&ME).unwrap().iter().map(|&x| x.into()).collect(),
+    }
+}
+
+/// The product `op` with these attributes, by parts and at once.
+struct Product<'a> {
+    ops: [&'a str; 2],
+    attributes: &'a str,
+    /// Bytes with their type.
+    operands: [(&'a str, &'a [usize]); 2],
+    columns: usize,
+    /// The dimension of the right operand that its scales belong to.
+    axis: usize,
+}
+
+fn compare(runner: &Runner, product: &Product<'_>) {
+    let [(a_type, a_dims), (b_type, b_dims)] = product.operands;
+    let (a, b) = (literal(a_type, a_dims, 1), literal(b_type, b_dims, 2));
+    let bias = repeated("f32", &["1", "-2.5", "0.25"], product.columns);
+    let of_each = [
+        repeated("f32", &["0.5", "0.25", "2"], product.columns),
+        repeated(b_type, &["3", "0", "7"], product.columns),
+    ];
+    for [b_scale, b_zero] in [["f32[] 0.25".to_owned(), format!("{b_type}[] 5")], of_each] {
+        let a_scaled = format!("{a}; f32[] 0.5; {a_type}[] 9");
+        let b_scaled = format!("{b}; {b_scale}; {b_zero}");
+        let left = call(runner, &[], &format!("onnx.DequantizeLinear {{}} {a_scaled}"));
+        let axis = format!("axis=i:{}", product.axis);
+        let right = call(runner, &[], &format!("onnx.DequantizeLinear {{{axis}}} {b_scaled}"));
+        let [by_parts, at_once] = product.ops;
+        let products = call(runner, &[&left, &right], &format!("{by_parts} {{{}}}", product.attributes));
+        let sums = call(runner, &[&products], &format!("tf.BiasAdd {{}} {bias}"));
+        for (given, more, expected) in [
+            ("1,1,1,1,1,1", String::new(), numbers(runner, &products)),
+            ("1,1,1,1,1,1,1", format!("; {bias}"), numbers(runner, &sums)),
+            (
+                "1,1,1,1,1,1,1,1,1",
+                format!("; {bias}; f32[] 16; i8[] -3"),
+                numbers(runner, &call(runner, &[&sums], "onnx.QuantizeLinear {} f32[] 16; i8[] -3")),
+            ),
+            (
+                "1,1,1,1,1,1,0,1,1",
+                "; f32[] 16; ui8[] 100".to_owned(),
+                numbers(runner, &call(runner, &[&products], "onnx.QuantizeLinear {} f32[] 16; ui8[] 100")),
+            ),
+        ] {
+            let attributes = format!("operand_segment_sizes=li:{given} {}", product.attributes);
+            let found =
+                call(runner, &[], &format!("{at_once} {{{attributes}}} {a_scaled}; {b_scaled}{more}"));
+            assert_eq!(numbers(runner, &found), expected, "{at_once} {attributes} {a_type} {b_type}");
+        }
+    }
+}
+
+#[test]
+fn products_at_once_are_those_by_parts() {
+    let runner = Runner::new("mstd:2");
+    for (a_type, b_type) in [("ui8", "i8"), ("i8", "i8"), ("ui8", "ui8"), ("i8", "ui8")] {
+        for (a, b) in [
+            (&[3, 5][..], &[5, 4][..]),
+            (&[2, 3, 70], &[70, 33]),
+            (&[2, 17, 6], &[2, 6, 20]),
+            (&[1, 3, 6], &[4, 6, 2]),
+        ] {
+            compare(
+                &runner,
+                &Product {
+                    ops: ["tf.BatchMatMulV2", "tfrt.QuantizedMatMul"],
+                    attributes: "",
+                    operands: [(a_type, a), (b_type, b)],
+                    columns: b[b.len() - 1],
+                    axis: b.len() - 1,
+                },
+            );
+        }
+        for (attributes, images, filter) in [
+            ("padding=s:SAME strides=li:1,1,1,1", [2, 5, 6, 3], [3, 3, 3, 8]),
+            ("padding=s:VALID strides=li:1,2,1,1 dilations=li:1,1,2,1", [1, 7, 9, 4], [3, 2, 2, 6]),
+            ("padding=s:SAME strides=li:1,2,2,1", [1, 6, 6, 12], [3, 3, 1, 12]),
+        ] {
+            compare(
+                &runner,
+                &Product {
+                    ops: ["tf.Conv2D", "tfrt.QuantizedConv2D"],
+                    attributes,
+                    operands: [(a_type, &images), (b_type, &filter)],
+                    columns: filter[3],
+                    axis: 3,
+                },
+            );
+        }
+    }
+}
+
+#[test]
+fn operands_that_do_not_fit_are_errors() {
+    let runner = Runner::new("s");
+    let operands = "ui8[1,2] 1 2; f32[] 1; ui8[] 0; i8[2,3] 1 2 3 4 5 6; f32[] 1; i8[] 0";
+    for (given, operands) in [
+        ("", operands.replace("ui8[] 0", "i8[] 0")),
+        ("", operands.replace("i8[2,3] 1 2 3 4 5 6", "i8[3,2] 1 2 3 4 5 6")),
+        ("", operands.replace("f32[] 1; i8[] 0", "f32[2] 1 2; i8[] 0")),
+        ("", format!("{operands}; f32[2] 1 2")),
+        ("operand_segment_sizes=li:1,1,1,1,1,1,0,1", format!("{operands}; f32[] 1")),
+        ("", operands.replace("f32[] 1; ui8[] 0", "f32[2] 1 1; ui8[] 0")),
+    ] {
+        let handle = call(&runner, &[], &format!("tfrt.QuantizedMatMul {{{given}}} {operands}"));
+        let handle = runner.brought(&handle);
+        assert!(handle.host_tensor().unwrap().is_err(), "{operands}");
+    }
+}
