@@ -18,8 +18,7 @@ static FOLD: Accessor = Accessor::new("constant folding");
 const MAX_FOLDED: (u64, u64) = (4 << 20, 4);
 /// Results of unknown sizes are computed of at most this many bytes.
 const MAX_FOLDED_IF_UNKNOWN_BYTES: u64 = 64 << 10;
-/// [`MAX_FOLDED`] for [`DEQUANTIZE`], whose users may compute with the integers.
-const MAX_DEQUANTIZED: (u64, u64) = (1 << 20, 2);
+/// What makes numbers of bytes.
 const DEQUANTIZE: &str = "onnx.DequantizeLinear";
 
 /// Creates operations at a point of a graph.
@@ -230,18 +229,15 @@ impl<'g> GraphBuilder<'g> {
         attrs: &OpAttrs,
         types: &[TensorType],
     ) -> Result<Option<Vec<HostTensor>>, Diagnostic> {
-        let is_pure = self.evaluator.op(name).is_some_and(|op| op.runs_on_host() && !op.is_side_effecting());
-        if operands.is_empty() || !is_pure || is_random(name) {
-            return Ok(None);
-        }
-        let Some(tensors) =
-            operands.iter().map(|&value| self.constant(value).cloned()).collect::<Option<Vec<_>>>()
-        else {
+        // Passes look for bytes that are multiplied, and fold the others.
+        let may_be_multiplied =
+            name == DEQUANTIZE && operands.iter().any(|&value| self.is_matrix_of_bytes(value));
+        let Some(tensors) = self.pure_arguments(name, operands).filter(|_| !may_be_multiplied) else {
             return Ok(None);
         };
         let bytes = |ty: &TensorType| ty.size_bytes();
         let given: u64 = tensors.iter().filter_map(|tensor| bytes(&TensorType::of(tensor.metadata()))).sum();
-        let (most, times) = if name == DEQUANTIZE { MAX_DEQUANTIZED } else { MAX_FOLDED };
+        let (most, times) = MAX_FOLDED;
         let is_bounded = match types.iter().map(bytes).sum::<Option<u64>>() {
             Some(result) => result <= most.max(given.saturating_mul(times)),
             None => given <= MAX_FOLDED_IF_UNKNOWN_BYTES,
@@ -249,14 +245,58 @@ impl<'g> GraphBuilder<'g> {
         if !is_bounded {
             return Ok(None);
         }
-        let folded = self.evaluator.run(name, &tensors, attrs, types.len())?;
+        self.run_on_constants(name, &tensors, attrs, types.len()).map(Some)
+    }
+
+    fn is_matrix_of_bytes(&self, value: ValueId) -> bool {
+        self.ty(value).is_some_and(|ty| {
+            matches!(ty.dtype, DType::I8 | DType::UI8) && ty.rank().is_some_and(|rank| rank >= 2)
+        })
+    }
+
+    /// The arguments of an op that may be computed now, if all of them are constants.
+    fn pure_arguments(&self, name: &str, operands: &[ValueId]) -> Option<Vec<HostTensor>> {
+        let is_pure = self.evaluator.op(name).is_some_and(|op| op.runs_on_host() && !op.is_side_effecting());
+        if operands.is_empty() || !is_pure || is_random(name) {
+            return None;
+        }
+        operands.iter().map(|&value| self.constant(value).cloned()).collect()
+    }
+
+    fn run_on_constants(
+        &self,
+        name: &str,
+        tensors: &[HostTensor],
+        attrs: &OpAttrs,
+        count: usize,
+    ) -> Result<Vec<HostTensor>, Diagnostic> {
+        let folded = self.evaluator.run(name, tensors, attrs, count)?;
         // The results take the place of what is in the model's file.
         for dense in tensors.iter().filter_map(|tensor| tensor.dense().ok()) {
             if let Ok(bytes) = dense.read_bytes(&FOLD) {
                 release_mapped_pages(&bytes);
             }
         }
-        Ok(Some(folded))
+        Ok(folded)
+    }
+
+    /// Computes an op on constants now, whatever the size of its results. Returns `None` if its
+    /// arguments are not all constants, or it depends on more than these.
+    ///
+    /// # Errors
+    /// What the op says of its arguments.
+    pub(crate) fn evaluate(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+        attributes: &AttrDict,
+        result_count: usize,
+    ) -> Result<Option<Vec<ValueId>>, Diagnostic> {
+        let Some(tensors) = self.pure_arguments(name, operands) else { return Ok(None) };
+        let attrs = attributes::to_op_attrs(attributes, self.evaluator.allocator())?;
+        let folded = self.run_on_constants(name, &tensors, &attrs, result_count)?;
+        let name = self.constant_name(operands);
+        Ok(Some(folded.into_iter().map(|tensor| self.add_constant(&name, tensor)).collect()))
     }
 
     /// The tensor of elements all of which are known.

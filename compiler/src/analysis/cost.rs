@@ -17,6 +17,10 @@ pub(crate) fn flops(graph: &Graph, id: OpId) -> Option<u64> {
             let filter = dims(graph, op.operands.get(1))?;
             per_result(graph, op, product(&filter[..filter.len().checked_sub(1)?]))
         }
+        "tfrt.QuantizedConv2D" => {
+            let filter = dims(graph, op.operands.get(3))?;
+            per_result(graph, op, product(&filter[..filter.len().checked_sub(1)?]))
+        }
         "tf.DepthwiseConv2dNative" => {
             let filter = dims(graph, op.operands.get(1))?;
             per_result(graph, op, product(filter.get(..2)?))
@@ -35,7 +39,7 @@ pub(crate) fn flops(graph: &Graph, id: OpId) -> Option<u64> {
         }
         "tf.MatMul" | "tf._FusedMatMul" => matrix_product(graph, op, "transpose_a"),
         "tf.BatchMatMulV2" | "tf.BatchMatMul" => matrix_product(graph, op, "adj_x"),
-        "onnx.MatMulInteger" | "onnx.QLinearMatMul" => matrix_product(graph, op, ""),
+        "onnx.MatMulInteger" | "onnx.QLinearMatMul" | "tfrt.QuantizedMatMul" => matrix_product(graph, op, ""),
         "tf.Einsum" => einsum(graph, op),
         "onnx.LSTM" => recurrent(graph, op, 4),
         "onnx.GRU" => recurrent(graph, op, 3),

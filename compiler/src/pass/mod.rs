@@ -13,6 +13,7 @@ mod fuse_convolution;
 mod fuse_elementwise;
 mod fuse_gelu;
 mod fuse_product;
+mod fuse_quantized;
 mod lay_out_filters;
 mod narrow;
 pub(crate) mod outline_islands;
@@ -63,6 +64,8 @@ const NARROW_TO_F16: &str = "narrow-to-f16";
 const NARROW_TO_BF16: &str = "narrow-to-bf16";
 /// The name of the pass whose op has no kernel of device programs.
 const FUSE_ATTENTION: &str = "fuse-attention";
+/// The name of the pass whose ops have no device form.
+const FUSE_QUANTIZED: &str = "fuse-quantized";
 /// The name of the pass for device libraries.
 const LAY_OUT_FILTERS: &str = "lay-out-filters";
 
@@ -98,10 +101,21 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "dead-code", summary: "Remove operations whose results nothing uses", run: dead_code::run },
     Pass { name: "cse", summary: "Compute equal operations once", run: cse::run },
     Pass {
+        name: "fold-dequantized",
+        summary: "Dequantize constants that no product takes",
+        run: fuse_quantized::fold_others,
+    },
+    Pass {
         name: "sink-transposes",
         summary: "Move transposes behind what they do not matter to, until they cancel",
         run: transpose::run,
     },
+    Pass {
+        name: FUSE_QUANTIZED,
+        summary: "Multiply bytes instead of the numbers that they stand for, for models that run in host memory",
+        run: fuse_quantized::run,
+    },
+    Pass { name: "fold-dequantized-again", summary: "Dequantize all constants", run: fuse_quantized::fold },
     Pass {
         name: "fold-scales",
         summary: "Fold factors and summands of channels into the filters and biases before them",
@@ -181,6 +195,7 @@ impl PassOptions {
             NARROW_TO_BF16 => self.narrow == Some(DType::BF16),
             LAY_OUT_FILTERS => self.for_devices || self.lay_out_filters,
             FUSE_ATTENTION => !self.for_devices,
+            FUSE_QUANTIZED => !self.for_devices && !self.lay_out_filters,
             _ => true,
         }
     }

@@ -171,6 +171,14 @@ impl Rewriter<'_> {
         self.build(|builder| builder.add_number(dtype, value).ok())
     }
 
+    /// Computes an operation on constants now, whatever the size of its results.
+    pub(super) fn evaluate(&mut self, op: OpId) -> Option<Vec<ValueId>> {
+        let operation = self.op(op);
+        let (name, operands) = (operation.name.as_str().to_owned(), operation.operands.clone());
+        let (attributes, count) = (operation.attributes.clone(), operation.results.len());
+        self.build(|builder| builder.evaluate(&name, &operands, &attributes, count).ok().flatten())
+    }
+
     fn build<T>(&mut self, build: impl FnOnce(&mut GraphBuilder<'_>) -> Option<T>) -> Option<T> {
         let location = self.op(self.at).location.clone();
         let mut builder = GraphBuilder::new(self.graph, self.evaluator, InsertionPoint::Before(self.at));

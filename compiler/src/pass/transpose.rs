@@ -167,7 +167,7 @@ fn cancel_reshapes(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn sink_elementwise(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let name = rewriter.op(op).name.clone();
     let is_unary = UNARY.contains(&name.as_str());
-    if !is_unary && !BROADCAST.contains(&name.as_str()) {
+    if !is_unary && !BROADCAST.contains(&name.as_str()) && !has_one_scale(rewriter, op) {
         return None;
     }
     let operands = rewriter.op(op).operands.clone();
@@ -182,6 +182,15 @@ fn sink_elementwise(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let results = rewriter.create_like(op, &moved)?;
     let result = transpose(rewriter, results[0], &order)?;
     rewriter.replace(op, &[result])
+}
+
+/// Whether an op quantizes or dequantizes all elements alike.
+fn has_one_scale(rewriter: &Rewriter<'_>, op: OpId) -> bool {
+    let operation = rewriter.op(op);
+    let dims = |&scale: &ValueId| rewriter.ty(scale)?.static_dims();
+    matches!(operation.name.as_str(), "onnx.QuantizeLinear" | "onnx.DequantizeLinear")
+        && operation.operands.get(1).and_then(dims).is_some_and(|dims| dims.iter().all(|&dim| dim == 1))
+        && operation.attr("block_size").and_then(Attribute::as_int).unwrap_or(0) == 0
 }
 
 /// An operand that is broadcast to a transposed tensor, as one that is broadcast to the tensor

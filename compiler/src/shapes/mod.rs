@@ -215,6 +215,16 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
         ("onnx.DequantizeLinear", _) => by_attribute.or_else(|| call.dtype(1)).unwrap_or(DType::F32),
         ("onnx.QuantizeLinear", _) => by_attribute.or_else(|| call.dtype(2)).unwrap_or(DType::UI8),
         ("onnx.QLinearMatMul" | "onnx.QLinearConv", _) => call.dtype(7).unwrap_or(DType::UI8),
+        ("tfrt.QuantizedMatMul" | "tfrt.QuantizedConv2D", _) => {
+            // Results of bytes have the type of their zero, the last operand.
+            let has_zero = call.operands.len() >= 8;
+            call.operands
+                .len()
+                .checked_sub(1)
+                .filter(|_| has_zero)
+                .and_then(|zero| call.dtype(zero))
+                .unwrap_or(DType::F32)
+        }
         ("onnx.IsInf", _) => DType::I1,
         // Statistics of halves are f32.
         (name, 1..) if name.starts_with("tf.FusedBatchNorm") => DType::F32,
