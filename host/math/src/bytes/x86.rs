@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::depthwise::{LANES, Zero};
+use super::depthwise::{BLOCK, LANES, Zero};
 use super::kernel::{GROUP, Kernel, MOST_COLS, Tile};
 
 /// Returns the tiles that this processor can compute, the fastest first.
@@ -205,5 +205,54 @@ pub(super) unsafe fn depthwise(
     unsafe {
         _mm256_storeu_si256(low.as_mut_ptr().cast(), own[0]);
         _mm256_storeu_si256(high.as_mut_ptr().cast(), own[1]);
+    }
+}
+
+/// Returns whether the processor has what [`depthwise_quads`] needs.
+pub(super) fn has_quads() -> bool {
+    is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512vnni")
+}
+
+/// Sets the sums of the products of pixels and weights for channels from `first` on, of four taps at
+/// a time.
+///
+/// # Safety
+/// [`has_quads`] is true. There are as many channels from `first` on as sums, each tap has these, and
+/// each four taps have four weights for each of them, in the order of `Quads`.
+#[target_feature(enable = "avx2,avx512vl,avx512vnni")]
+pub(super) unsafe fn depthwise_quads(
+    sums: &mut [i32; BLOCK],
+    taps: &[&[u8]],
+    weights: &[i8],
+    first: usize,
+    flip: u8,
+) {
+    let (flip, mut own) = (_mm256_set1_epi8(flip as i8), [_mm256_setzero_si256(); 4]);
+    for (taps, weights) in taps.chunks_exact(4).zip(weights.chunks_exact(4 * BLOCK)) {
+        // SAFETY: the caller promises 32 channels of each tap from `first` on.
+        let [a, b, c, d] = [0, 1, 2, 3].map(|tap| unsafe {
+            _mm256_xor_si256(_mm256_loadu_si256(taps[tap].as_ptr().add(first).cast()), flip)
+        });
+        let low = [_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d)];
+        let high = [_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d)];
+        let pixels = [
+            _mm256_unpacklo_epi16(low[0], low[1]),
+            _mm256_unpackhi_epi16(low[0], low[1]),
+            _mm256_unpacklo_epi16(high[0], high[1]),
+            _mm256_unpackhi_epi16(high[0], high[1]),
+        ];
+        for (part, (sum, pixels)) in own.iter_mut().zip(pixels).enumerate() {
+            // SAFETY: there are four weights for each of 32 channels, a quarter of them for each part.
+            let weights = unsafe { _mm256_loadu_si256(weights.as_ptr().add(part * BLOCK).cast()) };
+            *sum = _mm256_dpbusd_epi32(*sum, pixels, weights);
+        }
+    }
+    for (part, sum) in own.into_iter().enumerate() {
+        let (low, high) = (_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+        // SAFETY: each part has four channels of either half of the block.
+        unsafe {
+            _mm_storeu_si128(sums.as_mut_ptr().add(4 * part).cast(), low);
+            _mm_storeu_si128(sums.as_mut_ptr().add(BLOCK / 2 + 4 * part).cast(), high);
+        }
     }
 }
