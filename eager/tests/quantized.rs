@@ -139,6 +139,20 @@ fn products_at_once_are_those_by_parts() {
 }
 
 #[test]
+fn bytes_are_looked_up_by_their_bits() {
+    let runner = Runner::new("s");
+    let table: Vec<String> = (0..256).map(|at| (127 - at / 2).to_string()).collect();
+    let table = format!("i8[256] {}", table.join(" "));
+    let found = call(&runner, &[], &format!("tfrt.ByteTable {{}} ui8[2,2] 0 3 254 255; {table}"));
+    assert_eq!(numbers(&runner, &found), [127.0, 126.0, 0.0, 0.0]);
+    // Negative numbers are in the second half.
+    let found = call(&runner, &[], &format!("tfrt.ByteTable {{}} i8[3] 127 -128 -1; {table}"));
+    assert_eq!(numbers(&runner, &found), [64.0, 63.0, 0.0]);
+    let short = runner.brought(&call(&runner, &[], "tfrt.ByteTable {} ui8[1] 1; ui8[2] 1 2"));
+    assert!(short.host_tensor().unwrap().is_err());
+}
+
+#[test]
 fn operands_that_do_not_fit_are_errors() {
     let runner = Runner::new("s");
     let operands = "ui8[1,2] 1 2; f32[] 1; ui8[] 0; i8[2,3] 1 2 3 4 5 6; f32[] 1; i8[] 0";

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, InsertionPoint, Name, OpId, Operation, Type, ValueId};
-use tfrt_tensor::HostTensor;
+use tfrt_tensor::{Element, HostTensor};
 
 use crate::{Evaluator, Graph, GraphBuilder, TensorType, import::onnx::RETURN, shapes};
 
@@ -164,6 +164,11 @@ impl Rewriter<'_> {
     /// Creates a vector of integers.
     pub(super) fn create_integers(&mut self, elements: &[i64]) -> Option<ValueId> {
         self.build(|builder| builder.add_integers(elements).ok())
+    }
+
+    /// Creates a vector.
+    pub(super) fn create_elements<T: Element>(&mut self, elements: &[T]) -> Option<ValueId> {
+        self.build(|builder| builder.add_elements(&[elements.len()], elements).ok())
     }
 
     /// Creates a scalar.

@@ -165,9 +165,7 @@ fn cancel_reshapes(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 }
 
 fn sink_elementwise(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    let name = rewriter.op(op).name.clone();
-    let is_unary = UNARY.contains(&name.as_str());
-    if !is_unary && !BROADCAST.contains(&name.as_str()) && !has_one_scale(rewriter, op) {
+    if !is_elementwise(rewriter, op) {
         return None;
     }
     let operands = rewriter.op(op).operands.clone();
@@ -182,6 +180,12 @@ fn sink_elementwise(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let results = rewriter.create_like(op, &moved)?;
     let result = transpose(rewriter, results[0], &order)?;
     rewriter.replace(op, &[result])
+}
+
+/// Whether an op computes each element from those in the same place, and from single numbers.
+pub(super) fn is_elementwise(rewriter: &Rewriter<'_>, op: OpId) -> bool {
+    let name = rewriter.op(op).name.as_str();
+    UNARY.contains(&name) || BROADCAST.contains(&name) || has_one_scale(rewriter, op)
 }
 
 /// Whether an op quantizes or dequantizes all elements alike.

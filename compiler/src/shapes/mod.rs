@@ -225,6 +225,7 @@ fn result_dtype(call: &Call<'_>, index: usize) -> DType {
                 .and_then(|zero| call.dtype(zero))
                 .unwrap_or(DType::F32)
         }
+        ("tfrt.ByteTable", _) => call.dtype(1).unwrap_or(DType::UI8),
         ("onnx.IsInf", _) => DType::I1,
         // Statistics of halves are f32.
         (name, 1..) if name.starts_with("tf.FusedBatchNorm") => DType::F32,

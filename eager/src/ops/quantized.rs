@@ -1,7 +1,10 @@
-//! `tfrt.QuantizedMatMul` and `tfrt.QuantizedConv2D`: what the compiler makes of products of
-//! dequantized tensors. The bytes are multiplied, and the sums scaled.
+//! What the compiler makes of computations on dequantized tensors.
 //!
-//! The operands of both are `a`, `a_scale`, `a_zero`, `b`, `b_scale`, `b_zero`, and perhaps `bias`,
+//! `tfrt.ByteTable` takes bytes and a table of 256 bytes, and gives for each byte the one in its place
+//! of the table, as an unsigned number.
+//!
+//! `tfrt.QuantizedMatMul` and `tfrt.QuantizedConv2D` multiply bytes and scale the sums. The operands
+//! of both are `a`, `a_scale`, `a_zero`, `b`, `b_scale`, `b_zero`, and perhaps `bias`,
 //! `y_scale` and `y_zero`: two tensors of bytes with the scales and the integers that stand for
 //! zero, one for all of `a` and for all or each of the columns (or output channels) of `b`; an `f32`
 //! number for each column; and the scale and zero of a result of bytes, without which it is `f32`.
@@ -15,7 +18,7 @@ use super::convolution::{Kind, WINDOW, convolution};
 use super::onnx::arguments::{OPERANDS, dense, formal, optional_dense, required};
 use super::onnx::bytes::{Held, filter_of, zeros_of};
 use super::onnx::integer_products::{Matrices, product_dims};
-use super::support::{Computed, Described, invalid, one};
+use super::support::{Computed, Described, Output, compute, invalid, one};
 use crate::{CpuCall, MetadataCall, OpRegistry};
 
 static ME: Accessor = Accessor::new("tfrt product of quantized tensors");
@@ -154,9 +157,36 @@ fn convolve<O: Element + ByteResult>(call: &CpuCall<'_>) -> Computed {
     Ok(out.into())
 }
 
+/// The bytes of a table.
+const TABLE: usize = 256;
+
+fn table_metadata(call: MetadataCall<'_>) -> Described {
+    let [x, table] = call.take()?;
+    if table.shape.dims() != [TABLE] {
+        return Err(invalid(format!("the table must have {TABLE} bytes, got shape {}", table.shape)));
+    }
+    one(TensorMetadata::new(table.dtype, x.shape.clone()))
+}
+
+fn look_up(call: &CpuCall<'_>) -> Computed {
+    let [x, table] = call.dense()?;
+    let table = table.as_bits().read::<u8>(&ME)?.first_chunk::<TABLE>().copied();
+    let table = table.ok_or_else(|| invalid("the table is too small"))?;
+    let (x, out) = (x.as_bits().read_owned::<u8>(&ME)?, call.allocate_unset(0)?);
+    let count = x.len();
+    compute(call, &ME, Output::Bits(out), (count, 1, 1), move |range, out: &mut [u8]| {
+        out.iter_mut().zip(&x[range]).for_each(|(out, &x)| *out = table[usize::from(x)]);
+        Ok(())
+    })
+}
+
 pub(super) fn register(ops: &mut OpRegistry) {
     // Images are `NHWC`.
     let [strides, padding, explicit, _, dilations] = WINDOW;
+    ops.add("tfrt.ByteTable")
+        .types(&[DType::I8, DType::UI8])
+        .metadata(table_metadata)
+        .cpu(|call| look_up(&call));
     ops.add("tfrt.QuantizedMatMul")
         .types(TYPES)
         .attrs([OPERANDS])

@@ -70,6 +70,28 @@ func @dynamic(%x: tensor<2x3xf32>) -> tensor<2x4xf32> {
   tfrt.return %y : tensor<2x4xf32>
 }
 
+// A swish of which every part is quantized is a table: what -128 to 127 become, beginning with 0.
+
+// CHECK-LABEL: func @table
+func @table(%x: tensor<2x?xi8>) -> tensor<2x?xui8> {
+  %scale = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %one = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %none = "tf.Const"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %many = "tf.Const"() {value = dense<0.00390625> : tensor<f32>} : () -> tensor<f32>
+  // CHECK-NOT: onnx.
+  // CHECK: dense<"0x00000101020203030404050506060707
+  // CHECK-NEXT: "tfrt.ByteTable"(%arg0, %{{.*}}) : (tensor<2x?xi8>, tensor<256xui8>) -> tensor<2x?xui8>
+  // CHECK-NEXT: tfrt.return
+  %a = "onnx.DequantizeLinear"(%x, %scale, %zero) : (tensor<2x?xi8>, tensor<f32>, tensor<i8>) -> tensor<2x?xf32>
+  %b = "tf.Sigmoid"(%a) : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  %c = "onnx.QuantizeLinear"(%b, %many, %none) : (tensor<2x?xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x?xui8>
+  %d = "onnx.DequantizeLinear"(%c, %many, %none) : (tensor<2x?xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x?xf32>
+  %e = "tf.Mul"(%a, %d) : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
+  %y = "onnx.QuantizeLinear"(%e, %one, %none) : (tensor<2x?xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x?xui8>
+  tfrt.return %y : tensor<2x?xui8>
+}
+
 // A scale for each row, or for blocks, is no scale of columns: such weights are numbers.
 
 // CHECK-LABEL: func @others

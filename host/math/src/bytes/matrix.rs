@@ -94,6 +94,11 @@ impl ByteMatrix {
         self.zeros.iter().any(|&zero| zero != 0)
     }
 
+    /// Returns whether rows may be read where they are: they need not be filled up or added up.
+    pub(super) fn has_whole_groups(&self) -> bool {
+        self.depth > 0 && self.depth.is_multiple_of(GROUP) && !self.needs_row_sums()
+    }
+
     /// Returns the zeros of the columns.
     pub(super) fn zeros(&self) -> &[i32] {
         &self.zeros

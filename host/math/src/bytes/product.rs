@@ -143,6 +143,19 @@ impl<O: ByteResult> ByteProduct<O> {
         input.rescale.check(self.grid.cols)
     }
 
+    /// Returns the left operand if it has the rows as they are multiplied: unsigned bytes in whole
+    /// groups, one row after the other.
+    fn adjacent_rows<'a>(&self, left: Bytes<'a>, right: &ByteMatrix) -> Option<&'a [u8]> {
+        let are_adjacent = match &self.left {
+            Left::Matrix { .. } => true,
+            Left::Windows(g) => g.groups == 1 && g.is_pointwise(),
+        };
+        match left {
+            Bytes::Unsigned(bytes) if are_adjacent && right.has_whole_groups() => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// Computes rows and columns `at` of one group, whose columns begin at `first`.
     fn group(
         &self,
@@ -162,6 +175,12 @@ impl<O: ByteResult> ByteProduct<O> {
         for start in (0..at.rows).step_by(most) {
             let count = most.min(at.rows - start);
             let from = at.row + start..at.row + start + count;
+            let place = Place { first, skipped: at.col, start, count };
+            if let Some(bytes) = self.adjacent_rows(input.left, right) {
+                let bytes = &bytes[from.start * right.depth()..from.end * right.depth()];
+                chunk((bytes, right.depth(), &[]), right, (&columns, cols.clone()), &place, piece);
+                continue;
+            }
             match &self.left {
                 Left::Matrix { depth, .. } => rows.take_rows(input.left, *depth, from),
                 Left::Windows(g) => rows.take_windows((input.left, zero as u8), g, group, from),
@@ -169,8 +188,8 @@ impl<O: ByteResult> ByteProduct<O> {
             if right.needs_row_sums() {
                 rows.add_up(count);
             }
-            let place = Place { first, skipped: at.col, start, count };
-            chunk(&rows, right, (&columns, cols.clone()), &place, piece);
+            let (bytes, sums) = rows.get();
+            chunk((bytes, rows.stride(), sums), right, (&columns, cols.clone()), &place, piece);
         }
     }
 }
@@ -184,25 +203,25 @@ struct Place {
     count: usize,
 }
 
-/// Multiplies rows that were brought together by columns of a matrix.
+/// Multiplies rows, which begin a number of bytes apart and may have sums, by columns of a matrix.
 fn chunk<O: ByteResult>(
-    rows: &Rows,
+    (bytes, stride, row_sums): (&[u8], usize, &[i32]),
     right: &ByteMatrix,
     (columns, cols): (&Columns, Range<usize>),
     place: &Place,
     piece: &mut TileMut<'_, O>,
 ) {
     let (kernel, groups) = (kernel(), right.depth().div_ceil(GROUP));
-    let ((bytes, row_sums), mut sums) = (rows.get(), [0; MOST_ROWS * MOST_COLS]);
+    let mut sums = [0; MOST_ROWS * MOST_COLS];
     for panel in cols.start / kernel.cols..cols.end.div_ceil(kernel.cols) {
         let own = panel * kernel.cols..cols.end.min((panel + 1) * kernel.cols);
         let elements = right.panel(panel);
         for first in (0..place.count).step_by(kernel.rows) {
             let count = kernel.rows.min(place.count - first);
-            let left = &bytes[first * rows.stride()..(first + count) * rows.stride()];
+            let left = &bytes[first * stride..(first + count) * stride];
             let tile = Tile {
                 left: left.as_ptr(),
-                stride: rows.stride(),
+                stride,
                 groups,
                 panel: elements.as_ptr(),
                 sums: sums.as_mut_ptr(),

@@ -131,7 +131,7 @@ impl Geometry {
     }
 
     /// Returns whether each pixel of the output depends on the same pixel of the images alone.
-    fn is_pointwise(&self) -> bool {
+    pub(crate) fn is_pointwise(&self) -> bool {
         let covers_one = |axis: Axis| {
             axis.window == 1 && axis.stride == 1 && axis.before == 0 && axis.output == axis.input
         };
