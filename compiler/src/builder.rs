@@ -175,8 +175,7 @@ impl<'g> GraphBuilder<'g> {
         let attrs = attributes::to_op_attrs(&attributes, self.evaluator.allocator())?;
         let (types, known) = self.graph.infer(self.evaluator, name, operands, &attrs, result_count)?;
         if let Some(folded) = self.fold(name, operands, &attrs, &types)? {
-            let name = self.constant_name(operands);
-            return Ok(folded.into_iter().map(|tensor| self.add_constant(&name, tensor)).collect());
+            return Ok(self.add_folded(operands, folded));
         }
         if let (Some(known), [ty]) = (&known, &types[..])
             && let Some(tensor) = self.whole(known, ty)?
@@ -295,8 +294,33 @@ impl<'g> GraphBuilder<'g> {
         let Some(tensors) = self.pure_arguments(name, operands) else { return Ok(None) };
         let attrs = attributes::to_op_attrs(attributes, self.evaluator.allocator())?;
         let folded = self.run_on_constants(name, &tensors, &attrs, result_count)?;
+        Ok(Some(self.add_folded(operands, folded)))
+    }
+
+    /// Computes an op on constants now, if its results are not too large.
+    ///
+    /// # Errors
+    /// What the op says of its arguments.
+    pub(crate) fn fold_op(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+        attributes: &AttrDict,
+        types: &[TensorType],
+    ) -> Result<Option<Vec<ValueId>>, Diagnostic> {
+        let are_constant =
+            !operands.is_empty() && operands.iter().all(|&value| self.constant(value).is_some());
+        if !are_constant {
+            return Ok(None);
+        }
+        let attrs = attributes::to_op_attrs(attributes, self.evaluator.allocator())?;
+        let folded = self.fold(name, operands, &attrs, types)?;
+        Ok(folded.map(|folded| self.add_folded(operands, folded)))
+    }
+
+    fn add_folded(&mut self, operands: &[ValueId], folded: Vec<HostTensor>) -> Vec<ValueId> {
         let name = self.constant_name(operands);
-        Ok(Some(folded.into_iter().map(|tensor| self.add_constant(&name, tensor)).collect()))
+        folded.into_iter().map(|tensor| self.add_constant(&name, tensor)).collect()
     }
 
     /// The tensor of elements all of which are known.

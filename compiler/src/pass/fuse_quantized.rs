@@ -1,5 +1,4 @@
-//! Fuses products of dequantized tensors into products of bytes, and makes constants of what is
-//! still dequantized afterwards.
+//! Fuses products of dequantized tensors into products of bytes.
 //!
 //! Exporters write a quantized model as one of `f32` numbers in which tensors are quantized and
 //! dequantized again. Dequantization is moved behind what only moves elements, and quantization
@@ -10,25 +9,22 @@ use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};
 use tfrt_tensor::Accessor;
 
 use super::{
+    byte_tables::tabulate,
     rewrite::{Rewriter, apply},
-    transpose,
 };
 use crate::{Evaluator, Graph, TensorType};
 
 static READ: Accessor = Accessor::new("fusion of quantized products");
 
 const QUANTIZE: &str = "onnx.QuantizeLinear";
-const DEQUANTIZE: &str = "onnx.DequantizeLinear";
+pub(super) const DEQUANTIZE: &str = "onnx.DequantizeLinear";
 const PRODUCT: &str = "tfrt.QuantizedMatMul";
 const CONVOLUTION: &str = "tfrt.QuantizedConv2D";
-const TABLE: &str = "tfrt.ByteTable";
-/// How many operations a table stands for at most.
-const MAX_STEPS: usize = 32;
+/// The greatest number of products of two bytes whose sum an `i32` holds in any case.
+const MAX_DEPTH: u64 = i32::MAX as u64 / (255 * 255);
 
 /// Ops that move the elements of their first operand.
 const MOVES: &[&str] = &["tf.ExpandDims", "tf.Reshape", "tf.Squeeze", "tf.Transpose"];
-/// What takes bytes instead of the numbers that they stand for, as an operand.
-const TAKES_BYTES: &[&str] = &["tf.BatchMatMulV2", "tf.Conv2D", "tf.GatherV2", "tf.MatMul"];
 
 /// Fuses products.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
@@ -49,18 +45,8 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     );
 }
 
-/// Makes constants of constants that are dequantized and that no product takes.
-pub(super) fn fold_others(graph: &mut Graph, evaluator: &Evaluator) {
-    apply(graph, evaluator, &[fold_other]);
-}
-
-/// Makes constants of constants that are dequantized.
-pub(super) fn fold(graph: &mut Graph, evaluator: &Evaluator) {
-    apply(graph, evaluator, &[fold_dequantization]);
-}
-
 /// A tensor of bytes with what they stand for.
-struct Quantized {
+pub(super) struct Quantized {
     bytes: ValueId,
     scale: ValueId,
     zero: ValueId,
@@ -102,7 +88,7 @@ fn dequantized(rewriter: &mut Rewriter<'_>, value: ValueId) -> Option<Quantized>
 }
 
 /// The `f32` numbers that an op quantizes by one scale.
-fn quantization(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<Quantized> {
+pub(super) fn quantization(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<Quantized> {
     if rewriter.op(op).name != *QUANTIZE {
         return None;
     }
@@ -142,7 +128,8 @@ fn moved_axis(rewriter: &Rewriter<'_>, op: OpId, axis: usize) -> Option<usize> {
     }
 }
 
-fn is_move(rewriter: &Rewriter<'_>, op: OpId) -> bool {
+/// Whether an op moves the elements of its first operand.
+pub(super) fn is_move(rewriter: &Rewriter<'_>, op: OpId) -> bool {
     MOVES.contains(&rewriter.op(op).name.as_str())
 }
 
@@ -228,21 +215,17 @@ fn fuse_product(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (left, right) = (operation.operands[0], operation.operands[1]);
     let a = dequantized(rewriter, left).filter(|a| a.axis.is_none() && !adjoint_a)?;
     let mut b = dequantized(rewriter, right)?;
-    let rank = rewriter.ty(right)?.rank().filter(|&rank| rank >= 2)?;
+    let dims = rewriter.ty(right)?.dims.filter(|dims| dims.len() >= 2)?;
+    let [rows, columns] = [dims.len() - 2, dims.len() - 1];
+    let (depth, scales) = if transposes_b { (columns, rows) } else { (rows, columns) };
+    if b.axis.is_some_and(|axis| axis != scales) || dims[depth].is_none_or(|depth| depth > MAX_DEPTH) {
+        return None;
+    }
     if transposes_b {
-        let mut order: Vec<i64> = (0..i64::try_from(rank).ok()?).collect();
-        order.swap(rank - 2, rank - 1);
+        let mut order: Vec<i64> = (0..i64::try_from(dims.len()).ok()?).collect();
+        order.swap(rows, columns);
         let order = rewriter.create_integers(&order)?;
         b.bytes = rewriter.create("tf.Transpose", &[b.bytes, order], none())?;
-        // What belonged to the rows of the matrix belongs to its columns now.
-        b.axis = match b.axis {
-            Some(axis) if axis == rank - 2 => Some(rank - 1),
-            Some(_) => return None,
-            None => None,
-        };
-    }
-    if b.axis.is_some_and(|axis| axis != rank - 1) {
-        return None;
     }
     let result = create_product(rewriter, (PRODUCT, op), [&a, &b], AttrDict::default())?;
     rewriter.replace(op, &[result])
@@ -261,6 +244,10 @@ fn fuse_convolution(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         (operation.operands[0], operation.operands[1], operation.attributes.clone());
     let a = dequantized(rewriter, left).filter(|a| a.axis.is_none())?;
     let b = dequantized(rewriter, right).filter(|b| b.axis.is_none_or(|axis| axis == 3))?;
+    let dims = rewriter.ty(right)?.static_dims().filter(|dims| dims.len() == 4)?;
+    if dims[..3].iter().product::<u64>() > MAX_DEPTH {
+        return None;
+    }
     attributes.remove("data_format");
     let result = create_product(rewriter, (CONVOLUTION, op), [&a, &b], attributes)?;
     rewriter.replace(op, &[result])
@@ -309,6 +296,25 @@ fn free_product(rewriter: &Rewriter<'_>, value: ValueId) -> Option<OpId> {
     (is_product && is_free).then_some(op)
 }
 
+/// Replaces an op by the product before with more operands, of which these are given then.
+fn extend_product(
+    rewriter: &mut Rewriter<'_>,
+    (product, op): (OpId, OpId),
+    more: &[ValueId],
+    sizes: [bool; 9],
+) -> Option<()> {
+    let (name, mut operands) =
+        (rewriter.op(product).name.as_str().to_owned(), rewriter.op(product).operands.clone());
+    operands.extend_from_slice(more);
+    let mut attributes = rewriter.op(product).attributes.clone();
+    let (segments, sizes) = given(sizes);
+    attributes.set(segments, sizes);
+    let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
+    let result = rewriter.create_typed(&name, &operands, attributes, ty);
+    rewriter.set_location_of(product);
+    rewriter.replace(op, &[result])
+}
+
 /// A constant that is added to each column is the bias of the product before.
 fn add_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
@@ -316,6 +322,10 @@ fn add_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         "tf.AddV2" | "tf.BiasAdd" => (operation.operands[0], operation.operands[1]),
         _ => return None,
     };
+    let format = operation.attr("data_format").and_then(Attribute::as_str);
+    if format.is_some_and(|format| format != "NHWC") {
+        return None;
+    }
     let (value, bias) = if rewriter.constant(b).is_some() { (a, b) } else { (b, a) };
     let product = free_product(rewriter, value)?;
     let columns = rewriter.ty(value)?.dims?.last().copied().flatten()?;
@@ -323,150 +333,19 @@ fn add_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     if rewriter.op(product).operands.len() != 6 || dims.len() != 1 || dims[0] as u64 != columns {
         return None;
     }
-    let mut operands = rewriter.op(product).operands.clone();
-    operands.push(bias);
-    let mut attributes = rewriter.op(product).attributes.clone();
     let mut sizes = FIRST_SIX;
     sizes[6] = true;
-    let (name, sizes) = given(sizes);
-    attributes.set(name, sizes);
-    let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
-    let name = rewriter.op(product).name.as_str().to_owned();
-    let result = rewriter.create_typed(&name, &operands, attributes, ty);
-    rewriter.set_location_of(product);
-    rewriter.replace(op, &[result])
+    extend_product(rewriter, (product, op), &[bias], sizes)
 }
 
 /// Sums become bytes at once.
 fn quantize_result(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let quantized = quantization(rewriter, op)?;
     let product = free_product(rewriter, quantized.bytes)?;
-    let mut operands = rewriter.op(product).operands.clone();
     let mut sizes = FIRST_SIX;
-    sizes[6] = operands.len() == 7;
+    sizes[6] = rewriter.op(product).operands.len() == 7;
     sizes[7..].fill(true);
-    operands.extend([quantized.scale, quantized.zero]);
-    let mut attributes = rewriter.op(product).attributes.clone();
-    let (name, sizes) = given(sizes);
-    attributes.set(name, sizes);
-    let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
-    let name = rewriter.op(product).name.as_str().to_owned();
-    let result = rewriter.create_typed(&name, &operands, attributes, ty);
-    rewriter.set_location_of(product);
-    rewriter.replace(op, &[result])
-}
-
-/// What is computed from single bytes is in a table.
-fn tabulate(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    quantization(rewriter, op)?;
-    let (source, steps) = cone(rewriter, op)?;
-    let table = tabulated(rewriter, source, &steps)?;
-    let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
-    let result = rewriter.create_typed(TABLE, &[source, table], AttrDict::default(), ty);
-    rewriter.replace(op, &[result])
-}
-
-/// The bytes of which alone an op is computed element by element, and the operations between, in an
-/// order in which each follows what it uses.
-fn cone(rewriter: &Rewriter<'_>, root: OpId) -> Option<(ValueId, Vec<OpId>)> {
-    let module = &rewriter.graph.module;
-    let dims = rewriter.ty(rewriter.result(root)?)?.dims?;
-    let (mut source, mut steps, mut next) = (None, vec![root], vec![root]);
-    while let Some(op) = next.pop() {
-        for &operand in &rewriter.op(op).operands {
-            let ty = rewriter.ty(operand)?;
-            if rewriter.constant(operand).is_some() {
-                // Numbers that all elements share, or a table.
-                let is_shared = |dims: Vec<u64>| dims.iter().all(|&dim| dim == 1);
-                let is_table = rewriter.op(op).name == *TABLE;
-                if !is_table && !ty.static_dims().is_some_and(is_shared) {
-                    return None;
-                }
-                continue;
-            }
-            let is_step =
-                |&op: &OpId| transpose::is_elementwise(rewriter, op) || rewriter.op(op).name == *TABLE;
-            let inner = module.defining_op(operand).filter(is_step);
-            if ty.dims.as_ref() != Some(&dims) {
-                return None;
-            }
-            match inner {
-                Some(inner) if steps.contains(&inner) => {}
-                Some(inner) if steps.len() < MAX_STEPS => {
-                    steps.push(inner);
-                    next.push(inner);
-                }
-                None if source.is_none_or(|source| source == operand) => source = Some(operand),
-                _ => return None,
-            }
-        }
-    }
-    let source = source
-        .filter(|&source| rewriter.ty(source).is_some_and(|ty| matches!(ty.dtype, DType::I8 | DType::UI8)))?;
-    steps.sort_by(|&a, &b| module.is_before(b, a).cmp(&module.is_before(a, b)));
-    Some((source, steps))
-}
-
-/// Runs the steps on each byte.
-fn tabulated(rewriter: &mut Rewriter<'_>, source: ValueId, steps: &[OpId]) -> Option<ValueId> {
-    let all: Vec<u8> = (0..=u8::MAX).collect();
-    let all = match rewriter.ty(source)?.dtype {
-        DType::I8 => rewriter.create_elements(&all.iter().map(|&byte| byte as i8).collect::<Vec<_>>())?,
-        _ => rewriter.create_elements(&all)?,
-    };
-    let mut values = vec![(source, all)];
-    for &step in steps {
-        let of_table = |value: &ValueId| {
-            values.iter().find(|(own, _)| own == value).map_or(*value, |&(_, tabulated)| tabulated)
-        };
-        let operands: Vec<_> = rewriter.op(step).operands.iter().map(of_table).collect();
-        let operands = flat(rewriter, &operands, all)?;
-        let tabulated = rewriter.create_like(step, &operands)?;
-        rewriter.constant(*tabulated.first()?)?;
-        values.push((rewriter.result(step)?, tabulated[0]));
-    }
-    values.last().map(|&(_, table)| table)
-}
-
-/// The operands of a step on a vector of all bytes: what all elements share has no dimensions.
-fn flat(rewriter: &mut Rewriter<'_>, operands: &[ValueId], all: ValueId) -> Option<Vec<ValueId>> {
-    let dims = rewriter.ty(all)?.dims;
-    let scalar = |rewriter: &mut Rewriter<'_>, value: ValueId| {
-        let ty = rewriter.ty(value)?;
-        if ty.dims == dims || ty.rank()? == 0 {
-            return Some(value);
-        }
-        let none: &[i64] = &[];
-        let shape = rewriter.create_integers(none)?;
-        rewriter.create("tf.Reshape", &[value, shape], self::none())
-    };
-    operands.iter().map(|&value| scalar(rewriter, value)).collect()
-}
-
-/// A constant that stays dequantized is dequantized now.
-fn fold_dequantization(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    if rewriter.op(op).name != *DEQUANTIZE {
-        return None;
-    }
-    let folded = rewriter.evaluate(op)?;
-    rewriter.replace(op, &folded)
-}
-
-fn fold_other(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    if rewriter.op(op).name == *DEQUANTIZE && meets_product(rewriter, rewriter.result(op)?) {
-        return None;
-    }
-    fold_dequantization(rewriter, op)
-}
-
-/// Whether all that uses a value takes bytes, perhaps after they are moved.
-fn meets_product(rewriter: &Rewriter<'_>, value: ValueId) -> bool {
-    rewriter.graph.module.uses_of(value).all(|used| {
-        let takes_bytes = TAKES_BYTES.contains(&rewriter.op(used.op).name.as_str());
-        takes_bytes
-            || is_move(rewriter, used.op)
-                && rewriter.result(used.op).is_some_and(|moved| meets_product(rewriter, moved))
-    })
+    extend_product(rewriter, (product, op), &[quantized.scale, quantized.zero], sizes)
 }
 
 fn none() -> [(&'static str, Attribute); 0] {

@@ -2,11 +2,13 @@
 //! order.
 
 mod batch;
+mod byte_tables;
 mod coarsen_islands;
 mod cse;
 mod dead_code;
 pub(crate) mod effects;
 mod expand_cases;
+mod fold_dequantized;
 pub mod functionalize;
 mod fuse_attention;
 mod fuse_convolution;
@@ -103,7 +105,7 @@ pub const PASSES: &[Pass] = &[
     Pass {
         name: "fold-dequantized",
         summary: "Dequantize constants that no product takes",
-        run: fuse_quantized::fold_others,
+        run: fold_dequantized::run,
     },
     Pass {
         name: "sink-transposes",
@@ -115,7 +117,11 @@ pub const PASSES: &[Pass] = &[
         summary: "Multiply bytes instead of the numbers that they stand for, for models that run in host memory",
         run: fuse_quantized::run,
     },
-    Pass { name: "fold-dequantized-again", summary: "Dequantize all constants", run: fuse_quantized::fold },
+    Pass {
+        name: "fold-dequantized-again",
+        summary: "Dequantize all constants",
+        run: fold_dequantized::run_again,
+    },
     Pass {
         name: "fold-scales",
         summary: "Fold factors and summands of channels into the filters and biases before them",

@@ -184,6 +184,15 @@ impl Rewriter<'_> {
         self.build(|builder| builder.evaluate(&name, &operands, &attributes, count).ok().flatten())
     }
 
+    /// Computes an operation on constants now, if its results are not too large.
+    pub(super) fn fold(&mut self, op: OpId) -> Option<Vec<ValueId>> {
+        let operation = self.op(op);
+        let (name, operands) = (operation.name.as_str().to_owned(), operation.operands.clone());
+        let (attributes, results) = (operation.attributes.clone(), operation.results.clone());
+        let types: Vec<_> = results.iter().map(|&result| self.ty(result)).collect::<Option<_>>()?;
+        self.build(|builder| builder.fold_op(&name, &operands, &attributes, &types).ok().flatten())
+    }
+
     fn build<T>(&mut self, build: impl FnOnce(&mut GraphBuilder<'_>) -> Option<T>) -> Option<T> {
         let location = self.op(self.at).location.clone();
         let mut builder = GraphBuilder::new(self.graph, self.evaluator, InsertionPoint::Before(self.at));

@@ -20,8 +20,8 @@ use crate::CpuCall;
 
 static ME: Accessor = Accessor::new("tf product by a kept matrix");
 
-/// The greatest size of a matrix that is laid out for a single row. A larger one is read from memory,
-/// which takes about as long whatever its layout is, and its copy would take much memory.
+/// The greatest size of a matrix that is laid out for a single row. A larger one comes from memory,
+/// which takes as long in either layout, and a copy would need that memory twice.
 const MAX_BYTES_OF_ONE_ROW: usize = 4 << 20;
 
 /// The number of products from which on several threads compute them: about 10 µs on one, or 20 µs

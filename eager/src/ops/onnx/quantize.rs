@@ -248,17 +248,18 @@ fn quantize<S: Element + Float, Q: Quantized>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// Quantizes `f32` elements.
-fn quantize_runs<Q: Element + tfrt_math::Quantized>(
+/// Computes each run of the elements of `x` by `f`.
+fn in_runs<A: Element, B: Element>(
     call: &CpuCall<'_>,
     x: &DenseHostTensor,
     runs: Runs,
+    f: fn(Scaling<'_>, &[A], &mut [B]),
 ) -> Computed {
-    let (out, unit, x) = (call.allocate_unset(0)?, runs.unit(), x.read_owned::<f32>(&ME)?);
+    let (out, unit, x) = (call.allocate_unset(0)?, runs.unit(), x.read_owned::<A>(&ME)?);
     let units = x.len().checked_div(unit).unwrap_or(0);
-    compute(call, &ME, out, (units, unit, unit), move |units, out: &mut [Q]| {
+    compute(call, &ME, out, (units, unit, unit), move |units, out: &mut [B]| {
         let x = &x[units.start * unit..units.end * unit];
-        runs.each(units, (x, out), Q::quantize);
+        runs.each(units, (x, out), f);
         Ok(())
     })
 }
@@ -293,21 +294,6 @@ fn dequantize<O: Element + Float>(call: &CpuCall<'_>) -> Computed {
     })
 }
 
-/// Gives `f32` elements.
-fn dequantize_runs<Q: Element + tfrt_math::Quantized>(
-    call: &CpuCall<'_>,
-    x: &DenseHostTensor,
-    runs: Runs,
-) -> Computed {
-    let (out, unit, x) = (call.allocate_unset(0)?, runs.unit(), x.read_owned::<Q>(&ME)?);
-    let units = x.len().checked_div(unit).unwrap_or(0);
-    compute(call, &ME, out, (units, unit, unit), move |units, out: &mut [f32]| {
-        let x = &x[units.start * unit..units.end * unit];
-        runs.each(units, (x, out), Q::dequantize);
-        Ok(())
-    })
-}
-
 fn dynamic_metadata(call: MetadataCall<'_>) -> Described {
     let [x] = call.take()?;
     let scalar = |dtype| TensorMetadata::new(dtype, TensorShape::scalar());
@@ -337,7 +323,7 @@ fn quantize_any(call: &CpuCall<'_>) -> Computed {
     let (blocks, dtype) = (Blocks::new(call.attrs, x.shape(), scale.shape())?, call.result(0)?.dtype);
     if x.dtype() == DType::F32 && scale.dtype() == DType::F32 && !blocks.is_blocked {
         let runs = Runs::new(blocks, scale, optional_dense(zeros)?)?;
-        return with_type!(dtype, "onnx.QuantizeLinear", |Q| quantize_runs::<Q>(call, x, runs),
+        return with_type!(dtype, "onnx.QuantizeLinear", |Q| in_runs(call, x, runs, <Q as tfrt_math::Quantized>::quantize),
             I8 i8, UI8 u8, I16 i16, UI16 u16);
     }
     with_type!(scale.dtype(), "onnx.QuantizeLinear", |S| with_type!(
@@ -353,7 +339,7 @@ fn dequantize_any(call: &CpuCall<'_>) -> Computed {
     let is_whole = x.dtype() == DType::I32;
     if dtype == DType::F32 && scale.dtype() == DType::F32 && !blocks.is_blocked && !is_whole {
         let runs = Runs::new(blocks, scale, optional_dense(zeros)?)?;
-        return with_type!(x.dtype(), "onnx.DequantizeLinear", |Q| dequantize_runs::<Q>(call, x, runs),
+        return with_type!(x.dtype(), "onnx.DequantizeLinear", |Q| in_runs(call, x, runs, <Q as tfrt_math::Quantized>::dequantize),
             I8 i8, UI8 u8, I16 i16, UI16 u16);
     }
     with_type!(dtype, "onnx.DequantizeLinear", |O| dequantize::<O>(call),
