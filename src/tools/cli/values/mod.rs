@@ -111,7 +111,8 @@ fn tensor(text: &str, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
         name = rest;
     }
     let name = name.trim();
-    if name == "string" {
+    // The second form is how types are printed.
+    if matches!(name, "string" | "!corert.string") {
         return string_tensor(TensorShape::new(&dimensions)?, elements);
     }
     let dtype =
@@ -292,6 +293,15 @@ mod tests {
         ];
         for (text, ty, expected) in cases {
             assert_eq!(show(&value(text, ty), ty).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn strings_are_named_for_short_or_as_they_are_printed() {
+        for name in ["string", "!corert.string"] {
+            let text = format!(r#"2x{name}=["a", "b"]"#);
+            let shown = show(&value(&text, "!t.tensor"), "!t.tensor").unwrap();
+            assert!(shown.contains("[2]") && shown.contains("\"a\", \"b\""), "{shown}");
         }
     }
 
