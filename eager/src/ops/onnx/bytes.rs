@@ -38,13 +38,17 @@ impl Held {
     fn laid_out<D: Send + Sync + 'static>(
         &self,
         is_constant: bool,
-        fits: impl FnOnce(&D) -> bool,
+        fits: impl FnOnce(&D, Bytes<'_>) -> bool,
         make: impl FnOnce(Bytes<'_>) -> Result<D, ShapeError>,
     ) -> Result<Arc<D>, Diagnostic> {
         match self {
             _ if !is_constant => make(self.bytes()).map(Arc::new),
-            Self::Signed(elements) => elements.derived(fits, |elements| make(Bytes::Signed(elements))),
-            Self::Unsigned(elements) => elements.derived(fits, |elements| make(Bytes::Unsigned(elements))),
+            Self::Signed(elements) => {
+                elements.derived(|kept| fits(kept, self.bytes()), |elements| make(Bytes::Signed(elements)))
+            }
+            Self::Unsigned(elements) => {
+                elements.derived(|kept| fits(kept, self.bytes()), |elements| make(Bytes::Unsigned(elements)))
+            }
         }
         .map_err(shape_error)
     }
@@ -61,7 +65,7 @@ pub(super) fn matrix_of(
     [depth, columns]: [usize; 2],
     zeros: &[i32],
 ) -> Result<Arc<ByteMatrix>, Diagnostic> {
-    let fits = |kept: &ByteMatrix| kept.depth() == depth && kept.cols() == columns && kept.has_zeros(zeros);
+    let fits = |kept: &ByteMatrix, bytes: Bytes<'_>| kept.fits((depth, columns), bytes, zeros);
     Held::new(tensor)?.laid_out(!tensor.buffer().is_writable(), fits, |bytes| {
         ByteMatrix::new((depth, columns), (bytes, Layout::row_major(depth, columns)), zeros)
     })
@@ -73,7 +77,7 @@ pub(in crate::ops) fn filter_of(
     (shape, order): (&Conv2dShape, FilterOrder),
     zeros: &[i32],
 ) -> Result<Arc<ByteFilter>, Diagnostic> {
-    let fits = |kept: &ByteFilter| kept.fits(shape, zeros);
+    let fits = |kept: &ByteFilter, bytes: Bytes<'_>| kept.fits(shape, (bytes, order), zeros);
     Held::new(tensor)?
         .laid_out(!tensor.buffer().is_writable(), fits, |bytes| ByteFilter::new(shape, (bytes, order), zeros))
 }

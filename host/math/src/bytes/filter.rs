@@ -33,6 +33,8 @@ pub struct ByteFilter {
     depth: usize,
     /// The zeros as they were given.
     given: Vec<i32>,
+    /// The distance of signed bytes from the ones given, and their order.
+    source: (i32, FilterOrder),
 }
 
 #[derive(Debug, Clone)]
@@ -64,20 +66,20 @@ impl ByteFilter {
         let extents = [g.depth.checked_div(channels).unwrap_or(0), channels, g.out_channels];
         let bits = filter.bits();
         let bits = |tap, channel, output| bits[order.position([tap, channel, output], extents)];
-        if g.is_depthwise() && g.out_channels == g.groups {
+        let groups = if g.is_depthwise() && g.out_channels == g.groups {
             let is_signed = matches!(filter, Bytes::Signed(_));
-            let weights = Weights::new(&g, |tap, output| bits(tap, 0, output), is_signed, zeros);
-            let groups = Groups::Depthwise(weights);
-            return Ok(Self { groups, depth: g.depth, given: zeros.to_vec() });
-        }
-        let cols = g.out_channels / g.groups;
-        let pack = |group: usize| {
-            let at = |row: usize, col: usize| bits(row / channels, row % channels, group * cols + col);
-            let own = if zeros.len() == 1 { zeros } else { &zeros[group * cols..][..cols] };
-            ByteMatrix::from_bits((g.depth, cols), at, filter.as_signed(), own)
+            Groups::Depthwise(Weights::new(&g, |tap, output| bits(tap, 0, output), is_signed, zeros))
+        } else {
+            let cols = g.out_channels / g.groups;
+            let pack = |group: usize| {
+                let at = |row: usize, col: usize| bits(row / channels, row % channels, group * cols + col);
+                let own = if zeros.len() == 1 { zeros } else { &zeros[group * cols..][..cols] };
+                ByteMatrix::from_bits((g.depth, cols), at, filter.as_signed(), own)
+            };
+            Groups::Matrices((0..g.groups).map(pack).collect::<Result<_, _>>()?)
         };
-        let groups = (0..g.groups).map(pack).collect::<Result<_, _>>()?;
-        Ok(Self { groups: Groups::Matrices(groups), depth: g.depth, given: zeros.to_vec() })
+        let source = (filter.as_signed().1, order);
+        Ok(Self { groups, depth: g.depth, given: zeros.to_vec(), source })
     }
 
     /// Returns whether this is a filter of a convolution's shape.
@@ -91,8 +93,12 @@ impl ByteFilter {
         check_len("columns of the filter", g.out_channels / g.groups, cols)
     }
 
-    /// Returns whether the filter was laid out for a convolution of this shape with these zeros.
-    pub fn fits(&self, shape: &Conv2dShape, zeros: &[i32]) -> bool {
-        self.given == zeros && Geometry::new(shape).is_ok_and(|g| self.check(&g).is_ok())
+    /// Returns whether this was laid out for a convolution of this shape, from this kind of bytes in
+    /// this order with these zeros.
+    pub fn fits(&self, shape: &Conv2dShape, (bytes, order): (Bytes<'_>, FilterOrder), zeros: &[i32]) -> bool {
+        let source = (bytes.as_signed().1, order);
+        self.source == source
+            && self.given == zeros
+            && Geometry::new(shape).is_ok_and(|g| self.check(&g).is_ok())
     }
 }

@@ -18,8 +18,9 @@ pub struct ByteMatrix {
     sums: Vec<i32>,
     /// The zero of each column, as that of signed bytes.
     zeros: Vec<i32>,
-    /// The zeros as they were given.
+    /// The zeros as they were given, and the distance of signed bytes from the ones given.
     given: Vec<i32>,
+    distance: i32,
 }
 
 impl ByteMatrix {
@@ -71,7 +72,7 @@ impl ByteMatrix {
         }
         let given = zeros.to_vec();
         let zeros = (0..cols).map(|col| zeros[col % zeros.len()].wrapping_add(distance)).collect();
-        Ok(Self { depth, cols, panels, sums, zeros, given })
+        Ok(Self { depth, cols, panels, sums, zeros, given, distance })
     }
 
     /// Returns the number of rows.
@@ -84,9 +85,13 @@ impl ByteMatrix {
         self.cols
     }
 
-    /// Returns whether the matrix was laid out with these zeros.
-    pub fn has_zeros(&self, zeros: &[i32]) -> bool {
-        self.given == zeros
+    /// Returns whether this was laid out from a matrix of this extent, this kind of bytes and these
+    /// zeros.
+    pub fn fits(&self, (depth, cols): (usize, usize), bytes: Bytes<'_>, zeros: &[i32]) -> bool {
+        self.depth == depth
+            && self.cols == cols
+            && self.distance == bytes.as_signed().1
+            && self.given == zeros
     }
 
     /// Returns whether a zero is not the number zero, so that the sums of rows matter.

@@ -326,7 +326,7 @@ mod tests {
                     }
                     let layout = Layout::row_major(depth, cols);
                     let matrix = ByteMatrix::new((depth, cols), (right, layout), zeros).unwrap();
-                    assert!(matrix.has_zeros(zeros));
+                    assert!(matrix.fits((depth, cols), right, zeros));
                     let plan = ByteProduct::<i32>::matrix(rows, depth, cols, 2).unwrap();
                     let input = ByteInput::matrix((left, 3), &matrix, Rescale::NONE).plus(Some(&bias));
                     let mut out = vec![1; rows * cols];
@@ -396,7 +396,7 @@ mod tests {
             for (x, w) in kinds(&x).into_iter().flat_map(|x| kinds(&w).map(|w| (x, w))) {
                 for zeros in [&[0][..], &zeros] {
                     let filter = ByteFilter::new(&shape, (w, FilterOrder::Oihw), zeros).unwrap();
-                    assert!(filter.fits(&shape, zeros));
+                    assert!(filter.fits(&shape, (w, FilterOrder::Oihw), zeros));
                     let plan = ByteProduct::<i32>::convolution(&shape, 2).unwrap();
                     let mut out = vec![0; g.output_len];
                     let input = ByteInput::convolution((x, 9), &filter, Rescale::NONE).plus(Some(&bias));
