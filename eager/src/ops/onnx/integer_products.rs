@@ -257,7 +257,7 @@ fn linear_matmul(call: &CpuCall<'_>) -> Computed {
     for (element, &product) in products.iter().enumerate() {
         let row = a_scale[of_side(Side::Rows, a_scale.len(), element, [m, n])?];
         let column = b_scale[of_side(Side::Columns, b_scale.len(), element, [m, n])?];
-        numbers.push((f64::from(product) * (row * column / y_scale) + zero).round_ties_even());
+        numbers.push((f64::from(product) * (row * column / y_scale)).round_ties_even() + zero);
     }
     Ok(quantized_tensor(call, y_zero.dtype(), &matrices.dims, numbers.into_iter())?.into())
 }
@@ -364,7 +364,7 @@ fn linear_conv(call: &CpuCall<'_>) -> Computed {
     let numbers = sums.iter().enumerate().map(|(element, &sum)| {
         let output = element / plane % outputs;
         let sum = sum.wrapping_add(bias.as_ref().map_or(0, |bias| bias[output]));
-        (f64::from(sum) * (scale * w_scale[output % w_scale.len()]) + zero).round_ties_even()
+        (f64::from(sum) * (scale * w_scale[output % w_scale.len()])).round_ties_even() + zero
     });
     Ok(quantized_tensor(call, y_zero.dtype(), &dims, numbers)?.into())
 }

@@ -115,7 +115,7 @@ fn first(call: &DeviceCall<'_>, x: &DeviceTensor, name: &str) -> DeviceOpResult<
     cast(call, &moved(call, &vector, &moves, &[])?, DType::F64, false)
 }
 
-/// Multiplies sums by factors (f64), adds a zero point and rounds to the type of that.
+/// Multiplies sums by factors (f64), rounds, adds a zero point and cuts to the range of its type.
 fn requantized(
     call: &DeviceCall<'_>,
     sums: &DeviceTensor,
@@ -123,8 +123,9 @@ fn requantized(
     zero: &DeviceTensor,
 ) -> DeviceOpResult<DeviceTensor> {
     let y = zip(call, Binary::Mul, &cast(call, sums, DType::F64, false)?, factors)?;
+    let y = map(call, Unary::Round, &y)?;
     let y = zip(call, Binary::Add, &y, &first(call, zero, "y_zero_point")?)?;
-    let y = saturated(call, &map(call, Unary::Round, &y)?, zero.dtype())?;
+    let y = saturated(call, &y, zero.dtype())?;
     cast(call, &y, zero.dtype(), false)
 }
 
