@@ -49,16 +49,25 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
 pub(super) struct Quantized {
     bytes: ValueId,
     scale: ValueId,
-    zero: ValueId,
+    /// What stands for zero, if that is not the number zero.
+    zero: Option<ValueId>,
+    dtype: DType,
     /// The dimension along which there is a scale for each position; `None` if there is one scale.
     axis: Option<usize>,
 }
 
+impl Quantized {
+    /// What stands for zero, which is created if it is not given.
+    fn zero(&self, rewriter: &mut Rewriter<'_>) -> Option<ValueId> {
+        self.zero.or_else(|| rewriter.create_number(self.dtype, 0.0))
+    }
+}
+
 /// The operands of an op that quantizes or dequantizes by one scale, or by one for each position
 /// along a dimension: a tensor, the scale, and the zero, which has this type.
-fn scaled(rewriter: &mut Rewriter<'_>, op: OpId, dtype: DType) -> Option<Quantized> {
+fn scaled(rewriter: &Rewriter<'_>, op: OpId, dtype: DType) -> Option<Quantized> {
     let operation = rewriter.op(op);
-    let operands = operation.operands.clone();
+    let operands = &operation.operands;
     let is_in_blocks = operation.attr("block_size").and_then(Attribute::as_int).unwrap_or(0) != 0;
     let axis = operation.attr("axis").and_then(Attribute::as_int).unwrap_or(1);
     let (bytes, scale) = (*operands.first()?, *operands.get(1)?);
@@ -69,16 +78,11 @@ fn scaled(rewriter: &mut Rewriter<'_>, op: OpId, dtype: DType) -> Option<Quantiz
     }
     let axis = if axis < 0 { axis + i128::try_from(rank).ok()? } else { axis };
     let axis = if count == 1 { None } else { Some(usize::try_from(axis).ok()?) };
-    let zero = match operands.get(2) {
-        Some(&zero) => zero,
-        None if axis.is_none() => rewriter.create_number(dtype, 0.0)?,
-        None => return None,
-    };
-    Some(Quantized { bytes, scale, zero, axis })
+    Some(Quantized { bytes, scale, zero: operands.get(2).copied(), dtype, axis })
 }
 
 /// The bytes that a value is dequantized from, as `f32` numbers.
-fn dequantized(rewriter: &mut Rewriter<'_>, value: ValueId) -> Option<Quantized> {
+fn dequantized(rewriter: &Rewriter<'_>, value: ValueId) -> Option<Quantized> {
     let op = rewriter.defined_by(value, DEQUANTIZE)?;
     if rewriter.ty(value)?.dtype != DType::F32 {
         return None;
@@ -88,7 +92,7 @@ fn dequantized(rewriter: &mut Rewriter<'_>, value: ValueId) -> Option<Quantized>
 }
 
 /// The `f32` numbers that an op quantizes by one scale.
-pub(super) fn quantization(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<Quantized> {
+pub(super) fn quantization(rewriter: &Rewriter<'_>, op: OpId) -> Option<Quantized> {
     if rewriter.op(op).name != *QUANTIZE {
         return None;
     }
@@ -171,11 +175,16 @@ fn hoist_quantization(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn drop_relu(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let quantized = quantization(rewriter, op)?;
     let relu = rewriter.defined_by(quantized.bytes, "tf.Relu")?;
-    let zero = rewriter.constant(quantized.zero)?.dense().ok()?;
-    let is_least = match zero.dtype() {
-        DType::I8 => zero.read::<i8>(&READ).ok()?.first() == Some(&i8::MIN),
-        DType::UI8 => zero.read::<u8>(&READ).ok()?.first() == Some(&u8::MIN),
-        _ => false,
+    let is_least = match quantized.zero {
+        None => quantized.dtype == DType::UI8,
+        Some(zero) => {
+            let zero = rewriter.constant(zero)?.dense().ok()?;
+            match zero.dtype() {
+                DType::I8 => zero.read::<i8>(&READ).ok()?.first() == Some(&i8::MIN),
+                DType::UI8 => zero.read::<u8>(&READ).ok()?.first() == Some(&u8::MIN),
+                _ => false,
+            }
+        }
     };
     if !is_least || !rewriter.has_one_use(quantized.bytes) {
         return None;
@@ -201,7 +210,8 @@ fn create_product(
     let (segments, sizes) = given(FIRST_SIX);
     attributes.set(segments, sizes);
     let ty = rewriter.graph.module.value_type(rewriter.result(like)?).clone();
-    let operands = [a.bytes, a.scale, a.zero, b.bytes, b.scale, b.zero];
+    let (a_zero, b_zero) = (a.zero(rewriter)?, b.zero(rewriter)?);
+    let operands = [a.bytes, a.scale, a_zero, b.bytes, b.scale, b_zero];
     Some(rewriter.create_typed(name, &operands, attributes, ty))
 }
 
@@ -280,10 +290,11 @@ fn fuse_scale(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     if !is_alone || !is_f32 || count(rewriter, a_zero)? != 1 || !fits(zeros) || !fits(scales) {
         return None;
     }
+    let (a_type, b_type) = (rewriter.ty(a)?.dtype, rewriter.ty(b)?.dtype);
     let one = rewriter.create_number(DType::F32, 1.0)?;
     let [a_scale, b_scale] = if scales == 1 { [scale, one] } else { [one, scale] };
-    let a = Quantized { bytes: a, scale: a_scale, zero: a_zero, axis: None };
-    let b = Quantized { bytes: b, scale: b_scale, zero: b_zero, axis: None };
+    let a = Quantized { bytes: a, scale: a_scale, zero: Some(a_zero), dtype: a_type, axis: None };
+    let b = Quantized { bytes: b, scale: b_scale, zero: Some(b_zero), dtype: b_type, axis: None };
     let result = create_product(rewriter, (PRODUCT, op), [&a, &b], AttrDict::default())?;
     rewriter.replace(op, &[result])
 }
@@ -345,7 +356,8 @@ fn quantize_result(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let mut sizes = FIRST_SIX;
     sizes[6] = rewriter.op(product).operands.len() == 7;
     sizes[7..].fill(true);
-    extend_product(rewriter, (product, op), &[quantized.scale, quantized.zero], sizes)
+    let zero = quantized.zero(rewriter)?;
+    extend_product(rewriter, (product, op), &[quantized.scale, zero], sizes)
 }
 
 fn none() -> [(&'static str, Attribute); 0] {

@@ -82,6 +82,8 @@ fn products_of_integers() {
             1,
         );
     }
+    // A zero that is no byte of the images' type is subtracted all the same.
+    compared.check("onnx.ConvInteger {pads=li:1,1} ui8[1,1,3] 1 2 250; i8[1,1,2] 3 -4; i8[] -5", 1);
     compared.refuses("onnx.MatMulInteger {} i8[2,3] 1 2 3 4 5 6; i8[2,3] 1 2 3 4 5 6");
     compared.refuses("onnx.MatMulInteger {} i8[2,1] 1 2; i8[1,2] 1 2; i8[3] 1 2 3");
     compared.refuses("onnx.ConvInteger {} i8[1,1,3] 1 2 3; i8[1,2,2] 1 2 3 4");

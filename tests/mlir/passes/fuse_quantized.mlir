@@ -107,3 +107,25 @@ func @others(%x: tensor<2x3xui8>) -> tensor<2x2xf32> {
   %y = "tf.MatMul"(%a, %b) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
   tfrt.return %y : tensor<2x2xf32>
 }
+
+// The sum of so many products of bytes may be no i32.
+
+// CHECK-LABEL: func @deep
+func @deep(%x: tensor<1x33026xui8>, %y: tensor<1x33025xui8>) -> (tensor<1x1xf32>, tensor<1x1xf32>) {
+  %scale = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %v = "tf.Const"() {value = dense<2> : tensor<33026x1xi8>} : () -> tensor<33026x1xi8>
+  %w = "tf.Const"() {value = dense<2> : tensor<33025x1xi8>} : () -> tensor<33025x1xi8>
+  // CHECK: "tf.MatMul"
+  // CHECK-NOT: tf.MatMul
+  // Zeros that are left out are the number zero.
+  // CHECK: dense<0> : tensor<ui8>
+  // CHECK: dense<0> : tensor<i8>
+  // CHECK: "tfrt.QuantizedMatMul"(%arg1,
+  %a = "onnx.DequantizeLinear"(%x, %scale) : (tensor<1x33026xui8>, tensor<f32>) -> tensor<1x33026xf32>
+  %b = "onnx.DequantizeLinear"(%v, %scale) : (tensor<33026x1xi8>, tensor<f32>) -> tensor<33026x1xf32>
+  %c = "tf.MatMul"(%a, %b) : (tensor<1x33026xf32>, tensor<33026x1xf32>) -> tensor<1x1xf32>
+  %d = "onnx.DequantizeLinear"(%y, %scale) : (tensor<1x33025xui8>, tensor<f32>) -> tensor<1x33025xf32>
+  %e = "onnx.DequantizeLinear"(%w, %scale) : (tensor<33025x1xi8>, tensor<f32>) -> tensor<33025x1xf32>
+  %f = "tf.MatMul"(%d, %e) : (tensor<1x33025xf32>, tensor<33025x1xf32>) -> tensor<1x1xf32>
+  tfrt.return %c, %f : tensor<1x1xf32>, tensor<1x1xf32>
+}

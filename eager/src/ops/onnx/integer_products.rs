@@ -269,9 +269,12 @@ fn centered_filter(w: &DenseHostTensor, zeros: Option<&DenseHostTensor>) -> Resu
     centered(w, zeros, Side::Rows, [outputs.max(1), each.max(1)])
 }
 
-/// The shape of a convolution of bytes, if these zeros allow it and `tfrt-math` has it.
-fn of_bytes(geometry: &Geometry, x_zeros: &[i32], w_zeros: &[i32]) -> Option<Conv2dShape> {
-    let has_zeros = x_zeros.len() == 1 && (w_zeros.len() == 1 || w_zeros.len() == geometry.outputs);
+/// The shape of a convolution of bytes, if these zeros allow it and `tfrt-math` has it. The zero of
+/// images of type `x` must be such a byte, because it is what lies beyond the border.
+fn of_bytes(geometry: &Geometry, (x, x_zeros): (DType, &[i32]), w_zeros: &[i32]) -> Option<Conv2dShape> {
+    let bytes = if x == DType::I8 { -128..=127 } else { 0..=255 };
+    let has_zeros = matches!(x_zeros, [zero] if bytes.contains(zero))
+        && (w_zeros.len() == 1 || w_zeros.len() == geometry.outputs);
     geometry.in_two_dimensions().filter(|_| has_zeros)
 }
 
@@ -308,7 +311,7 @@ fn conv_integer(call: &CpuCall<'_>) -> Computed {
     let (x, w) = (dense(x, "x")?, dense(w, "w")?);
     let geometry = Geometry::of(call.attrs, x.shape(), w.shape())?;
     let (zero, zeros) = (zeros_of(optional_dense(x_zero)?)?, zeros_of(optional_dense(w_zeros)?)?);
-    if let Some(shape) = of_bytes(&geometry, &zero, &zeros) {
+    if let Some(shape) = of_bytes(&geometry, (x.dtype(), &zero), &zeros) {
         return convolve_bytes::<i32>(
             call,
             (&geometry, &shape),
@@ -350,7 +353,7 @@ fn linear_conv(call: &CpuCall<'_>) -> Computed {
         )));
     }
     let (x_zeros, zeros) = (integers_of(x_zero)?, integers_of(w_zeros)?);
-    if let Some(shape) = of_bytes(&geometry, &x_zeros, &zeros) {
+    if let Some(shape) = of_bytes(&geometry, (x.dtype(), &x_zeros), &zeros) {
         let scales: Vec<f32> = w_scale.iter().map(|of_w| (scale * of_w) as f32).collect();
         let rescale = Rescale { scales: &scales, zero: zero as i32, bias: None };
         let (x, w, of) = ((x, x_zeros[0]), (w, &zeros[..]), (&geometry, &shape));

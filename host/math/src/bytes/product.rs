@@ -213,6 +213,7 @@ fn chunk<O: ByteResult>(
 ) {
     let (kernel, groups) = (kernel(), right.depth().div_ceil(GROUP));
     let mut sums = [0; MOST_ROWS * MOST_COLS];
+    assert!(stride >= groups * GROUP, "rows have whole groups");
     for panel in cols.start / kernel.cols..cols.end.div_ceil(kernel.cols) {
         let own = panel * kernel.cols..cols.end.min((panel + 1) * kernel.cols);
         let elements = right.panel(panel);
@@ -226,9 +227,10 @@ fn chunk<O: ByteResult>(
                 panel: elements.as_ptr(),
                 sums: sums.as_mut_ptr(),
             };
-            // SAFETY: the kernel is this processor's. `left` has `count` rows of `stride` bytes,
-            // which are `groups` times four, and the panel as many for each of its columns. There is
-            // room for the sums of as many rows as a tile has at most.
+            // SAFETY: `kernel` returns tiles of this processor, and they have no more rows than
+            // `sums` has room for. `left` has `count` rows of `stride` bytes, which are at least
+            // `groups` groups, as was asserted. A panel has as many groups for each of the kernel's
+            // columns, of which `own` has no more.
             unsafe { (kernel.tile)(count, own.len().div_ceil(kernel.lanes), &tile) };
             let sums = &mut sums[..count * MOST_COLS];
             if let Some(row_sums) = row_sums.get(first..first + count) {
