@@ -169,3 +169,38 @@ fn operands_that_do_not_fit_are_errors() {
         assert!(handle.host_tensor().unwrap().is_err(), "{operands}");
     }
 }
+
+#[test]
+fn products_by_narrow_integers_check_their_operands() {
+    let runner = Runner::new("s");
+    let operands = "f32[3,16] 0.5; ui8[2,8] 99; f32[2,1] 2; ui8[2] 1";
+    let is_error = |attributes: &str, operands: &str| {
+        let operands = operands.split("; ").map(|operand| {
+            let (ty, number) = operand.split_once(' ').unwrap();
+            let dims = ty.split_once('[').unwrap().1.trim_end_matches(']');
+            let count = dims.split(',').map(|dim| dim.parse::<usize>().unwrap()).product();
+            format!("{ty} {}", vec![number; count].join(" "))
+        });
+        let operands = operands.collect::<Vec<_>>().join("; ");
+        let handle = call(&runner, &[], &format!("tfrt.NarrowMatMul {{{attributes}}} {operands}"));
+        runner.brought(&handle).host_tensor().unwrap().is_err()
+    };
+    let four = "bits=i:4 block_size=i:16";
+    assert!(!is_error(four, operands) && !is_error("bits=i:4 block_size=i:16 rounded=b:true", operands));
+    assert!(!is_error("bits=i:8 block_size=i:16", "f32[3,8] 0.5; ui8[2,16] 99; f32[2,1] 2"));
+    for (attributes, operands) in [
+        ("bits=i:3 block_size=i:16", operands.to_owned()),
+        ("bits=i:4 block_size=i:24", operands.to_owned()),
+        ("bits=i:4 block_size=i:-16", operands.to_owned()),
+        ("bits=i:4", operands.to_owned()),
+        (four, operands.replace("f32[3,16]", "f64[3,16]")),
+        (four, operands.replace("f32[3,16]", "f32[3,17]")),
+        (four, operands.replace("ui8[2,8]", "i8[2,8]")),
+        (four, operands.replace("ui8[2,8]", "ui8[2,9]")),
+        (four, operands.replace("f32[2,1]", "f32[3,1]")),
+        (four, operands.replace("ui8[2]", "ui8[3]")),
+        (four, format!("{operands}; f32[3] 1")),
+    ] {
+        assert!(is_error(attributes, &operands), "{attributes} {operands}");
+    }
+}

@@ -48,6 +48,7 @@ mod list;
 pub(crate) mod matmul;
 mod model;
 mod moves;
+mod narrow_matmul;
 mod onnx;
 mod order;
 mod patches;
@@ -144,6 +145,7 @@ pub fn register(ops: &mut OpRegistry) {
     examples::register(ops);
     hashes::register(ops);
     linear_algebra::register(ops);
+    narrow_matmul::register(ops);
     quantized::register(ops);
     ragged::register(ops);
     sets::register(ops);

@@ -34,6 +34,7 @@ mod error;
 mod exp;
 mod matmul;
 mod micro;
+mod narrow;
 mod normalize;
 mod pad;
 mod parallel;
@@ -66,6 +67,10 @@ pub use elementwise::{
 };
 pub use error::ShapeError;
 pub use matmul::{Activation, Layout, MatMul, MatMulElement, MatMulInput, PreparedMatrix, small_matmul};
+pub use narrow::{
+    NarrowInput, NarrowMatrix, NarrowPrecision, NarrowProduct, NarrowRows, NarrowScales, NarrowShape,
+    NarrowZeros,
+};
 pub use normalize::{
     BatchNormBackward, BatchNormBackwardInput, BatchNormGradients, BatchNormOutput, BatchNormTraining,
     Coefficients, ColumnStatistics, InputGradient, ScaleShift, ScaleShiftInput, fold_batch_norm,

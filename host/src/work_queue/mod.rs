@@ -161,10 +161,13 @@ mod tests {
 
     #[test]
     fn descriptions_make_queues() {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match std::thread::available_parallelism().map_or(1, usize::from) {
+            1 => "1 thread".to_owned(),
+            cores => format!("{cores} threads"),
+        };
         let cases = [
             ("s", "single-threaded".to_owned()),
-            ("mstd", format!("multi-threaded ({cores} threads, up to 256 blocking threads)")),
+            ("mstd", format!("multi-threaded ({threads}, up to 256 blocking threads)")),
             ("mstd:3", "multi-threaded (3 threads, up to 256 blocking threads)".to_owned()),
             ("mstd:1,2", "multi-threaded (1 thread, up to 2 blocking threads)".to_owned()),
             ("mstd:1:2", "multi-threaded (1 thread, up to 2 blocking threads)".to_owned()),

@@ -48,6 +48,27 @@ func @quantized_convolution() -> !tfrt.chain {
   tfrt.return %ch1 : !tfrt.chain
 }
 
+// Each column has two blocks of 16 integers, all of them 9 or 10. One stands for zero in the first
+// column, and 8 in all blocks of the second call.
+
+// CHECK-LABEL: --- Running 'narrow_matmul'
+func @narrow_matmul() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %a = corert.const_dense_tensor dense<1.0> : tensor<1x32xf32>
+  %matrix = corert.const_dense_tensor dense<"0x99999999999999999999999999999999AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"> : tensor<2x16xui8>
+  %scales = corert.const_dense_tensor dense<[[0.5, 0.25], [1.0, 2.0]]> : tensor<2x2xf32>
+  %zeros = corert.const_dense_tensor dense<[17, 168]> : tensor<2xui8>
+  %bias = corert.const_dense_tensor dense<[1.0, -1.0]> : tensor<2xf32>
+  %y = corert.executeop(%cpu) "tfrt.NarrowMatMul"(%a, %matrix, %scales, %zeros, %bias) { bits = 4 : i64, block_size = 16 : i64 } : 1
+  // CHECK: dtype = F32, shape = [1, 2], values = [9.700000e+01, 3.100000e+01]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %z = corert.executeop(%cpu) "tfrt.NarrowMatMul"(%a, %matrix, %scales) { bits = 4 : i64, block_size = 16 : i64, rounded = true } : 1
+  // CHECK: dtype = F32, shape = [1, 2], values = [1.200000e+01, 9.600000e+01]
+  %ch2 = "corert.print_tensorhandle"(%z, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}
+
 // The table has the bytes from 255 down.
 
 // CHECK-LABEL: --- Running 'byte_table'

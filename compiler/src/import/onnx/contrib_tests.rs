@@ -91,6 +91,61 @@ fn a_quantized_lstm_is_that_of_its_numbers() {
     assert_eq!(found, result(plain));
 }
 
+/// A product by two columns of 20 integers of four bits, in blocks of 16, and the same integers,
+/// scales and zeros one by one.
+#[test]
+fn products_by_narrow_integers_are_those_of_their_numbers() {
+    let tensor = |name: &str, dims: &[i64], numbers: &[f32]| TensorProto {
+        dims: dims.to_vec(),
+        ..floats(name, numbers)
+    };
+    let integers = |name: &str, data_type: i32, dims: &[i64], elements: &[i32]| TensorProto {
+        data_type,
+        float_data: vec![],
+        int32_data: elements.to_vec(),
+        ..tensor(name, dims, &[])
+    };
+    let packed: Vec<i32> = (0..32).map(|i| (i * 37 + 11) % 256).collect();
+    let weight = |column: usize, k: usize| (packed[column * 16 + k / 2] >> (k % 2 * 4) & 15) as f32;
+    let (scales, left) = ([0.5, 0.25, 1.0, 2.0], (0..20).map(|k| k as f32 - 7.0).collect::<Vec<_>>());
+    let of_each: Vec<i32> = (0..20).map(|k| k % 2).collect();
+    let constants = vec![
+        tensor("a", &[1, 20], &left),
+        integers("b", 2, &[2, 2, 8], &packed),
+        tensor("scales", &[2, 2], &scales),
+        integers("zeros", 2, &[2, 1], &[0x37, 0x62]),
+        tensor("halves", &[2, 2], &[7.0, 3.5, 2.0, 6.0]),
+        integers("blocks", 6, &[20], &of_each),
+        tensor("bias", &[2], &[10.0, -10.0]),
+    ];
+    for (inputs, zeros, has_blocks) in [
+        (&["a", "b", "scales"][..], [8.0; 4], false),
+        (&["a", "b", "scales", "zeros"], [7.0, 3.0, 2.0, 6.0], false),
+        (&["a", "b", "scales", "halves"], [7.0, 3.5, 2.0, 6.0], false),
+        (&["a", "b", "scales", "zeros", "", "bias"], [7.0, 3.0, 2.0, 6.0], false),
+        (&["a", "b", "scales", "zeros", "blocks", "bias"], [7.0, 3.0, 2.0, 6.0], true),
+        (&["a", "b", "scales", "", "blocks"], [8.0; 4], true),
+    ] {
+        let attribute = vec![int("K", 20), int("N", 2), int("bits", 4), int("block_size", 16)];
+        let call = NodeProto { attribute, ..node("MatMulNBits", inputs, &["y"]) };
+        let graph = import(&contributed(vec![call], constants.clone())).unwrap();
+        let body = graph.module.function("main").unwrap().body().unwrap();
+        let (_, last) = graph.module.ops_in(body).next_back().unwrap();
+        let result = graph.constant(last.operands[0]).unwrap().dense().unwrap();
+        let expected: Vec<f32> = (0..2)
+            .map(|column| {
+                let product = |k: usize| {
+                    let block = column * 2 + if has_blocks { of_each[k] as usize } else { k / 16 };
+                    left[k] * (weight(column, k) - zeros[block]) * scales[block]
+                };
+                let bias = if inputs.contains(&"bias") { [10.0, -10.0][column] } else { 0.0 };
+                (0..20).map(product).sum::<f32>() + bias
+            })
+            .collect();
+        assert_eq!(*result.read::<f32>(&ME).unwrap(), expected, "{inputs:?}");
+    }
+}
+
 #[test]
 fn layouts_of_one_processor_are_named() {
     let mut model = contributed(vec![node("ReorderInput", &["x"], &["y"])], vec![]);

@@ -49,58 +49,76 @@ fn bits_of(node: &Node<'_, '_>) -> Imported<usize> {
 fn product(node: &mut Node<'_, '_>) -> Imported {
     let (rows, columns) = (extent(node, "N")?, extent(node, "K")?);
     let (block, bits) = (extent(node, "block_size")?, bits_of(node)?);
-    if node.optional(4).is_some() {
-        return Err("reordered columns (g_idx) are not supported".into());
+    let (a, scales) = (node.input(0)?, node.input(2)?);
+    let dtype = node.dtype(a)?;
+    let zeros = node.optional(3);
+    let are_packed = match zeros {
+        Some(zeros) => node.dtype(zeros)? == DType::UI8,
+        None => true,
+    };
+    if !are_packed || node.optional(4).is_some() {
+        let weights = dequantized(node, [rows, columns], (block, bits))?;
+        let weights = node.cast(weights, dtype)?;
+        let weights = node.transpose(weights, &[1, 0])?;
+        let y = node.standard("MatMul", &[Some(a), Some(weights)], Vec::new(), 1)?[0];
+        return Ok(vec![match node.optional(5) {
+            Some(bias) => node.op("tf.AddV2", &[y, bias], &[])?,
+            None => y,
+        }]);
     }
+    let matrix = node.reshape(node.input(1)?, &[rows as i64, -1])?;
+    let wide = [Some(a), Some(scales), node.optional(5)].map(|x| x.map(|x| node.cast(x, DType::F32)));
+    let [a, scales, bias] = wide;
+    let operands = [a.transpose()?, Some(matrix), scales.transpose()?, zeros, bias.transpose()?];
+    // The level of integers of 8 bits.
+    let is_rounded = node.int_or("accuracy_level", 0)? == 4;
+    let attributes = [
+        ("bits", Attribute::i64(bits as i64)),
+        ("block_size", Attribute::i64(block as i64)),
+        ("rounded", Attribute::Bool(is_rounded)),
+    ];
+    let y = node.onnx_ops("tfrt.NarrowMatMul", &operands, &attributes, 1)?[0];
+    Ok(vec![node.cast(y, dtype)?])
+}
+
+/// The matrix `b` of a product as numbers, whose zeros are no integers, or whose columns belong to
+/// blocks in any order.
+fn dequantized(
+    node: &mut Node<'_, '_>,
+    [rows, columns]: [usize; 2],
+    (block, bits): (usize, usize),
+) -> Imported<ValueId> {
     let blocks = columns.div_ceil(block);
     let packed = bytes(node, node.input(1)?, "a matrix of packed elements")?;
-    let mut elements = unpacked(&packed, rows, blocks * block, bits)?;
-    if blocks * block != columns {
-        let whole = elements.chunks(blocks * block).flat_map(|row| row[..columns].iter().copied());
-        elements = whole.collect();
-    }
+    let elements = unpacked(&packed, rows, blocks * block, bits)?;
+    let whole = elements.chunks(blocks * block).flat_map(|row| row[..columns].iter().copied());
+    let elements: Vec<u8> = whole.collect();
     let weights = node.builder().add_elements(&[rows, columns], &elements)?;
-    let (scales, a) = (node.input(2)?, node.input(0)?);
-    let scales = node.reshape(scales, &[rows as i64, blocks as i64])?;
-    let dtype = node.dtype(a)?;
-    let middle = 1u8 << (bits - 1);
-    let weights = match node.optional(3) {
-        Some(zeros) if matches!(node.dtype(zeros)?, DType::F32 | DType::F16 | DType::BF16) => {
-            let zeros = node.reshape(zeros, &[rows as i64, blocks as i64])?;
-            shifted(node, weights, zeros, scales, (columns, block))?
-        }
+    let scales = node.reshape(node.input(2)?, &[rows as i64, blocks as i64])?;
+    let dtype = node.dtype(scales)?;
+    let zeros = match node.optional(3) {
+        Some(zeros) if node.dtype(zeros)? != DType::UI8 => zeros,
         zeros => {
             let zeros = match zeros {
                 Some(zeros) => unpacked(&bytes(node, zeros, "zero points")?, rows, blocks, bits)?,
-                None => vec![middle; rows * blocks],
+                None => vec![1 << (bits - 1); rows * blocks],
             };
             let zeros = node.builder().add_elements(&[rows, blocks], &zeros)?;
-            let attributes = [("axis", Attribute::i64(1)), ("block_size", Attribute::i64(block as i64))];
-            node.op("onnx.DequantizeLinear", &[weights, scales, zeros], &attributes)?
+            node.cast(zeros, dtype)?
         }
     };
+    let zeros = node.reshape(zeros, &[rows as i64, blocks as i64])?;
+    let of_columns = match node.optional(4) {
+        Some(blocks) => blocks,
+        None => {
+            let blocks: Vec<i64> = (0..columns).map(|column| (column / block) as i64).collect();
+            node.add_integers(&blocks)?
+        }
+    };
+    let axis = node.add_integer(1)?;
+    let zeros = node.op("tf.GatherV2", &[zeros, of_columns, axis], &[])?;
+    let scales = node.op("tf.GatherV2", &[scales, of_columns, axis], &[])?;
     let weights = node.cast(weights, dtype)?;
-    let weights = node.transpose(weights, &[1, 0])?;
-    let mut y = node.standard("MatMul", &[Some(a), Some(weights)], Vec::new(), 1)?[0];
-    if let Some(bias) = node.optional(5) {
-        y = node.op("tf.AddV2", &[y, bias], &[])?;
-    }
-    Ok(vec![y])
-}
-
-/// `(weights - zeros) * scales`, for zero points that are no integers.
-fn shifted(
-    node: &mut Node<'_, '_>,
-    weights: ValueId,
-    zeros: ValueId,
-    scales: ValueId,
-    (columns, block): (usize, usize),
-) -> Imported<ValueId> {
-    let blocks: Vec<i64> = (0..columns).map(|column| (column / block) as i64).collect();
-    let (blocks, axis) = (node.add_integers(&blocks)?, node.add_integer(1)?);
-    let zeros = node.op("tf.GatherV2", &[zeros, blocks, axis], &[])?;
-    let scales = node.op("tf.GatherV2", &[scales, blocks, axis], &[])?;
-    let weights = node.cast(weights, node.dtype(scales)?)?;
     let difference = node.op("tf.Sub", &[weights, zeros], &[])?;
     node.op("tf.Mul", &[difference, scales], &[])
 }
