@@ -53,7 +53,7 @@ fn plan(attrs: &OpAttrs, shapes: &[&TensorShape], workers: usize) -> Result<Atte
         let mask = mask.map(|mask| view(mask, &(0..mask.rank()).collect::<Vec<_>>())).transpose()?;
         let (queries, keys, values) = (view(q, &queries)?, view(k, &keys)?, view(v, &values)?);
         Attention::new(
-            &AttentionShape { queries, keys, values, mask, output: output.clone() },
+            &AttentionShape { queries, keys, values, mask, seen_by_first: None, output: output.clone() },
             scale,
             workers,
         )

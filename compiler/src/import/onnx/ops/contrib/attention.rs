@@ -234,7 +234,7 @@ fn attend_by_groups(node: &mut Node<'_, '_>) -> Imported {
     }
     let (heads, shared) = (head_count(node, "num_heads")?, head_count(node, "kv_num_heads")?);
     let x = node.input(0)?;
-    let [query, key, value] = match (node.optional(1), node.optional(2)) {
+    let [mut query, mut key, value] = match (node.optional(1), node.optional(2)) {
         (Some(key), Some(value)) => [x, key, value],
         _ => {
             let size = known_extent(node, x, 2, "the extent of rows")? / (heads + 2 * shared);
@@ -242,67 +242,91 @@ fn attend_by_groups(node: &mut Node<'_, '_>) -> Imported {
             [split[0], split[1], split[2]]
         }
     };
-    let (mut query, mut key) = (by_heads(node, query, heads)?, by_heads(node, key, shared)?);
-    let value = by_heads(node, value, shared)?;
     let past = [node.optional(3), node.optional(4)];
-    // The first of the new steps of each row, and the places of them all.
-    let lengths = node.cast(node.input(5)?, DType::I64)?;
-    let lengths = node.reshape(lengths, &[-1, 1])?;
-    let before = match past[0] {
+    let window = node.int_or("local_window_size", -1)?;
+    // The number of steps of each row, without what fills it up.
+    let last = node.cast(node.input(5)?, DType::I64)?;
+    let (last, one) = (node.reshape(last, &[-1])?, node.add_integer(1)?);
+    let lengths = node.op("tf.AddV2", &[last, one], &[])?;
+    let does_rotate = node.flag("do_rotary")?;
+    let places = match does_rotate || window > 0 {
+        true => Some(places(node, x, past[0])?),
+        false => None,
+    };
+    if let Some(places) = places.filter(|_| does_rotate) {
+        let rows = node.reshape(lengths, &[-1, 1])?;
+        let rows = node.op("tf.ZerosLike", &[rows], &[])?;
+        let places = node.op("tf.AddV2", &[places, rows], &[])?;
+        query = rotated(node, query, heads, places)?;
+        key = rotated(node, key, shared, places)?;
+    }
+    let mut mask = node.optional(10);
+    if let Some(places) = places.filter(|_| window > 0) {
+        let near = window_mask(node, places, (query, window))?;
+        mask = sum(node, [mask, Some(near)])?;
+    }
+    let mut attributes = vec![
+        ("q_num_heads", Attribute::i64(heads)),
+        ("kv_num_heads", Attribute::i64(shared)),
+        ("is_causal", Attribute::i64(node.int_or("causal", 1)?)),
+        ("softcap", Attribute::f32(node.float_or("softcap", 0.0)?)),
+    ];
+    let scale = node.float_or("scale", 0.0)?;
+    if scale != 0.0 {
+        attributes.push(("scale", Attribute::f32(scale)));
+    }
+    let results = Attribute::array([1, 1, 1, 0].map(Attribute::i64));
+    attributes.push(("result_segment_sizes", results));
+    let operands = [Some(query), Some(key), Some(value), mask, past[0], past[1], Some(lengths)];
+    node.onnx_ops("onnx.Attention", &operands, &attributes, 3)
+}
+
+/// The places of the steps of `x` after those of the past, `[1, steps]`.
+fn places(node: &mut Node<'_, '_>, x: ValueId, past: Option<ValueId>) -> Imported<ValueId> {
+    let (steps, one) = (Extent::Of(x, 1).to_scalar(node)?, node.add_integer(1)?);
+    let first = match past {
         Some(past) => Extent::Of(past, 2).to_scalar(node)?,
         None => node.add_integer(0)?,
     };
-    let (zero, one) = (node.add_integer(0)?, node.add_integer(1)?);
-    let steps = Extent::Of(query, 2).to_scalar(node)?;
-    let places = node.op("tf.Range", &[zero, steps, one], &[])?;
-    let places = node.op("tf.AddV2", &[places, before], &[])?;
-    let places = node.reshape(places, &[1, -1])?;
-    if node.flag("do_rotary")? {
-        let rows = node.op("tf.ZerosLike", &[lengths], &[])?;
-        let places = node.op("tf.AddV2", &[places, rows], &[])?;
-        let tables = [Some(node.input(7)?), Some(node.input(8)?), Some(places)];
-        let interleaved = node.int_or("rotary_interleaved", 0)?;
-        for x in [&mut query, &mut key] {
-            *x = rotated(node, *x, tables, interleaved)?;
-        }
-    }
-    let count = key_count(node, key, past[0])?;
-    let keys = node.op("tf.Range", &[zero, count, one], &[])?;
-    let keys = node.reshape(keys, &[1, 1, 1, -1])?;
-    let lengths = node.reshape(lengths, &[-1, 1, 1, 1])?;
-    let mut is_kept = node.op("tf.LessEqual", &[keys, lengths], &[])?;
-    let window = node.int_or("local_window_size", -1)?;
-    if window > 0 {
-        let places = node.reshape(places, &[1, 1, -1, 1])?;
-        let window = node.add_integer(window)?;
-        let first = node.op("tf.Sub", &[places, window], &[])?;
-        let is_near = node.op("tf.Greater", &[keys, first], &[])?;
-        is_kept = node.op("tf.LogicalAnd", &[is_kept, is_near], &[])?;
-    }
-    let (nothing, excluded) =
-        (node.add_number_like(query, 0.0)?, node.add_number_like(query, f64::NEG_INFINITY)?);
-    let mask = node.op("tf.SelectV2", &[is_kept, nothing, excluded], &[])?;
-    let bias = sum(node, [Some(mask), node.optional(10)])?;
-    let softcap = node.float_or("softcap", 0.0)?;
-    let is_causal = node.int_or("causal", 1)? != 0;
-    Operands { query, key, value, bias, past }.attend(node, is_causal, softcap)
+    let end = node.op("tf.AddV2", &[first, steps], &[])?;
+    let places = node.op("tf.Range", &[first, end, one], &[])?;
+    node.reshape(places, &[1, -1])
 }
 
-/// Rotates heads by tables of cosines and sines at these places.
-fn rotated(
+/// What hides the steps before a window that ends with the own one: `[1, 1, steps, keys]`.
+fn window_mask(
     node: &mut Node<'_, '_>,
-    x: ValueId,
-    [cosines, sines, places]: [Option<ValueId>; 3],
-    interleaved: i64,
+    places: ValueId,
+    (query, window): (ValueId, i64),
 ) -> Imported<ValueId> {
-    let size = known_extent(node, x, 3, "the size of heads")?;
-    let half = match cosines {
-        Some(table) => known_extent(node, table, 1, "the extent of the table of cosines")?,
-        None => size / 2,
-    };
-    let part = if half * 2 < size { half * 2 } else { 0 };
-    let attributes = vec![int("interleaved", interleaved), int("rotary_embedding_dim", part)];
-    Ok(node.standard("RotaryEmbedding", &[Some(x), cosines, sines, places], attributes, 1)?[0])
+    let (zero, one) = (node.add_integer(0)?, node.add_integer(1)?);
+    // The last place is that of the last key.
+    let flat = node.reshape(places, &[-1])?;
+    let last = node.op("tf.Max", &[flat, zero], &[])?;
+    let count = node.op("tf.AddV2", &[last, one], &[])?;
+    let keys = node.op("tf.Range", &[zero, count, one], &[])?;
+    let keys = node.reshape(keys, &[1, 1, 1, -1])?;
+    let places = node.reshape(places, &[1, 1, -1, 1])?;
+    let window = node.add_integer(window)?;
+    let first = node.op("tf.Sub", &[places, window], &[])?;
+    let is_near = node.op("tf.Greater", &[keys, first], &[])?;
+    let (nothing, excluded) =
+        (node.add_number_like(query, 0.0)?, node.add_number_like(query, f64::NEG_INFINITY)?);
+    node.op("tf.SelectV2", &[is_near, nothing, excluded], &[])
+}
+
+/// Rotates heads, `[batch, steps, heads * size]`, by the tables of cosines and sines at these places.
+fn rotated(node: &mut Node<'_, '_>, x: ValueId, heads: i64, places: ValueId) -> Imported<ValueId> {
+    let (cosines, sines) = (node.input(7)?, node.input(8)?);
+    let half = known_extent(node, cosines, 1, "the extent of the table of cosines")?;
+    let size = known_extent(node, x, 2, "the extent of rows")? / heads;
+    let attributes = [
+        ("num_heads", Attribute::i64(heads)),
+        ("interleaved", Attribute::i64(node.int_or("rotary_interleaved", 0)?)),
+        ("rotary_embedding_dim", Attribute::i64(if half * 2 < size { half * 2 } else { 0 })),
+    ];
+    let operands = [Some(x), Some(cosines), Some(sines), Some(places)];
+    Ok(node.onnx_ops("onnx.RotaryEmbedding", &operands, &attributes, 1)?[0])
 }
 
 /// The places come before the tables, and one number may be the first place of all rows.

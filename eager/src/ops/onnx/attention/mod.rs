@@ -1,21 +1,25 @@
 //! `onnx.Attention` and `onnx.RotaryEmbedding`.
 
+mod planned;
+
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulInput, Number, Serial};
 use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
 
-use super::arguments::{
+use crate::ops::onnx::arguments::{
     OPERANDS, RESULTS, count_or, dense, flag, formal, int_or, optional_dense, pick, required, wanted,
 };
-use super::parallel::for_units;
-use super::two::results;
-use super::work::{Computable, widened};
+use crate::ops::onnx::parallel::for_units;
+use crate::ops::onnx::two::results;
+use crate::ops::onnx::work::{Computable, widened};
 use crate::ops::support::{
     Computed, Described, allocate, compute, float_attr, integers, invalid, one, product, room_for,
     with_float, with_type,
 };
 use crate::ops::types;
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
+
+use self::planned::{Changes, attend};
 
 static ME: Accessor = Accessor::new("onnx attention");
 
@@ -271,24 +275,32 @@ fn attention<T: Computable>(call: &CpuCall<'_>) -> Computed {
     let (past_key, past_value) = (optional_dense(past_key)?, optional_dense(past_value)?);
     let past = [past_key, past_value].map(|past| past.map(DenseHostTensor::shape));
     let extents = Extents::of(call.attrs, [q.shape(), k.shape(), v.shape()], past)?;
-    let mask = optional_dense(mask)?.map(|mask| Mask::new::<T>(mask, &extents)).transpose()?;
+    let given_mask = optional_dense(mask)?;
     let lengths = lengths.map(|lengths| integers(lengths, "nonpad_kv_seqlen")).transpose()?;
     if lengths.as_ref().is_some_and(|lengths| lengths.len() != extents.q.batch) {
         return Err(invalid("nonpad_kv_seqlen must have a number for each of the batch"));
     }
+    let scale = float_attr(call.attrs, "scale")?.unwrap_or(1.0 / (extents.q.size as f64).sqrt());
+    let wanted = wanted(call.attrs, REQUIRED)?;
+    let (is_causal, softcap) =
+        (flag(call.attrs, "is_causal", false)?, float_attr(call.attrs, "softcap")?.unwrap_or(0.0));
+    if T::DTYPE == DType::F32 && !wanted[3] && softcap <= 0.0 {
+        let mask = given_mask.map(|mask| Mask::new::<f32>(mask, &extents)).transpose()?;
+        let changes = Changes { mask: mask.as_ref(), lengths: lengths.as_deref(), is_causal };
+        return attend(call, &extents, [q, k, v], [past_key, past_value], (changes, scale), wanted);
+    }
+    let mask = given_mask.map(|mask| Mask::new::<T>(mask, &extents)).transpose()?;
     let widen = |tensor: Option<&DenseHostTensor>| tensor.map(widened::<T>).transpose();
     let keys = joined(widen(past_key)?.as_deref(), &widened::<T>(k)?, &extents.k, extents.past)?;
     let values = joined(widen(past_value)?.as_deref(), &widened::<T>(v)?, &extents.v, extents.past)?;
     let q = widened::<T>(q)?;
-    let scale = float_attr(call.attrs, "scale")?.unwrap_or(1.0 / (extents.q.size as f64).sqrt());
-    let wanted = wanted(call.attrs, REQUIRED)?;
     let mode = if wanted[3] { int_or(call.attrs, "qk_matmul_output_mode", 0)? } else { -1 };
     let scoring = Scoring {
         mask: mask.as_ref(),
         lengths: lengths.as_deref(),
-        is_causal: flag(call.attrs, "is_causal", false)?,
+        is_causal,
         past: extents.past,
-        softcap: float_attr(call.attrs, "softcap")?.unwrap_or(0.0),
+        softcap,
         mode,
     };
     let [y_shape, key_shape, value_shape, score_shape] = extents.outputs()?;

@@ -2,11 +2,14 @@
 //! queries at a time, so that scores never leave the cache.
 #![expect(unsafe_code, reason = "tiles take pointers")]
 
+mod few;
+
+use self::few::{FewScores, FewValues, InPlace};
 use crate::error::check_len;
 use crate::exp::exp_f32;
 use crate::micro::{Epilogue, Packed, PackedSource, RowProduct};
 use crate::shape::{StridedWalk, element_count, row_major_strides};
-use crate::simd::{Loop, run_wide};
+use crate::simd::{Loop, run_wide, vectorize_products};
 use crate::softmax::row_max;
 use crate::{BlockOp, ShapeError, TileMut, broadcast_shapes, map_in_place, zip_in_place};
 
@@ -14,6 +17,9 @@ use crate::{BlockOp, ShapeError, TileMut, broadcast_shapes, map_in_place, zip_in
 const SCORES: usize = 32 * 1024;
 /// The least number of rows that are worth laying out keys and values once more.
 const LEAST_ROWS: usize = 32;
+/// The greatest number of rows for which keys and values are read where they are. To lay them out
+/// would take longer than to multiply them.
+const FEW_ROWS: usize = 8;
 /// The number of blocks for each worker, so that a worker that starts late causes little delay.
 const BLOCKS_PER_WORKER: usize = 3;
 
@@ -94,6 +100,9 @@ pub struct AttentionShape {
     pub values: Reordered,
     /// What is added to the scores, broadcast to a row for each query and a column for each key.
     pub mask: Option<Reordered>,
+    /// The number of keys that the first query of each matrix sees, at least one, if it does not see
+    /// all. Each query sees one more than the one before it.
+    pub seen_by_first: Option<usize>,
     /// The axis of the matrices of results (batch, queries, columns of values) that each axis of
     /// the output is. The last one stays last.
     pub output: Vec<usize>,
@@ -117,6 +126,7 @@ pub struct Attention {
     mask_strides: Option<[usize; 2]>,
     /// The least lengths of queries, keys, values and mask.
     lens: [usize; 4],
+    seen_by_first: usize,
     output: Vec<usize>,
     output_shape: Vec<usize>,
     /// The rows of a block.
@@ -130,7 +140,7 @@ impl Attention {
     /// Shape errors if the operands do not fit together, or the elements of a query or of a row of
     /// the output are not adjacent.
     pub fn new(shape: &AttentionShape, scale: f32, workers: usize) -> Result<Self, ShapeError> {
-        let AttentionShape { queries, keys, values, mask, output } = shape;
+        let AttentionShape { queries, keys, values, mask, seen_by_first, output } = shape;
         let rank = queries.dims.len();
         for operand in [Some(queries), Some(keys), Some(values), mask.as_ref()].into_iter().flatten() {
             let fits = operand.dims.len() == rank || mask.as_ref() == Some(operand);
@@ -142,6 +152,9 @@ impl Attention {
                     actual,
                 });
             }
+        }
+        if *seen_by_first == Some(0) {
+            return Err(ShapeError::Parameter("the first query must see a key"));
         }
         let (depth, columns) = (queries.dims[rank - 1], values.dims[rank - 1]);
         let fits = keys.dims[rank - 1] == depth && (queries.strides[rank - 1] == 1 || depth <= 1);
@@ -197,6 +210,7 @@ impl Attention {
             mask_strides: mask.as_ref().map(|_| last_two(&strides[3])),
             lens: [queries.len, keys.len, values.len, mask.as_ref().map_or(0, |mask| mask.len)],
             dims,
+            seen_by_first: seen_by_first.unwrap_or(key_count),
             output: output.clone(),
             output_shape,
             block_rows: block_rows.clamp(1, rows.max(1)),
@@ -235,9 +249,42 @@ impl Attention {
         unsafe { product.run() };
     }
 
-    /// Turns a row of scores into exponentials and returns their sum. `mask` is the mask's part
+    /// Computes all rows of a matrix, of which there are few. Its operands begin at these places.
+    fn few_rows(
+        &self,
+        [query_at, key_at, value_at, mask_at]: [usize; 4],
+        input: AttentionInput<'_>,
+        mask: &[f32],
+        out: &mut TileMut<'_, f32>,
+    ) {
+        let from = |data, at| <[f32]>::get(data, at..).unwrap_or_default();
+        let (key_count, cols) = (self.key_count, out.cols());
+        let queries =
+            InPlace { data: from(input.queries, query_at), stride: self.row_stride, cols: self.depth };
+        let keys = InPlace { data: from(input.keys, key_at), stride: self.key_strides[0], cols: self.depth };
+        let values = InPlace { data: from(input.values, value_at), stride: self.value_strides[0], cols };
+        let mut scores = vec![0.0; out.rows() * key_count];
+        if key_count > 0 && self.depth > 0 {
+            vectorize_products(FewScores { queries, keys, key_count, scores: &mut scores });
+        }
+        for row in 0..out.rows() {
+            let (scores, out) = (&mut scores[row * key_count..][..key_count], out.row_mut(row));
+            out.fill(0.0);
+            if key_count > 0 {
+                let mask = self.mask_strides.map(|[along_rows, _]| from(mask, mask_at + row * along_rows));
+                let factor = 1.0 / self.exponentials(row, scores, mask);
+                vectorize_products(FewValues { values, weights: scores, out });
+                map_in_place(out, |x| x * factor);
+            }
+        }
+    }
+
+    /// Turns the scores of a row into exponentials and returns their sum. `mask` is the mask's part
     /// from this row on.
-    fn exponentials(&self, scores: &mut [f32], mask: Option<&[f32]>) -> f32 {
+    fn exponentials(&self, row: usize, scores: &mut [f32], mask: Option<&[f32]>) -> f32 {
+        let seen = self.seen_by_first.saturating_add(row).min(scores.len());
+        let (scores, hidden) = scores.split_at_mut(seen);
+        hidden.fill(0.0);
         let scale = self.scale;
         match (mask, self.mask_strides) {
             (Some(mask), Some([_, 0])) => {
@@ -322,6 +369,10 @@ impl BlockOp for Attention {
                 Packed::pack(&source, cols, |x| x)
             };
         let [along_keys, along_depth] = self.key_strides;
+        if let (true, 1, 1) = (self.rows() <= FEW_ROWS, along_depth, self.value_strides[1]) {
+            self.few_rows([query_at, key_at, value_at, mask_at], input, mask, &mut piece);
+            return Ok(());
+        }
         let keys = pack(input.keys, key_at, [self.depth, self.key_count], [along_depth, along_keys])?;
         let values = pack(input.values, value_at, [self.key_count, piece.cols()], self.value_strides)?;
         let most = (SCORES / self.key_count.max(1)).clamp(1, self.block_rows);
@@ -342,7 +393,7 @@ impl BlockOp for Attention {
                 for (row, scores) in rows.clone().zip(scores.chunks_exact_mut(self.key_count)) {
                     let at = |[along_rows, _]: [usize; 2]| mask_at + (first + row) * along_rows;
                     let mask = self.mask_strides.map(|strides| mask.get(at(strides)..).unwrap_or_default());
-                    factors.push(1.0 / self.exponentials(scores, mask));
+                    factors.push(1.0 / self.exponentials(first + row, scores, mask));
                 }
             }
             weigh(&values, scores, &factors, &mut piece.window_mut(rows, 0..values.cols())?);
@@ -382,194 +433,4 @@ fn weigh(values: &Packed<f32>, weights: &[f32], factors: &[f32], out: &mut TileM
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Serial;
-
-    /// Numbers between -1 and 1.
-    fn numbers(count: usize, seed: usize) -> Vec<f32> {
-        (0..count).map(|i| ((i * 7919 + seed * 104_729) % 1009) as f32 / 504.5 - 1.0).collect()
-    }
-
-    fn len(shape: &[usize]) -> usize {
-        shape.iter().product()
-    }
-
-    /// The element of a reordered tensor at a place of what it is broadcast to.
-    fn at(view: &Reordered, data: &[f32], place: &[usize]) -> f64 {
-        let missing = place.len() - view.dims.len();
-        let axes = view.dims.iter().zip(&view.strides).zip(&place[missing..]);
-        f64::from(data[axes.map(|((&dim, stride), &i)| if dim == 1 { 0 } else { i * stride }).sum::<usize>()])
-    }
-
-    /// Attention by its definition, in double precision, in the order of the output.
-    fn reference(plan: &Attention, shape: &AttentionShape, input: AttentionInput<'_>) -> Vec<f64> {
-        let rank = plan.dims.len();
-        let place = |mut index: usize| {
-            let mut place = vec![0; rank];
-            for (axis, &own) in plan.output.iter().enumerate().rev() {
-                place[own] = index % plan.output_shape[axis];
-                index /= plan.output_shape[axis];
-            }
-            place
-        };
-        let result = |index: usize| {
-            let place = place(index);
-            let with = |a: usize, b: usize| [&place[..rank - 2], &[a, b]].concat();
-            let score = |key: usize| {
-                let products = (0..plan.depth).map(|d| {
-                    at(&shape.queries, input.queries, &with(place[rank - 2], d))
-                        * at(&shape.keys, input.keys, &with(key, d))
-                });
-                let mask = shape.mask.as_ref().zip(input.mask);
-                let summand = mask.map_or(0.0, |(view, mask)| at(view, mask, &with(place[rank - 2], key)));
-                products.sum::<f64>() * f64::from(plan.scale) + summand
-            };
-            let scores: Vec<f64> = (0..plan.key_count).map(score).collect();
-            let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let weights: Vec<f64> = scores.iter().map(|score| (score - greatest).exp()).collect();
-            let sum: f64 = weights.iter().sum();
-            let values = weights.iter().enumerate().map(|(key, weight)| {
-                weight / sum * at(&shape.values, input.values, &with(key, place[rank - 1]))
-            });
-            values.sum()
-        };
-        (0..len(&plan.output_shape)).map(result).collect()
-    }
-
-    struct Case<'a> {
-        queries: (&'a [usize], &'a [usize]),
-        keys: (&'a [usize], &'a [usize]),
-        values: (&'a [usize], &'a [usize]),
-        mask: Option<&'a [usize]>,
-        output: &'a [usize],
-    }
-
-    fn check(case: &Case<'_>) {
-        let view = |(shape, order): (&[usize], &[usize])| Reordered::new(shape, order).unwrap();
-        let mask = case.mask.map(|mask| view((mask, &(0..mask.len()).collect::<Vec<_>>())));
-        let shape = AttentionShape {
-            queries: view(case.queries),
-            keys: view(case.keys),
-            values: view(case.values),
-            mask,
-            output: case.output.to_vec(),
-        };
-        let [queries, keys, values] = [case.queries.0, case.keys.0, case.values.0];
-        let (queries, keys) = (numbers(len(queries), 1), numbers(len(keys), 2));
-        let (values, mask) = (numbers(len(values), 3), case.mask.map(|mask| numbers(len(mask), 4)));
-        let input = AttentionInput { queries: &queries, keys: &keys, values: &values, mask: mask.as_deref() };
-        let plan = Attention::new(&shape, 0.7, 1).unwrap();
-        let expected = reference(&plan, &shape, input);
-        let mut out = vec![f32::NAN; expected.len()];
-        plan.run(&Serial, input, &mut out).unwrap();
-        for (out, expected) in out.iter().zip(&expected) {
-            assert!((f64::from(*out) - expected).abs() < 1e-5, "{out}, not {expected}");
-        }
-        // The results are the same for any cut into blocks.
-        let cut = Attention::new(&shape, 0.7, 5).unwrap();
-        let mut again = vec![f32::NAN; expected.len()];
-        cut.run(&Serial, input, &mut again).unwrap();
-        assert_eq!(out, again);
-    }
-
-    #[test]
-    fn results_are_those_of_the_definition() {
-        let plain = &[0, 1, 2, 3][..];
-        for (rows, keys, depth, columns) in
-            [(1, 1, 1, 1), (5, 7, 3, 17), (70, 33, 4, 5), (3, 130, 6, 8), (2, 3, 200, 66)]
-        {
-            for mask in
-                [None, Some(&[1, 1, rows, keys][..]), Some(&[2, 1, 1, keys]), Some(&[rows, 1]), Some(&[])]
-            {
-                // With heads before rows, and with heads beside their columns.
-                check(&Case {
-                    queries: (&[2, 3, rows, depth], plain),
-                    keys: (&[2, 3, keys, depth], plain),
-                    values: (&[2, 3, keys, columns], plain),
-                    mask,
-                    output: plain,
-                });
-                check(&Case {
-                    queries: (&[rows, 2, 3, depth], &[1, 2, 0, 3]),
-                    keys: (&[2, keys, 3, depth], &[0, 2, 1, 3]),
-                    values: (&[2, 3, columns, keys], &[0, 1, 3, 2]),
-                    mask,
-                    output: &[2, 0, 1, 3],
-                });
-            }
-        }
-    }
-
-    #[test]
-    fn batches_and_rows_are_broadcast() {
-        check(&Case {
-            queries: (&[2, 1, 3, 4], &[0, 1, 2, 3]),
-            keys: (&[1, 5, 6, 4], &[0, 1, 2, 3]),
-            values: (&[2, 5, 6, 7], &[0, 1, 2, 3]),
-            mask: None,
-            output: &[0, 2, 1, 3],
-        });
-        // A mask of more rows than there are queries repeats them.
-        check(&Case {
-            queries: (&[1, 4], &[0, 1]),
-            keys: (&[6, 4], &[0, 1]),
-            values: (&[6, 3], &[0, 1]),
-            mask: Some(&[5, 6]),
-            output: &[0, 1],
-        });
-    }
-
-    #[test]
-    fn extents_may_be_zero() {
-        let view = |shape: &[usize]| Reordered::new(shape, &[0, 1]).unwrap();
-        for ([rows, keys, depth, columns], expected) in
-            [([2, 0, 3, 4], 0.0), ([2, 3, 0, 4], 0.5), ([0, 3, 2, 4], 0.0), ([2, 3, 2, 0], 0.0)]
-        {
-            let shape = AttentionShape {
-                queries: view(&[rows, depth]),
-                keys: view(&[keys, depth]),
-                values: view(&[keys, columns]),
-                mask: None,
-                output: vec![0, 1],
-            };
-            let plan = Attention::new(&shape, 1.0, 2).unwrap();
-            let [queries, all_keys, values] =
-                [rows * depth, keys * depth, keys * columns].map(|count| vec![0.5; count]);
-            let input = AttentionInput { queries: &queries, keys: &all_keys, values: &values, mask: None };
-            let mut out = vec![f32::NAN; rows * columns];
-            plan.run(&Serial, input, &mut out).unwrap();
-            assert!(out.iter().all(|x| (x - expected).abs() < 1e-6), "{out:?}");
-        }
-    }
-
-    #[test]
-    fn operands_that_do_not_fit_are_errors() {
-        let view = |shape: &[usize], order: &[usize]| Reordered::new(shape, order).unwrap();
-        let good = AttentionShape {
-            queries: view(&[2, 3], &[0, 1]),
-            keys: view(&[4, 3], &[0, 1]),
-            values: view(&[4, 5], &[0, 1]),
-            mask: None,
-            output: vec![0, 1],
-        };
-        let plan = Attention::new(&good, 1.0, 1).unwrap();
-        let [queries, keys, values] = [vec![0.0; 6], vec![0.0; 12], vec![0.0; 20]];
-        let input = AttentionInput { queries: &queries, keys: &keys, values: &values, mask: None };
-        assert!(plan.run(&Serial, input, &mut [0.0; 9]).is_err());
-        assert!(plan.run(&Serial, AttentionInput { keys: &queries, ..input }, &mut [0.0; 10]).is_err());
-        for bad in [
-            AttentionShape { queries: view(&[3, 2], &[1, 0]), ..good.clone() },
-            AttentionShape { keys: view(&[4, 2], &[0, 1]), ..good.clone() },
-            AttentionShape { values: view(&[3, 5], &[0, 1]), ..good.clone() },
-            AttentionShape { values: view(&[1, 4, 5], &[0, 1, 2]), ..good.clone() },
-            AttentionShape { mask: Some(view(&[3, 4], &[0, 1])), ..good.clone() },
-            AttentionShape { mask: Some(view(&[1, 1, 4], &[0, 1, 2])), ..good.clone() },
-            AttentionShape { output: vec![1, 0], ..good.clone() },
-            AttentionShape { output: vec![0], ..good.clone() },
-        ] {
-            assert!(Attention::new(&bad, 1.0, 1).is_err(), "{bad:?}");
-        }
-        assert!(Reordered::new(&[2, 3], &[0, 0]).is_err() && Reordered::new(&[2, 3], &[0]).is_err());
-    }
-}
+mod tests;
