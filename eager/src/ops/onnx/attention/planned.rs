@@ -12,6 +12,9 @@ use crate::ops::onnx::arguments::pick;
 use crate::ops::onnx::two::results;
 use crate::ops::support::{Computed, allocate, invalid, room_for};
 
+/// The number of products of queries and keys from which on several threads compute them.
+const LEAST_PRODUCTS: usize = 1 << 19;
+
 /// What changes the scores.
 pub(super) struct Changes<'a> {
     pub(super) mask: Option<&'a Mask<f32>>,
@@ -156,7 +159,13 @@ pub(super) fn attend(
             values: &values.read::<f32>(&ME)?,
             mask: summands.as_ref().map(|(values, _)| &values[..]),
         };
-        plan.run(&OnQueue(call.cx), input, y.elements_mut::<f32>()?).map_err(shape_error)?;
+        let out = y.elements_mut::<f32>()?;
+        if q.num_elements().saturating_mul(extents.keys()) < LEAST_PRODUCTS {
+            plan.run_in_turn(input, out)
+        } else {
+            plan.run(&OnQueue(call.cx), input, out)
+        }
+        .map_err(shape_error)?;
     }
     let scores = y.clone();
     Ok(results(pick([y, keys, values, scores], wanted)))

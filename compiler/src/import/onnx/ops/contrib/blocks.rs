@@ -5,7 +5,13 @@ use tfrt_ir::{Attribute, ValueId};
 use tfrt_tensor::Accessor;
 
 use super::Family;
-use crate::import::onnx::node::{ImportError, Imported, Node};
+use crate::import::onnx::{
+    node::{ImportError, Imported, Node},
+    ops::{
+        dims::known_extent,
+        shape::{extents, shape_of},
+    },
+};
 
 pub(super) const OPS: Family = &[("GatherBlockQuantized", gather), ("MatMulNBits", product)];
 
@@ -66,7 +72,11 @@ fn product(node: &mut Node<'_, '_>) -> Imported {
             None => y,
         }]);
     }
-    let matrix = node.reshape(node.input(1)?, &[rows as i64, -1])?;
+    let matrix = node.input(1)?;
+    let found = known_extent(node, matrix, 0, "the number of columns")?;
+    if found != rows as i64 {
+        return Err(format!("the matrix has {found} columns instead of {rows}").into());
+    }
     let wide = [Some(a), Some(scales), node.optional(5)].map(|x| x.map(|x| node.cast(x, DType::F32)));
     let [a, scales, bias] = wide;
     let operands = [a.transpose()?, Some(matrix), scales.transpose()?, zeros, bias.transpose()?];
@@ -144,10 +154,9 @@ fn gather(node: &mut Node<'_, '_>) -> Imported {
         Ok(node.builder().add_elements(&to, &elements)?)
     };
     let (mut data, mut zeros) = (data, node.optional(3));
-    let blocks = super::super::dims::known_extent(node, scales, rank - 1, "the number of blocks")? as usize;
+    let blocks = known_extent(node, scales, rank - 1, "the number of blocks")? as usize;
     if is_packed {
-        let columns = super::super::dims::known_extent(node, data, rank - 1, "the extent of rows")? as usize
-            * (8 / bits);
+        let columns = known_extent(node, data, rank - 1, "the extent of rows")? as usize * (8 / bits);
         data = whole(node, data, columns)?;
         zeros = zeros.map(|zeros| whole(node, zeros, blocks)).transpose()?;
     }
@@ -156,7 +165,7 @@ fn gather(node: &mut Node<'_, '_>) -> Imported {
         None => {
             let is_signed = node.dtype(data)? == DType::I8;
             let middle = if is_signed { 0.0 } else { f64::from(1u32 << (bits - 1)) };
-            let shape = super::super::shape::shape_of(node, scales)?;
+            let shape = shape_of(node, scales)?;
             let middle = node.add_number_like(data, middle)?;
             node.op("tf.Fill", &[shape, middle], &[])?
         }
@@ -170,9 +179,8 @@ fn gather(node: &mut Node<'_, '_>) -> Imported {
     });
     let [data, scales, zeros] = rows;
     let rows = node.op("onnx.DequantizeLinear", &[data?, scales?, zeros?], &attributes)?;
-    let (own, rest) =
-        (super::super::shape::shape_of(node, indices)?, super::super::shape::shape_of(node, rows)?);
-    let rest = super::super::shape::extents(node, rest, 1, rank)?;
+    let (own, rest) = (shape_of(node, indices)?, shape_of(node, rows)?);
+    let rest = extents(node, rest, 1, rank)?;
     let to = node.op("tf.ConcatV2", &[own, rest, first], &[])?;
     Ok(vec![node.op("tf.Reshape", &[rows, to], &[])?])
 }
