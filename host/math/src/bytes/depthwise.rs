@@ -1,11 +1,14 @@
 //! Convolutions of bytes whose groups have one channel.
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "instructions that a processor may lack"))]
 
+use std::ops::Range;
+
 use super::result::Columns;
 use super::{ByteInput, ByteResult};
 use crate::TileMut;
 use crate::conv::Geometry;
 use crate::tile::TileBounds;
+use crate::window::Axis;
 
 /// The channels that are summed up at a time.
 pub(super) const LANES: usize = 16;
@@ -23,8 +26,7 @@ pub(super) struct Weights {
 /// The channels of a block of [`Quads`].
 pub(super) const BLOCK: usize = 32;
 
-/// Weights of four taps at a time, for blocks of channels. The last block ends with the last
-/// channel, so that it may overlap with the one before.
+/// Weights of four taps at a time, for blocks of channels, and behind the last channel zeros.
 #[derive(Debug, Clone)]
 struct Quads {
     /// For each block and each four taps, the weights of four channels from 0 on and of four from
@@ -38,20 +40,16 @@ impl Quads {
     /// Lays out the weights that `weight` returns for a tap and a channel, if they are bytes.
     fn new(taps: usize, channels: usize, weight: impl Fn(usize, usize) -> i16) -> Option<Self> {
         let all = || (0..taps).flat_map(|tap| (0..channels).map(move |channel| (tap, channel)));
-        if channels < BLOCK
-            || !has_quads()
-            || all().any(|(tap, channel)| i8::try_from(weight(tap, channel)).is_err())
-        {
+        if !has_quads() || all().any(|(tap, channel)| i8::try_from(weight(tap, channel)).is_err()) {
             return None;
         }
         let mut weights = Vec::new();
-        for first in blocks(channels) {
+        for first in (0..channels).step_by(BLOCK) {
             for tap in (0..taps).step_by(4) {
-                for at in 0..BLOCK {
-                    let channel = first + at / 8 * 4 + at % 4 + if at % 8 < 4 { 0 } else { BLOCK / 2 };
-                    let taps =
-                        (tap..tap + 4).map(|tap| if tap < taps { weight(tap, channel) as i8 } else { 0 });
-                    weights.extend(taps);
+                for channel in in_order(first) {
+                    let weight =
+                        |tap| if tap < taps && channel < channels { weight(tap, channel) } else { 0 };
+                    weights.extend((tap..tap + 4).map(|tap| weight(tap) as i8));
                 }
             }
         }
@@ -61,15 +59,15 @@ impl Quads {
     }
 }
 
-/// The first channels of the blocks.
-fn blocks(channels: usize) -> impl Iterator<Item = usize> {
-    (0..channels.div_ceil(BLOCK)).map(move |block| (block * BLOCK).min(channels - BLOCK))
+/// The channels of a block from `first` on, in the order of [`Quads`].
+pub(super) fn in_order(first: usize) -> impl Iterator<Item = usize> {
+    (0..BLOCK).map(move |at| first + at / 8 * 4 + at % 4 + if at % 8 < 4 { 0 } else { BLOCK / 2 })
 }
 
 /// Whether the processor has instructions for [`Quads`].
 fn has_quads() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return super::x86::has_quads();
+    return super::quads::are_available();
     #[cfg(not(target_arch = "x86_64"))]
     false
 }
@@ -112,78 +110,174 @@ pub(super) fn pixels<O: ByteResult>(
     piece: &mut TileMut<'_, O>,
 ) {
     let channels = weights.channels;
-    let bias = input.bias.map_or_else(|| vec![0; channels], <[i32]>::to_vec);
     let (flip, distance) = input.left.as_unsigned();
     let zero = Zero { flip, zero: input.left_zero.wrapping_add(distance) as i16 };
-    let mut offsets = bias;
+    let mut offsets = input.bias.map_or_else(|| vec![0; channels], <[i32]>::to_vec);
     if let Some(quads) = &weights.quads {
         let zeros = quads.sums.iter().map(|sum| sum.wrapping_mul(zero.zero.into()));
         offsets.iter_mut().zip(zeros).for_each(|(offset, zero)| *offset = offset.wrapping_sub(zero));
     }
-    let (columns, mut sums) = (Columns::new(input.rescale, 0, offsets), vec![0i32; channels]);
-    // Beyond the border there is what stands for zero.
-    let nothing = vec![zero.zero as u8 ^ flip; channels];
+    let mut sink = Sink::new(weights, zero, Columns::new(input.rescale, 0, offsets));
+    // Beyond the border there is what stands for zero: lines of it, too.
+    let beyond = vec![zero.zero as u8 ^ flip; g.window.x.input.max(1) * channels];
     let mut taps = Vec::with_capacity(g.depth.next_multiple_of(4));
     let (height, width) = (g.window.y.output, g.window.x.output);
-    let (mut line, mut x) = (at.row / width, at.row % width);
-    for row in 0..at.rows {
-        find_taps(g, (input.left.bits(), &nothing), [line / height, line % height, x], &mut taps);
-        (line, x) = if x + 1 == width { (line + 1, 0) } else { (line, x + 1) };
-        match &weights.quads {
-            Some(quads) => sum_up(&mut sums, &taps, &quads.weights, flip),
-            None => {
-                sums.fill(0);
-                add_products(&mut sums, &taps, &weights.pairs, zero);
-            }
-        }
-        O::store(piece.row_mut(row), &sums, 0, &columns);
+    let inside = whole_windows(&g.window.x);
+    let mut row = 0;
+    while row < at.rows {
+        let (line, x) = ((at.row + row) / width, (at.row + row) % width);
+        // Windows at the border stand alone, those between are one run.
+        let end = if inside.contains(&x) { inside.end } else { x + 1 };
+        let count = (end - x).min(at.rows - row);
+        let step = g.window.x.stride * channels;
+        find_taps(g, (input.left.bits(), &beyond), [line / height, line % height, x], &mut taps);
+        let len = (count - 1) * step + channels;
+        taps.iter_mut().for_each(|tap| *tap = &tap[..len]);
+        sink.run(&Run { taps: &taps, step, count }, row, piece);
+        row += count;
     }
 }
 
-/// Finds the channels under all taps of the window of a pixel: of an image, at a row and a column.
-/// As many are added as make a multiple of four.
+/// The windows that lie inside the image.
+fn whole_windows(axis: &Axis) -> Range<usize> {
+    let reach = (axis.window - 1) * axis.dilation;
+    let first = axis.before.div_ceil(axis.stride);
+    let end = (axis.input + axis.before).checked_sub(reach + 1).map_or(0, |last| last / axis.stride + 1);
+    first..end.min(axis.output).max(first)
+}
+
+/// Finds what is under all taps of the window of a pixel, of an image, at a row and a column, and
+/// behind it up to the end of the line. As many taps are added as make a multiple of four.
 fn find_taps<'a>(
     g: &Geometry,
-    (bits, nothing): (&'a [u8], &'a [u8]),
+    (bits, beyond): (&'a [u8], &'a [u8]),
     [image, y, x]: [usize; 3],
     taps: &mut Vec<&'a [u8]>,
 ) {
-    let window = &g.window;
+    let (window, channels) = (&g.window, g.in_channels);
+    let len = window.x.input * channels;
     taps.clear();
     for tap_y in 0..window.y.window {
-        let line = window.y.position(y, tap_y).map(|y| (image * window.y.input + y) * window.x.input);
+        let line = window.y.position(y, tap_y).map(|y| (image * window.y.input + y) * len);
+        let line = line.map_or(beyond, |line| &bits[line..][..len]);
         taps.extend((0..window.x.window).map(|tap_x| {
-            let pixel = line.zip(window.x.position(x, tap_x)).map(|(line, x)| line + x);
-            pixel.map_or(nothing, |pixel| &bits[pixel * nothing.len()..][..nothing.len()])
+            let at = window.x.position(x, tap_x);
+            at.map_or(beyond, |x| &line[x * channels..])
         }));
     }
-    taps.resize(g.depth.next_multiple_of(4), nothing);
+    taps.resize(g.depth.next_multiple_of(4), taps.first().copied().unwrap_or(beyond));
 }
 
-/// Sets the sums of the products of pixels and weights, laid out as [`Quads`], for each channel.
-/// Zeros are not subtracted.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "no instructions do this"))]
-fn sum_up(sums: &mut [i32], taps: &[&[u8]], weights: &[i8], flip: u8) {
+/// Pixels next to each other.
+pub(super) struct Run<'a> {
+    /// A multiple of four taps, with the channels of all pixels.
+    pub(super) taps: &'a [&'a [u8]],
+    /// From one pixel to the next.
+    pub(super) step: usize,
+    pub(super) count: usize,
+}
+
+/// What makes results of the pixels under taps.
+struct Sink<'a> {
+    weights: &'a Weights,
+    zero: Zero,
+    columns: Columns,
+    /// What is done to the sums of blocks of channels.
     #[cfg(target_arch = "x86_64")]
-    for (first, weights) in blocks(sums.len()).zip(weights.chunks_exact(taps.len() * BLOCK)) {
-        let Some(sums) = sums[first..].first_chunk_mut::<BLOCK>() else { return };
-        // SAFETY: weights were laid out because the processor has the instructions. Each tap has all
-        // channels, and each four taps have weights for each channel of the block.
-        unsafe { super::x86::depthwise_quads(sums, taps, weights, first, flip) };
+    blocks: Vec<super::quads::Finish>,
+    sums: Vec<i32>,
+}
+
+impl<'a> Sink<'a> {
+    fn new(weights: &'a Weights, zero: Zero, columns: Columns) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let blocks = (0..weights.channels).step_by(BLOCK);
+        Self {
+            weights,
+            zero,
+            #[cfg(target_arch = "x86_64")]
+            blocks: blocks.map(|first| super::quads::Finish::new(&columns, first)).collect(),
+            columns,
+            sums: Vec::new(),
+        }
+    }
+
+    /// Computes pixels, which are rows of the piece from `row` on.
+    fn run<O: ByteResult>(&mut self, run: &Run<'_>, row: usize, piece: &mut TileMut<'_, O>) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(quads) = &self.weights.quads {
+            return self.run_quads(&quads.weights, run, row, piece);
+        }
+        let channels = self.weights.channels;
+        self.sums.resize(channels, 0);
+        // Weights are in pairs of taps, and taps fill up fours.
+        let pairs = self.weights.pairs.len() / channels.max(1);
+        for pixel in 0..run.count {
+            let at = pixel * run.step;
+            let taps: Vec<_> = run.taps[..pairs].iter().map(|tap| &tap[at..at + channels]).collect();
+            self.sums.fill(0);
+            add_products(&mut self.sums, &taps, &self.weights.pairs, self.zero);
+            O::store(piece.row_mut(row + pixel), &self.sums, 0, &self.columns);
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn run_quads<O: ByteResult>(
+        &mut self,
+        weights: &[i8],
+        run: &Run<'_>,
+        row: usize,
+        piece: &mut TileMut<'_, O>,
+    ) {
+        let (channels, flip, each) = (self.weights.channels, self.zero.flip, run.taps.len() * BLOCK);
+        let len = (run.count - 1) * run.step + channels;
+        assert!(run.taps.iter().all(|tap| tap.len() >= len), "taps have the channels of all pixels");
+        let blocks = || weights.chunks_exact(each.max(1)).zip(&self.blocks).enumerate();
+        if self.columns.are_small()
+            && let Some(out) = piece.rows_mut(row..row + run.count)
+            && let Some((out, is_signed)) = O::as_bytes(out)
+        {
+            assert_eq!(out.len(), run.count * channels, "there is room for all pixels");
+            for (block, (weights, finish)) in blocks() {
+                let first = block * BLOCK;
+                let own = (first, BLOCK.min(channels - first));
+                // SAFETY: weights were laid out because the processor has the instructions. Taps and
+                // results have all channels of all pixels, as was asserted, and each four taps have
+                // weights for each channel of the block.
+                unsafe {
+                    super::quads::bytes(run, (weights, flip), own, (finish, is_signed), (out, channels));
+                }
+            }
+            return;
+        }
+        let padded = channels.next_multiple_of(BLOCK);
+        self.sums.resize(run.count * padded, 0);
+        for (block, (weights, _)) in blocks() {
+            let first = block * BLOCK;
+            let own = (first, BLOCK.min(channels - first));
+            // SAFETY: as above, with room for the sums of whole blocks.
+            unsafe { super::quads::sums(run, (weights, flip), own, (&mut self.sums, padded)) };
+        }
+        for (pixel, sums) in self.sums.chunks_exact(padded.max(1)).take(run.count).enumerate() {
+            O::store(piece.row_mut(row + pixel), &sums[..channels], 0, &self.columns);
+        }
     }
 }
 
 /// Adds the products of pixels and weights for each channel.
 fn add_products(sums: &mut [i32], taps: &[&[u8]], pairs: &[i16], zero: Zero) {
     let channels = sums.len();
+    assert_eq!(taps.len() * channels, pairs.len(), "each tap has a weight of each channel");
+    assert!(taps.iter().all(|tap| tap.len() >= channels), "taps have all channels");
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "no instructions do more"))]
     let mut first = 0;
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         let (whole, _) = sums.as_chunks_mut::<LANES>();
         for (block, sums) in whole.iter_mut().enumerate() {
-            // SAFETY: the processor was just found to have AVX2. Each tap has all channels, each two
-            // taps have two weights of each of them, and those of the block are among them.
+            // SAFETY: the processor was just found to have AVX2. Each tap has all channels, and each
+            // two taps have two weights of each of them, as was asserted. Those of the block are
+            // among them.
             unsafe { super::x86::depthwise(sums, taps, (pairs, channels), block * LANES, zero) };
         }
         first = whole.len() * LANES;

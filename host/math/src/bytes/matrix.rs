@@ -11,6 +11,8 @@ use crate::{Layout, ShapeError};
 #[derive(Debug, Clone)]
 pub struct ByteMatrix {
     depth: usize,
+    /// The rows that hold elements.
+    terms: usize,
     cols: usize,
     /// Panels of columns; for each group of the depth four bytes of each column.
     panels: Vec<i8>,
@@ -39,15 +41,15 @@ impl ByteMatrix {
             return Err(ShapeError::Length { operand: "matrix", expected: needed, actual: bytes.len() });
         }
         let bits = bytes.bits();
-        let at = |row, col| bits[row * layout.row_stride + col * layout.col_stride];
-        Self::from_bits((depth, cols), at, bytes.as_signed(), zeros)
+        let at = |row, col| Some(bits[row * layout.row_stride + col * layout.col_stride]);
+        Self::from_bits((depth, depth, cols), at, bytes.as_signed(), zeros)
     }
 
     /// Lays out a matrix whose element in a row and a column has the bits that `at` returns; see
-    /// [`Bytes::as_signed`].
+    /// [`Bytes::as_signed`]. `terms` rows have elements, and the others are the number zero.
     pub(super) fn from_bits(
-        (depth, cols): (usize, usize),
-        at: impl Fn(usize, usize) -> u8,
+        (depth, terms, cols): (usize, usize, usize),
+        at: impl Fn(usize, usize) -> Option<u8>,
         (flip, distance): (u8, i32),
         zeros: &[i32],
     ) -> Result<Self, ShapeError> {
@@ -64,7 +66,7 @@ impl ByteMatrix {
                 let (rows, first) = (group * GROUP..depth.min((group + 1) * GROUP), panel * width);
                 for col in first..cols.min(first + width) {
                     for (row, byte) in rows.clone().zip(&mut bytes[(col - first) * GROUP..]) {
-                        *byte = (at(row, col) ^ flip) as i8;
+                        *byte = at(row, col).map_or(0, |bits| (bits ^ flip) as i8);
                         sums[col] = sums[col].wrapping_add(i32::from(*byte));
                     }
                 }
@@ -72,7 +74,7 @@ impl ByteMatrix {
         }
         let given = zeros.to_vec();
         let zeros = (0..cols).map(|col| zeros[col % zeros.len()].wrapping_add(distance)).collect();
-        Ok(Self { depth, cols, panels, sums, zeros, given, distance })
+        Ok(Self { depth, terms, cols, panels, sums, zeros, given, distance })
     }
 
     /// Returns the number of rows.
@@ -99,11 +101,6 @@ impl ByteMatrix {
         self.zeros.iter().any(|&zero| zero != 0)
     }
 
-    /// Returns whether rows may be read where they are: they need not be filled up or added up.
-    pub(super) fn has_whole_groups(&self) -> bool {
-        self.depth > 0 && self.depth.is_multiple_of(GROUP) && !self.needs_row_sums()
-    }
-
     /// Returns the zeros of the columns.
     pub(super) fn zeros(&self) -> &[i32] {
         &self.zeros
@@ -117,7 +114,7 @@ impl ByteMatrix {
 
     /// Returns what is added to the sum of each column, where rows have this zero.
     pub(super) fn offsets(&self, zero: i32, bias: Option<&[i32]>) -> Vec<i32> {
-        let depth = self.depth as i32;
+        let depth = self.terms as i32;
         let offset = |col: usize| {
             let own = zero.wrapping_mul(depth.wrapping_mul(self.zeros[col]).wrapping_sub(self.sums[col]));
             own.wrapping_add(bias.map_or(0, |bias| bias[col]))

@@ -13,6 +13,8 @@ mod kernel;
 mod left;
 mod matrix;
 mod product;
+#[cfg(target_arch = "x86_64")]
+mod quads;
 mod result;
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::filter::Groups;
-use super::kernel::{GROUP, MOST_COLS, MOST_ROWS, Tile, kernel};
-use super::left::Rows;
+use super::kernel::{Finish, GROUP, MOST_COLS, MOST_ROWS, Tile, kernel};
+use super::left::{Chunk, Rows, Source};
 use super::result::{Columns, subtract_zeros};
 use super::{ByteFilter, ByteMatrix, ByteResult, Bytes, Rescale, depthwise};
 use crate::conv::Geometry;
@@ -143,19 +143,6 @@ impl<O: ByteResult> ByteProduct<O> {
         input.rescale.check(self.grid.cols)
     }
 
-    /// Returns the left operand if it has the rows as they are multiplied: unsigned bytes in whole
-    /// groups, one row after the other.
-    fn adjacent_rows<'a>(&self, left: Bytes<'a>, right: &ByteMatrix) -> Option<&'a [u8]> {
-        let are_adjacent = match &self.left {
-            Left::Matrix { .. } => true,
-            Left::Windows(g) => g.groups == 1 && g.is_pointwise(),
-        };
-        match left {
-            Bytes::Unsigned(bytes) if are_adjacent && right.has_whole_groups() => Some(bytes),
-            _ => None,
-        }
-    }
-
     /// Computes rows and columns `at` of one group, whose columns begin at `first`.
     fn group(
         &self,
@@ -170,79 +157,99 @@ impl<O: ByteResult> ByteProduct<O> {
         let columns = Columns::new(input.rescale, first, right.offsets(zero, bias));
         // Within the group.
         let cols = at.col.max(first) - first..(at.col + at.cols).min(first + right.cols()) - first;
-        let mut rows = Rows::new(right.depth());
-        let most = rows.at_a_time(kernel().rows);
-        for start in (0..at.rows).step_by(most) {
-            let count = most.min(at.rows - start);
-            let from = at.row + start..at.row + start + count;
-            let place = Place { first, skipped: at.col, start, count };
-            if let Some(bytes) = self.adjacent_rows(input.left, right) {
-                let bytes = &bytes[from.start * right.depth()..from.end * right.depth()];
-                chunk((bytes, right.depth(), &[]), right, (&columns, cols.clone()), &place, piece);
-                continue;
-            }
-            match &self.left {
-                Left::Matrix { depth, .. } => rows.take_rows(input.left, *depth, from),
-                Left::Windows(g) => rows.take_windows((input.left, zero as u8), g, group, from),
-            }
-            if right.needs_row_sums() {
-                rows.add_up(count);
-            }
-            let (bytes, sums) = rows.get();
-            chunk((bytes, rows.stride(), sums), right, (&columns, cols.clone()), &place, piece);
+        let source = match &self.left {
+            Left::Matrix { depth, .. } => Source::Matrix { depth: *depth },
+            Left::Windows(g) => Source::Windows { g, group },
+        };
+        let mut rows = Rows::new(source, (input.left, zero as u8), right);
+        let mut start = 0;
+        while start < at.rows {
+            let chunk = rows.take(at.row + start..at.row + at.rows, kernel().rows);
+            let place = Place { first, skipped: at.col, start };
+            multiply(&chunk, right, (&columns, cols.clone()), &place, piece);
+            start += chunk.starts.len().max(1);
         }
     }
 }
 
-/// Where results belong: the first column of the group, the first one of the piece, and rows of the
-/// piece.
+/// Where results belong: the first column of the group, the first one of the piece, and the first row
+/// of the piece.
 struct Place {
     first: usize,
     skipped: usize,
     start: usize,
-    count: usize,
 }
 
-/// Multiplies rows, which begin a number of bytes apart and may have sums, by columns of a matrix.
-fn chunk<O: ByteResult>(
-    (bytes, stride, row_sums): (&[u8], usize, &[i32]),
+/// Multiplies rows by columns of a matrix.
+fn multiply<O: ByteResult>(
+    chunk: &Chunk<'_>,
     right: &ByteMatrix,
     (columns, cols): (&Columns, Range<usize>),
     place: &Place,
     piece: &mut TileMut<'_, O>,
 ) {
-    let (kernel, groups) = (kernel(), right.depth().div_ceil(GROUP));
+    let kernel = kernel();
     let mut sums = [0; MOST_ROWS * MOST_COLS];
-    assert!(stride >= groups * GROUP, "rows have whole groups");
+    assert_eq!(chunk.taps.len() * chunk.groups, right.depth().div_ceil(GROUP), "the panel has all taps");
+    let reach = chunk.taps.iter().max().map_or(0, |tap| tap + chunk.groups * GROUP);
+    assert!(chunk.starts.iter().all(|start| start + reach <= chunk.bytes.len()), "rows have whole taps");
     for panel in cols.start / kernel.cols..cols.end.div_ceil(kernel.cols) {
         let own = panel * kernel.cols..cols.end.min((panel + 1) * kernel.cols);
-        let elements = right.panel(panel);
-        for first in (0..place.count).step_by(kernel.rows) {
-            let count = kernel.rows.min(place.count - first);
-            let left = &bytes[first * stride..(first + count) * stride];
+        let (elements, col) = (right.panel(panel), place.first + own.start - place.skipped);
+        for first in (0..chunk.starts.len()).step_by(kernel.rows) {
+            let starts = &chunk.starts[first..chunk.starts.len().min(first + kernel.rows)];
+            let mut rows = [chunk.bytes.as_ptr(); MOST_ROWS];
+            for (row, start) in rows.iter_mut().zip(starts) {
+                *row = chunk.bytes[*start..].as_ptr();
+            }
+            let row = place.start + first;
+            let finish = if kernel.finishes && chunk.sums.is_empty() && columns.are_small() {
+                finish(piece, row..row + starts.len(), (columns, col, own.clone()))
+            } else {
+                None
+            };
             let tile = Tile {
-                left: left.as_ptr(),
-                stride,
-                groups,
+                rows,
+                taps: chunk.taps,
+                groups: chunk.groups,
                 panel: elements.as_ptr(),
                 sums: sums.as_mut_ptr(),
+                finish: finish.as_ref(),
             };
             // SAFETY: `kernel` returns tiles of this processor, and they have no more rows than
-            // `sums` has room for. `left` has `count` rows of `stride` bytes, which are at least
-            // `groups` groups, as was asserted. A panel has as many groups for each of the kernel's
-            // columns, of which `own` has no more.
-            unsafe { (kernel.tile)(count, own.len().div_ceil(kernel.lanes), &tile) };
-            let sums = &mut sums[..count * MOST_COLS];
-            if let Some(row_sums) = row_sums.get(first..first + count) {
+            // `sums` has room for. All taps of the rows are among the chunk's bytes, as was asserted,
+            // and the panel has as many groups for each of the kernel's columns, of which `own` has at
+            // least one and no more than all. `finish` returns numbers for whole panels and rows with
+            // room for these columns.
+            unsafe { (kernel.tile)(starts.len(), own.len().div_ceil(kernel.lanes), &tile) };
+            if finish.is_some() {
+                continue;
+            }
+            let sums = &mut sums[..starts.len() * MOST_COLS];
+            if let Some(row_sums) = chunk.sums.get(first..first + starts.len()) {
                 subtract_zeros(sums, &right.zeros()[own.clone()], row_sums);
             }
-            let col = place.first + own.start - place.skipped;
-            for (row, sums) in sums.chunks_exact(MOST_COLS).enumerate() {
-                let out = &mut piece.row_mut(place.start + first + row)[col..];
+            for (at, sums) in sums.chunks_exact(MOST_COLS).enumerate() {
+                let out = &mut piece.row_mut(row + at)[col..];
                 O::store(&mut out[..own.len()], &sums[..own.len()], own.start, columns);
             }
         }
     }
+}
+
+/// Returns what makes results of the sums of some rows of a piece, if they are bytes: of its columns
+/// from `col` on, which are `own` among the group's.
+fn finish<'a, O: ByteResult>(
+    piece: &mut TileMut<'_, O>,
+    rows: Range<usize>,
+    (columns, col, own): (&'a Columns, usize, Range<usize>),
+) -> Option<Finish<'a>> {
+    let (mut out, mut is_signed) = ([std::ptr::null_mut(); MOST_ROWS], false);
+    for (out, row) in out.iter_mut().zip(rows) {
+        let (bytes, are_signed) = O::as_bytes(&mut piece.row_mut(row)[col..col + own.len()])?;
+        (*out, is_signed) = (bytes.as_mut_ptr(), are_signed);
+    }
+    Some(columns.finish(own, is_signed, out))
 }
 
 impl<O: ByteResult> BlockOp for ByteProduct<O> {
@@ -289,6 +296,7 @@ impl<O: ByteResult> BlockOp for ByteProduct<O> {
 mod tests {
     use super::*;
     use crate::bytes::FilterOrder;
+    use crate::quantize::{Quantized, nearest};
     use crate::{Extent2, Layout, Padding, Serial};
 
     /// Numbers without a pattern, with both extremes among them.
@@ -375,14 +383,27 @@ mod tests {
 
     #[test]
     fn convolutions_are_those_of_the_definition() {
-        let one = Extent2::new(1, 1);
-        let padding = Padding::Explicit { top: 1, bottom: 2, left: 2, right: 0 };
-        for (channels, outputs, groups, filter, strides, dilations) in [
-            (3, 5, 1, Extent2::new(3, 3), one, one),
-            (16, 70, 1, one, one, one),
-            (8, 12, 4, Extent2::new(3, 2), Extent2::new(2, 1), one),
-            (70, 70, 70, Extent2::new(3, 3), Extent2::new(1, 2), Extent2::new(2, 1)),
-            (6, 12, 6, Extent2::new(2, 3), one, Extent2::new(1, 2)),
+        let [one, two, three] = [1, 2, 3].map(|extent| Extent2::new(extent, extent));
+        let uneven = Padding::Explicit { top: 1, bottom: 2, left: 2, right: 0 };
+        let wide = Padding::Explicit { top: 9, bottom: 8, left: 8, right: 9 };
+        for (channels, outputs, groups, filter, strides, dilations, padding) in [
+            (3, 5, 1, three, one, one, uneven),
+            (3, 5, 1, Extent2::new(7, 5), two, one, uneven),
+            (16, 70, 1, one, one, one, uneven),
+            // These are read where they are, or where lines are copied.
+            (16, 70, 1, one, one, one, Padding::Valid),
+            (4, 17, 1, one, two, one, Padding::Valid),
+            (6, 64, 1, one, one, one, Padding::Valid),
+            (8, 65, 1, Extent2::new(3, 2), one, two, Padding::Valid),
+            (4, 3, 1, three, one, Extent2::new(1, 2), uneven),
+            (6, 3, 1, three, two, two, uneven),
+            (4, 20, 1, three, Extent2::new(3, 2), Extent2::new(2, 1), wide),
+            (8, 12, 4, Extent2::new(3, 2), Extent2::new(2, 1), one, uneven),
+            (70, 70, 70, three, Extent2::new(1, 2), Extent2::new(2, 1), uneven),
+            (32, 32, 32, Extent2::new(5, 5), one, one, uneven),
+            (17, 17, 17, three, two, one, wide),
+            (6, 6, 6, Extent2::new(2, 3), one, one, Padding::Valid),
+            (6, 12, 6, Extent2::new(2, 3), one, Extent2::new(1, 2), uneven),
         ] {
             let images = (2, Extent2::new(7, 6), channels);
             let shape = Conv2dShape {
@@ -403,10 +424,57 @@ mod tests {
                     let mut out = vec![0; g.output_len];
                     let input = ByteInput::convolution((x, 9), &filter, Rescale::NONE).plus(Some(&bias));
                     plan.run(&Serial, input, &mut out).unwrap();
-                    assert_eq!(out, by_definition(&g, (x, 9), (w, zeros), &bias), "{shape:?}");
+                    assert!(out == by_definition(&g, (x, 9), (w, zeros), &bias), "{shape:?} {zeros:?}");
+                    bytes_are_scaled_sums::<u8>((&plan.left, input), &out);
+                    bytes_are_scaled_sums::<i8>((&plan.left, input), &out);
                 }
             }
         }
+    }
+
+    /// Checks results of bytes, whatever the scales: of these some are too small or too large and one
+    /// is no number.
+    fn bytes_are_scaled_sums<O>((left, input): (&Left, ByteInput<'_>), sums: &[i32])
+    where
+        O: ByteResult + Quantized + PartialEq,
+    {
+        let Left::Windows(g) = left else { return };
+        let outputs = g.out_channels;
+        for (step, odd) in [(1e-5, 1e-5), (1e-7, f32::NAN), (0.4, 3.0), (1e-4, f32::INFINITY)] {
+            let scale = |col: usize| if col == 1 { odd } else { step * (1.0 + col as f32) };
+            let scales: Vec<f32> = (0..outputs).map(scale).collect();
+            let bias: Vec<f32> = (0..outputs).map(|col| 2.5 - col as f32).collect();
+            let rescale = Rescale { scales: &scales, bias: Some(&bias), zero: O::GREATEST - 100 };
+            let plan = ByteProduct::<O> {
+                left: Left::Windows(g.clone()),
+                grid: Grid { tile_rows: 5, ..Grid::whole(g.pixels, outputs) },
+                result: PhantomData,
+            };
+            let mut out = vec![O::from_integer(1); sums.len()];
+            plan.run(&Serial, ByteInput { rescale, ..input }, &mut out).unwrap();
+            for (at, &sum) in sums.iter().enumerate() {
+                let number = sum as f32 * scales[at % outputs] + bias[at % outputs];
+                let expected: O = nearest(number, rescale.zero);
+                assert!(out[at] == expected, "{number} in {at} of {g:?}");
+            }
+        }
+    }
+
+    /// Lines of an image that is too wide to be copied at once.
+    #[test]
+    fn windows_of_wide_images_are_brought_together() {
+        let (width, channels) = (3000, 160);
+        let images = (1, Extent2::new(3, width), channels);
+        let padding = Padding::Explicit { top: 1, bottom: 1, left: 1, right: 1 };
+        let shape = Conv2dShape::new(images, (Extent2::new(3, 3), 2), padding);
+        let g = Geometry::new(&shape).unwrap();
+        let (x, w) = (numbers(g.input_len, 3), numbers(g.filter_len, 4));
+        let (x, w) = (Bytes::Unsigned(&x), Bytes::Signed(bytemuck::cast_slice(&w)));
+        let filter = ByteFilter::new(&shape, (w, FilterOrder::Oihw), &[0]).unwrap();
+        let plan = ByteProduct::<i32>::convolution(&shape, 1).unwrap();
+        let mut out = vec![0; g.output_len];
+        plan.run(&Serial, ByteInput::convolution((x, 9), &filter, Rescale::NONE), &mut out).unwrap();
+        assert!(out == by_definition(&g, (x, 9), (w, &[0]), &[0; 2]));
     }
 
     fn by_definition(g: &Geometry, x: (Bytes<'_>, i32), w: (Bytes<'_>, &[i32]), bias: &[i32]) -> Vec<i32> {

@@ -1,8 +1,10 @@
 //! What becomes of the sums of a product of bytes.
 
-use super::kernel::MOST_COLS;
+use std::ops::Range;
+
+use super::kernel::{Finish, MOST_COLS, MOST_ROWS};
 use crate::error::check_len;
-use crate::quantize::nearest;
+use crate::quantize::{Quantized, nearest};
 use crate::simd::vectorize;
 use crate::{Element, ShapeError};
 
@@ -36,18 +38,59 @@ pub struct Columns {
     scales: Vec<f32>,
     bias: Vec<f32>,
     zero: i32,
+    are_small: bool,
 }
 
 impl Columns {
-    /// Returns what is done to the columns from `first` on, to whose sums `offsets` are added.
-    pub(super) fn new(rescale: Rescale<'_>, first: usize, offsets: Vec<i32>) -> Self {
+    /// Returns what is done to the columns from `first` on, to whose sums `offsets` are added. The
+    /// columns are filled up to a multiple of [`MOST_COLS`].
+    pub(super) fn new(rescale: Rescale<'_>, first: usize, mut offsets: Vec<i32>) -> Self {
         let cols = offsets.len();
-        let scales = match rescale.scales {
+        let mut scales = match rescale.scales {
             &[scale] => vec![scale; cols],
             scales => scales[first..][..cols].to_vec(),
         };
-        let bias = rescale.bias.map_or_else(|| vec![0.0; cols], |bias| bias[first..][..cols].to_vec());
-        Self { offsets, scales, bias, zero: rescale.zero }
+        let mut bias = rescale.bias.map_or_else(|| vec![0.0; cols], |bias| bias[first..][..cols].to_vec());
+        let filled = cols.next_multiple_of(MOST_COLS);
+        offsets.resize(filled, 0);
+        scales.resize(filled, 0.0);
+        bias.resize(filled, 0.0);
+        let is_small = |number: &f32, bound: f32| number.is_nan() || number.abs() <= bound;
+        let are_small = scales.iter().all(|scale| is_small(scale, 0.5))
+            && bias.iter().all(|bias| is_small(bias, 500_000_000.0));
+        Self { offsets, scales, bias, zero: rescale.zero, are_small }
+    }
+
+    /// Returns what makes bytes of sums of the columns `cols`, which belong at `out`.
+    pub(super) fn finish(
+        &self,
+        cols: Range<usize>,
+        is_signed: bool,
+        out: [*mut u8; MOST_ROWS],
+    ) -> Finish<'_> {
+        let Self { offsets, scales, bias, zero, .. } = self;
+        let first = cols.start;
+        Finish {
+            offsets: &offsets[first..],
+            scales: &scales[first..],
+            bias: &bias[first..],
+            zero: *zero,
+            is_signed,
+            cols: cols.len(),
+            out,
+        }
+    }
+
+    /// Returns the offsets, the scales and the bias of the columns, and the zero.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn parts(&self) -> (&[i32], &[f32], &[f32], i32) {
+        (&self.offsets, &self.scales, &self.bias, self.zero)
+    }
+
+    /// Returns whether results are far below the greatest `i32`, unless they are NaN, so that they may
+    /// be rounded to integers before they are bounded.
+    pub(super) fn are_small(&self) -> bool {
+        self.are_small
     }
 }
 
@@ -71,6 +114,12 @@ pub trait ByteResult: Element {
     /// Makes results of the sums of adjacent columns, the first of which is `first` among `columns`.
     #[doc(hidden)]
     fn store(out: &mut [Self], sums: &[i32], first: usize, columns: &Columns);
+
+    /// Returns the memory of results that are bytes, and whether these are signed.
+    #[doc(hidden)]
+    fn as_bytes(_out: &mut [Self]) -> Option<(&mut [u8], bool)> {
+        None
+    }
 }
 
 impl ByteResult for i32 {
@@ -109,6 +158,10 @@ macro_rules! bytes {
                     #[inline(always)]
                     || scale(out, sums, first, columns, |number| nearest(number, zero)),
                 );
+            }
+
+            fn as_bytes(out: &mut [Self]) -> Option<(&mut [u8], bool)> {
+                Some((bytemuck::cast_slice_mut(out), Self::LEAST < 0))
             }
         }
     )*};

@@ -3,12 +3,14 @@
 
 use std::arch::x86_64::*;
 
-use super::depthwise::{BLOCK, LANES, Zero};
-use super::kernel::{GROUP, Kernel, MOST_COLS, Tile};
+use super::depthwise::{LANES, Zero};
+use super::kernel::{Finish, GROUP, Kernel, MOST_COLS, Tile};
 
 /// Returns the tiles that this processor can compute, the fastest first.
 pub(super) fn kernels() -> impl Iterator<Item = &'static Kernel> {
-    let has_512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni");
+    let has_512 = is_x86_feature_detected!("avx512vnni")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl");
     let kernels = [
         (has_512, &AVX512),
         (is_x86_feature_detected!("avxvnni"), &AVX_VNNI),
@@ -17,9 +19,9 @@ pub(super) fn kernels() -> impl Iterator<Item = &'static Kernel> {
     kernels.into_iter().filter_map(|(has, kernel)| has.then_some(kernel))
 }
 
-static AVX512: Kernel = Kernel { cols: 64, lanes: 16, rows: 6, tile: tile_512 };
-static AVX_VNNI: Kernel = Kernel { cols: 16, lanes: 8, rows: 6, tile: tile_vnni };
-static AVX2: Kernel = Kernel { cols: 16, lanes: 8, rows: 4, tile: tile_avx2 };
+static AVX512: Kernel = Kernel { cols: 64, lanes: 16, rows: 6, tile: tile_512, finishes: true };
+static AVX_VNNI: Kernel = Kernel { cols: 16, lanes: 8, rows: 6, tile: tile_vnni, finishes: false };
+static AVX2: Kernel = Kernel { cols: 16, lanes: 8, rows: 4, tile: tile_avx2, finishes: false };
 
 /// Returns four bytes of a row, to be multiplied by four of each column.
 ///
@@ -36,12 +38,12 @@ unsafe fn group_at(left: *const u8) -> i32 {
 macro_rules! vnni {
     (
         #[$feature:meta] $choose:ident, $by_rows:ident, $tile:ident,
-        $kernel:ident, $vector:ty, $zero:ident, $load:ident, $splat:ident, $dot:ident, $store:ident,
+        $kernel:ident, $vector:ty, $zero:ident, $load:ident, $splat:ident, $dot:ident, $store:ident, $finish:ident,
         $($vectors:literal)*
     ) => {
         /// # Safety
         /// As [`Kernel::tile`] requires.
-        unsafe fn $choose(rows: usize, vectors: usize, tile: &Tile) {
+        unsafe fn $choose(rows: usize, vectors: usize, tile: &Tile<'_>) {
             // SAFETY: the caller promises what the sizes require.
             unsafe {
                 match vectors {
@@ -54,7 +56,7 @@ macro_rules! vnni {
         /// # Safety
         /// As [`Kernel::tile`] requires.
         #[$feature]
-        unsafe fn $by_rows<const V: usize>(rows: usize, tile: &Tile) {
+        unsafe fn $by_rows<const V: usize>(rows: usize, tile: &Tile<'_>) {
             // SAFETY: the caller promises what the sizes require.
             unsafe {
                 match rows {
@@ -71,25 +73,35 @@ macro_rules! vnni {
         /// # Safety
         /// As [`Kernel::tile`] requires, for `R` rows and `V` vectors.
         #[$feature]
-        unsafe fn $tile<const R: usize, const V: usize>(tile: &Tile) {
-            let (mut sums, mut panel, mut left) = ([[$zero(); V]; R], tile.panel, tile.left);
-            for _ in 0..tile.groups {
-                // SAFETY: the caller promises `groups` groups of the rows and of the panel, whose
-                // vectors are a part of. The pointers move on by one group, at last to the end.
-                unsafe {
-                    let mut right = [$zero(); V];
-                    for (v, right) in right.iter_mut().enumerate() {
-                        *right = $load(panel.add(v * size_of::<$vector>()).cast());
-                    }
-                    for (row, sums) in sums.iter_mut().enumerate() {
-                        let group = $splat(group_at(left.wrapping_add(row * tile.stride)));
-                        for (sum, right) in sums.iter_mut().zip(right) {
-                            *sum = $dot(*sum, group, right);
+        unsafe fn $tile<const R: usize, const V: usize>(tile: &Tile<'_>) {
+            let (mut sums, mut panel) = ([[$zero(); V]; R], tile.panel);
+            for &tap in tile.taps {
+                let left: [*const u8; R] = std::array::from_fn(|row| tile.rows[row].wrapping_add(tap));
+                for group in 0..tile.groups {
+                    // SAFETY: the caller promises `groups` groups of each tap of the rows and of the
+                    // panel, whose vectors are a part of. The pointer moves on by one group, at last to
+                    // the end.
+                    unsafe {
+                        let mut right = [$zero(); V];
+                        for (v, right) in right.iter_mut().enumerate() {
+                            *right = $load(panel.add(v * size_of::<$vector>()).cast());
                         }
+                        for (left, sums) in left.iter().zip(&mut sums) {
+                            let group = $splat(group_at(left.wrapping_add(group * GROUP)));
+                            for (sum, right) in sums.iter_mut().zip(right) {
+                                *sum = $dot(*sum, group, right);
+                            }
+                        }
+                        panel = panel.add($kernel.cols * GROUP);
                     }
-                    panel = panel.add($kernel.cols * GROUP);
-                    left = left.add(GROUP);
                 }
+            }
+            if let Some(finish) = tile.finish {
+                for (sums, out) in sums.into_iter().zip(finish.out) {
+                    // SAFETY: the caller promises numbers for all columns of the vectors, and room.
+                    unsafe { $finish(sums, out, finish) };
+                }
+                return;
             }
             for (row, sums) in sums.iter().enumerate() {
                 for (v, &sum) in sums.iter().enumerate() {
@@ -101,20 +113,66 @@ macro_rules! vnni {
     };
 }
 
+/// Makes bytes of the sums of a row: adds offsets, scales, adds the bias, rounds, adds the zero, and
+/// bounds by narrowing. What is too small for an `i32` number and NaN become the least one.
+///
+/// # Safety
+/// There are numbers for all columns of the vectors, and `out` has room for `finish.cols` bytes, which
+/// are no more.
+#[target_feature(enable = "avx512bw,avx512vl")]
+#[inline]
+unsafe fn finish_512<const V: usize>(sums: [__m512i; V], out: *mut u8, finish: &Finish<'_>) {
+    let mut rounded = [_mm512_setzero_si512(); 4];
+    for (v, (rounded, sum)) in rounded.iter_mut().zip(sums).enumerate() {
+        let first = v * AVX512.lanes;
+        // SAFETY: the caller promises numbers for all columns of the vectors.
+        let (offsets, scales, bias) = unsafe {
+            (
+                _mm512_loadu_si512(finish.offsets.as_ptr().add(first).cast()),
+                _mm512_loadu_ps(finish.scales.as_ptr().add(first)),
+                _mm512_loadu_ps(finish.bias.as_ptr().add(first)),
+            )
+        };
+        let number = _mm512_cvtepi32_ps(_mm512_add_epi32(sum, offsets));
+        *rounded = _mm512_cvtps_epi32(_mm512_add_ps(_mm512_mul_ps(number, scales), bias));
+    }
+    let zero = _mm512_set1_epi16(finish.zero as i16);
+    let [a, b, c, d] = rounded;
+    let [low, high] = [_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d)];
+    let [low, high] = [_mm512_adds_epi16(low, zero), _mm512_adds_epi16(high, zero)];
+    let bytes = if finish.is_signed { _mm512_packs_epi16(low, high) } else { _mm512_packus_epi16(low, high) };
+    // Each quarter has four columns of each vector.
+    let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    let bytes = _mm512_permutexvar_epi32(order, bytes);
+    // SAFETY: the caller promises room for the columns, which the mask selects.
+    unsafe {
+        match finish.cols {
+            64 => _mm512_storeu_si512(out.cast(), bytes),
+            cols => _mm512_mask_storeu_epi8(out.cast(), (1 << cols) - 1, bytes),
+        }
+    }
+}
+
+/// For tiles that do not finish sums.
+///
+/// # Safety
+/// Anything holds: it is never called.
+unsafe fn never_finish<const V: usize>(_sums: [__m256i; V], _out: *mut u8, _finish: &Finish<'_>) {}
+
 vnni!(
-    #[target_feature(enable = "avx512f,avx512vnni")]
+    #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
     tile_512, rows_512, sized_512, AVX512, __m512i, _mm512_setzero_si512, _mm512_loadu_si512,
-    _mm512_set1_epi32, _mm512_dpbusd_epi32, _mm512_storeu_si512, 1 2 3 4
+    _mm512_set1_epi32, _mm512_dpbusd_epi32, _mm512_storeu_si512, finish_512, 1 2 3 4
 );
 vnni!(
     #[target_feature(enable = "avx2,avxvnni")]
     tile_vnni, rows_vnni, sized_vnni, AVX_VNNI, __m256i, _mm256_setzero_si256, _mm256_loadu_si256,
-    _mm256_set1_epi32, _mm256_dpbusd_avx_epi32, _mm256_storeu_si256, 1 2
+    _mm256_set1_epi32, _mm256_dpbusd_avx_epi32, _mm256_storeu_si256, never_finish, 1 2
 );
 
 /// # Safety
 /// As [`Kernel::tile`] requires.
-unsafe fn tile_avx2(rows: usize, vectors: usize, tile: &Tile) {
+unsafe fn tile_avx2(rows: usize, vectors: usize, tile: &Tile<'_>) {
     // SAFETY: the caller promises what the sizes require.
     unsafe {
         match (rows, vectors) {
@@ -136,12 +194,12 @@ unsafe fn tile_avx2(rows: usize, vectors: usize, tile: &Tile) {
 /// # Safety
 /// As [`Kernel::tile`] requires, for `R` rows and `V` vectors.
 #[target_feature(enable = "avx2")]
-unsafe fn sized_avx2<const R: usize, const V: usize>(tile: &Tile) {
-    let (mut sums, mut panel, mut left) = ([[_mm256_setzero_si256(); V]; R], tile.panel, tile.left);
+unsafe fn sized_avx2<const R: usize, const V: usize>(tile: &Tile<'_>) {
+    let (mut sums, mut panel) = ([[_mm256_setzero_si256(); V]; R], tile.panel);
     let low = _mm256_set1_epi16(0xff);
-    for _ in 0..tile.groups {
-        // SAFETY: the caller promises `groups` groups of the rows and of the panel, whose vectors
-        // are a part of. The pointers move on by one group, at last to the end.
+    for (&tap, group) in tile.taps.iter().flat_map(|tap| (0..tile.groups).map(move |group| (tap, group))) {
+        // SAFETY: the caller promises `groups` groups of each tap of the rows and of the panel, whose
+        // vectors are a part of. The pointer moves on by one group, at last to the end.
         unsafe {
             let mut right = [[_mm256_setzero_si256(); 2]; V];
             for (v, right) in right.iter_mut().enumerate() {
@@ -149,8 +207,8 @@ unsafe fn sized_avx2<const R: usize, const V: usize>(tile: &Tile) {
                 let even = _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(bytes));
                 *right = [even, _mm256_srai_epi16::<8>(bytes)];
             }
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let bytes = _mm256_set1_epi32(group_at(left.wrapping_add(row * tile.stride)));
+            for (left, sums) in tile.rows.iter().zip(&mut sums) {
+                let bytes = _mm256_set1_epi32(group_at(left.wrapping_add(tap + group * GROUP)));
                 let (even, odd) = (_mm256_and_si256(bytes, low), _mm256_srli_epi16::<8>(bytes));
                 for (sum, [right_even, right_odd]) in sums.iter_mut().zip(right) {
                     *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(even, right_even));
@@ -158,7 +216,6 @@ unsafe fn sized_avx2<const R: usize, const V: usize>(tile: &Tile) {
                 }
             }
             panel = panel.add(AVX2.cols * GROUP);
-            left = left.add(GROUP);
         }
     }
     for (row, sums) in sums.iter().enumerate() {
@@ -205,54 +262,5 @@ pub(super) unsafe fn depthwise(
     unsafe {
         _mm256_storeu_si256(low.as_mut_ptr().cast(), own[0]);
         _mm256_storeu_si256(high.as_mut_ptr().cast(), own[1]);
-    }
-}
-
-/// Returns whether the processor has what [`depthwise_quads`] needs.
-pub(super) fn has_quads() -> bool {
-    is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512vnni")
-}
-
-/// Sets the sums of the products of pixels and weights for channels from `first` on, of four taps at
-/// a time.
-///
-/// # Safety
-/// [`has_quads`] is true. There are as many channels from `first` on as sums, each tap has these, and
-/// each four taps have four weights for each of them, in the order of `Quads`.
-#[target_feature(enable = "avx2,avx512vl,avx512vnni")]
-pub(super) unsafe fn depthwise_quads(
-    sums: &mut [i32; BLOCK],
-    taps: &[&[u8]],
-    weights: &[i8],
-    first: usize,
-    flip: u8,
-) {
-    let (flip, mut own) = (_mm256_set1_epi8(flip as i8), [_mm256_setzero_si256(); 4]);
-    for (taps, weights) in taps.chunks_exact(4).zip(weights.chunks_exact(4 * BLOCK)) {
-        // SAFETY: the caller promises 32 channels of each tap from `first` on.
-        let [a, b, c, d] = [0, 1, 2, 3].map(|tap| unsafe {
-            _mm256_xor_si256(_mm256_loadu_si256(taps[tap].as_ptr().add(first).cast()), flip)
-        });
-        let low = [_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d)];
-        let high = [_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d)];
-        let pixels = [
-            _mm256_unpacklo_epi16(low[0], low[1]),
-            _mm256_unpackhi_epi16(low[0], low[1]),
-            _mm256_unpacklo_epi16(high[0], high[1]),
-            _mm256_unpackhi_epi16(high[0], high[1]),
-        ];
-        for (part, (sum, pixels)) in own.iter_mut().zip(pixels).enumerate() {
-            // SAFETY: there are four weights for each of 32 channels, a quarter of them for each part.
-            let weights = unsafe { _mm256_loadu_si256(weights.as_ptr().add(part * BLOCK).cast()) };
-            *sum = _mm256_dpbusd_epi32(*sum, pixels, weights);
-        }
-    }
-    for (part, sum) in own.into_iter().enumerate() {
-        let (low, high) = (_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
-        // SAFETY: each part has four channels of either half of the block.
-        unsafe {
-            _mm_storeu_si128(sums.as_mut_ptr().add(4 * part).cast(), low);
-            _mm_storeu_si128(sums.as_mut_ptr().add(BLOCK / 2 + 4 * part).cast(), high);
-        }
     }
 }
