@@ -139,6 +139,89 @@ fn products_at_once_are_those_by_parts() {
 }
 
 #[test]
+fn elements_at_once_are_those_by_parts() {
+    let runner = Runner::new("mstd:2");
+    for (a_type, b_type) in [("ui8", "i8"), ("i8", "i8"), ("ui8", "ui8"), ("i8", "ui8")] {
+        for (a, b) in [
+            (&[3, 5][..], &[3, 5][..]),
+            (&[2, 17, 9, 33], &[2, 17, 9, 33]),
+            (&[2, 17, 9, 33], &[2, 1, 1, 33]),
+            (&[1, 120, 130, 20], &[1, 1, 1, 20]),
+            (&[4, 7, 3], &[3]),
+            (&[4, 7, 3], &[4, 7, 1]),
+            (&[4, 7, 3], &[1, 1, 1]),
+            (&[4, 7, 3], &[]),
+            (&[2, 0, 3], &[2, 1, 3]),
+            (&[], &[]),
+        ] {
+            let (a, b) = (literal(a_type, a, 1), literal(b_type, b, 2));
+            let operands =
+                [format!("{a}; f32[] 0.5; {a_type}[] 9"), format!("{b}; f32[] 0.25; {b_type}[] 5")];
+            let [left, right] =
+                [0, 1].map(|at| call(&runner, &[], &format!("onnx.DequantizeLinear {{}} {}", operands[at])));
+            for (op, at_once, result) in [
+                ("tf.AddV2", "tfrt.QuantizedAdd", "f32[] 0.25; ui8[] 100"),
+                ("tf.AddV2", "tfrt.QuantizedAdd", "f32[] 1; i8[] -128"),
+                ("tf.Mul", "tfrt.QuantizedMul", "f32[] 8; i8[] -3"),
+                ("tf.Mul", "tfrt.QuantizedMul", "f32[] 0.5; ui8[] 0"),
+            ] {
+                let numbers_of = call(&runner, &[&left, &right], &format!("{op} {{}}"));
+                let expected = call(&runner, &[&numbers_of], &format!("onnx.QuantizeLinear {{}} {result}"));
+                let found = format!("{at_once} {{}} {}; {}; {result}", operands[0], operands[1]);
+                let found = call(&runner, &[], &found);
+                assert_eq!(numbers(&runner, &found), numbers(&runner, &expected), "{at_once} {result}");
+            }
+        }
+    }
+}
+
+#[test]
+fn means_at_once_are_those_by_parts() {
+    let runner = Runner::new("mstd:2");
+    for dtype in ["ui8", "i8"] {
+        for dims in [&[2, 4, 8, 37][..], &[1, 64, 128, 70], &[3, 1, 1, 5], &[0, 2, 2, 3], &[1, 2, 2, 0]] {
+            let operand = format!("{}; f32[] 0.5; {dtype}[] 9", literal(dtype, dims, 1));
+            let x = call(&runner, &[], &format!("onnx.DequantizeLinear {{}} {operand}"));
+            for (keeps, result) in [("true", "f32[] 0.125; ui8[] 100"), ("false", "f32[] 2; i8[] -3")] {
+                let means = call(&runner, &[&x], &format!("tf.Mean {{keep_dims=b:{keeps}}} i32[2] 1 2"));
+                let expected = call(&runner, &[&means], &format!("onnx.QuantizeLinear {{}} {result}"));
+                let found = format!("tfrt.QuantizedMean {{keep_dims=b:{keeps}}} {operand}; {result}");
+                let found = call(&runner, &[], &found);
+                assert_eq!(numbers(&runner, &found), numbers(&runner, &expected), "{dtype} {dims:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_that_do_not_fit_are_errors() {
+    let runner = Runner::new("s");
+    let scales = |shape: &str| format!("ui8[{shape}]; f32[] 1; ui8[] 0; f32[] 1; ui8[] 0");
+    let pair = "ui8[1,2] 1 2; f32[] 1; ui8[] 0; ui8[1,2] 1 2; f32[] 1; ui8[] 0; f32[] 1; ui8[] 0";
+    for (op, operands) in [
+        ("tfrt.QuantizedAdd", pair.replace("ui8[] 0; ui8[1,2] 1 2", "i8[] 0; ui8[1,2] 1 2")),
+        (
+            "tfrt.QuantizedAdd",
+            pair.replace("ui8[1,2] 1 2; f32[] 1; ui8[] 0; f32", "ui8[2] 1 2; f32[2] 1 1; ui8[] 0; f32"),
+        ),
+        ("tfrt.QuantizedMul", pair.replace("ui8[] 0; ui8[1,2] 1 2", "ui8[] 0; ui8[2,2] 1 2 3 4")),
+        (
+            "tfrt.QuantizedMul",
+            pair.replace(
+                "ui8[1,2] 1 2; f32[] 1; ui8[] 0; ui8[1,2]",
+                "ui8[2] 1 2; f32[] 1; ui8[] 0; ui8[1,2]",
+            ),
+        ),
+        ("tfrt.QuantizedMul", pair.replace("; f32[] 1; ui8[] 0; f32[] 1", "; f32[] 1; ui8[] 0; ui8[] 1")),
+        ("tfrt.QuantizedMean", scales("1,0,2,3")),
+        ("tfrt.QuantizedMean", scales("0,2")),
+    ] {
+        let handle = runner.brought(&call(&runner, &[], &format!("{op} {{}} {operands}")));
+        assert!(handle.host_tensor().unwrap().is_err(), "{op} {operands}");
+    }
+}
+
+#[test]
 fn bytes_are_looked_up_by_their_bits() {
     let runner = Runner::new("s");
     let table: Vec<String> = (0..256).map(|at| (127 - at / 2).to_string()).collect();

@@ -3,8 +3,11 @@
 
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};
+use tfrt_tensor::{Accessor, HostTensor};
 
 use super::{fuse_quantized::quantization, rewrite::Rewriter, transpose};
+
+static READ: Accessor = Accessor::new("tables of bytes");
 
 const TABLE: &str = "tfrt.ByteTable";
 /// How many operations a table stands for at most.
@@ -15,9 +18,20 @@ pub(super) fn tabulate(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     quantization(rewriter, op)?;
     let (source, steps) = cone(rewriter, op)?;
     let table = tabulated(rewriter, source, &steps)?;
+    if is_identity(rewriter, source, table) {
+        return rewriter.replace(op, &[source]);
+    }
     let ty = rewriter.graph.module.value_type(rewriter.result(op)?).clone();
     let result = rewriter.create_typed(TABLE, &[source, table], AttrDict::default(), ty);
     rewriter.replace(op, &[result])
+}
+
+/// Whether a table has each byte in its place.
+fn is_identity(rewriter: &Rewriter<'_>, source: ValueId, table: ValueId) -> bool {
+    let of_type = |dtype: DType| rewriter.ty(source).is_some_and(|ty| ty.dtype == dtype);
+    let Some(Ok(table)) = rewriter.constant(table).map(HostTensor::dense) else { return false };
+    let Ok(bytes) = table.as_bits().read::<u8>(&READ).map(|bytes| bytes.to_vec()) else { return false };
+    of_type(table.dtype()) && bytes.iter().copied().eq(0..=u8::MAX)
 }
 
 /// The bytes of which alone an op is computed element by element, and the operations between, in an

@@ -10,6 +10,7 @@ use tfrt_tensor::Accessor;
 
 use super::{
     byte_tables::tabulate,
+    quantized_elements::{fuse_mean, fuse_pair, hoist_over_concat, sink_below_pool},
     rewrite::{Rewriter, apply},
 };
 use crate::{Evaluator, Graph, TensorType};
@@ -33,7 +34,9 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
         evaluator,
         &[
             sink_dequantization,
+            sink_below_pool,
             hoist_quantization,
+            hoist_over_concat,
             drop_relu,
             fuse_product,
             fuse_convolution,
@@ -41,24 +44,26 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
             add_bias,
             quantize_result,
             tabulate,
+            fuse_pair,
+            fuse_mean,
         ],
     );
 }
 
 /// A tensor of bytes with what they stand for.
 pub(super) struct Quantized {
-    bytes: ValueId,
-    scale: ValueId,
+    pub(super) bytes: ValueId,
+    pub(super) scale: ValueId,
     /// What stands for zero, if that is not the number zero.
     zero: Option<ValueId>,
     dtype: DType,
     /// The dimension along which there is a scale for each position; `None` if there is one scale.
-    axis: Option<usize>,
+    pub(super) axis: Option<usize>,
 }
 
 impl Quantized {
     /// What stands for zero, which is created if it is not given.
-    fn zero(&self, rewriter: &mut Rewriter<'_>) -> Option<ValueId> {
+    pub(super) fn zero(&self, rewriter: &mut Rewriter<'_>) -> Option<ValueId> {
         self.zero.or_else(|| rewriter.create_number(self.dtype, 0.0))
     }
 }
@@ -82,7 +87,7 @@ fn scaled(rewriter: &Rewriter<'_>, op: OpId, dtype: DType) -> Option<Quantized> 
 }
 
 /// The bytes that a value is dequantized from, as `f32` numbers.
-fn dequantized(rewriter: &Rewriter<'_>, value: ValueId) -> Option<Quantized> {
+pub(super) fn dequantized(rewriter: &Rewriter<'_>, value: ValueId) -> Option<Quantized> {
     let op = rewriter.defined_by(value, DEQUANTIZE)?;
     if rewriter.ty(value)?.dtype != DType::F32 {
         return None;
@@ -105,7 +110,12 @@ pub(super) fn quantization(rewriter: &Rewriter<'_>, op: OpId) -> Option<Quantize
 }
 
 /// Creates an op that quantizes or dequantizes as another one does, along another dimension.
-fn scale_like(rewriter: &mut Rewriter<'_>, op: OpId, value: ValueId, axis: Option<usize>) -> Option<ValueId> {
+pub(super) fn scale_like(
+    rewriter: &mut Rewriter<'_>,
+    op: OpId,
+    value: ValueId,
+    axis: Option<usize>,
+) -> Option<ValueId> {
     let operation = rewriter.op(op);
     let (name, mut operands) = (operation.name.as_str().to_owned(), operation.operands.clone());
     let mut attributes = operation.attributes.clone();

@@ -21,6 +21,7 @@ mod narrow;
 pub(crate) mod outline_islands;
 mod outline_regions;
 mod prune_graphs;
+mod quantized_elements;
 mod rewrite;
 mod scalar_loops;
 mod scale;

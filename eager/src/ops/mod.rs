@@ -59,6 +59,7 @@ mod pooling;
 mod prepared_convolution;
 mod printf;
 mod quantized;
+mod quantized_elements;
 mod ragged;
 mod random;
 mod ranking;
@@ -147,6 +148,7 @@ pub fn register(ops: &mut OpRegistry) {
     linear_algebra::register(ops);
     narrow_matmul::register(ops);
     quantized::register(ops);
+    quantized_elements::register(ops);
     ragged::register(ops);
     sets::register(ops);
     sparse::register(ops);

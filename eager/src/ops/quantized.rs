@@ -175,7 +175,7 @@ fn look_up(call: &CpuCall<'_>) -> Computed {
     let (x, out) = (x.as_bits().read_owned::<u8>(&ME)?, call.allocate_unset(0)?);
     let count = x.len();
     compute(call, &ME, Output::Bits(out), (count, 1, 1), move |range, out: &mut [u8]| {
-        out.iter_mut().zip(&x[range]).for_each(|(out, &x)| *out = table[usize::from(x)]);
+        tfrt_math::look_up(&table, &x[range], out);
         Ok(())
     })
 }

@@ -52,6 +52,7 @@ mod window;
 
 pub use argmax::{ArgExtreme, IndexElement};
 pub use attention::{Attention, AttentionInput, AttentionShape, Reordered};
+pub use bytes::{ByteElements, ByteOperation, ByteScale, look_up, mean_of_bytes};
 pub use bytes::{ByteFilter, ByteInput, ByteMatrix, ByteProduct, ByteResult, Bytes, FilterOrder, Rescale};
 pub use cast::{CastTo, cast};
 pub use circular::Circular;

@@ -82,3 +82,46 @@ func @byte_table() -> !tfrt.chain {
   %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
   tfrt.return %ch1 : !tfrt.chain
 }
+
+// The second operand of the product repeats.
+
+// CHECK-LABEL: --- Running 'quantized_elements'
+func @quantized_elements() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %a = corert.const_dense_tensor dense<[[10, 20]]> : tensor<1x2xui8>
+  %a_scale = corert.const_dense_tensor dense<0.5> : tensor<f32>
+  %a_zero = corert.const_dense_tensor dense<10> : tensor<ui8>
+  %b = corert.const_dense_tensor dense<[[3, -4]]> : tensor<1x2xi8>
+  %b_scale = corert.const_dense_tensor dense<1.0> : tensor<f32>
+  %b_zero = corert.const_dense_tensor dense<0> : tensor<i8>
+  %y_scale = corert.const_dense_tensor dense<0.25> : tensor<f32>
+  %y_zero = corert.const_dense_tensor dense<1> : tensor<ui8>
+  %sum = corert.executeop(%cpu) "tfrt.QuantizedAdd"(%a, %a_scale, %a_zero, %b, %b_scale, %b_zero, %y_scale, %y_zero) : 1
+  // CHECK: dtype = UI8, shape = [1, 2], values = [13, 5]
+  %ch1 = "corert.print_tensorhandle"(%sum, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %c = corert.const_dense_tensor dense<[[-2]]> : tensor<1x1xi8>
+  %c_zero = corert.const_dense_tensor dense<100> : tensor<i8>
+  %product = corert.executeop(%cpu) "tfrt.QuantizedMul"(%a, %a_scale, %a_zero, %c, %b_scale, %b_zero, %y_scale, %c_zero) : 1
+  // CHECK: dtype = I8, shape = [1, 2], values = [100, 60]
+  %ch2 = "corert.print_tensorhandle"(%product, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}
+
+// CHECK-LABEL: --- Running 'quantized_mean'
+func @quantized_mean() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x = corert.const_dense_tensor dense<[[[[1, 9], [2, 9]], [[3, 9], [4, 9]]]]> : tensor<1x2x2x2xui8>
+  %scale = corert.const_dense_tensor dense<0.5> : tensor<f32>
+  %zero = corert.const_dense_tensor dense<1> : tensor<ui8>
+  %y_scale = corert.const_dense_tensor dense<0.25> : tensor<f32>
+  %y_zero = corert.const_dense_tensor dense<-5> : tensor<i8>
+  %y = corert.executeop(%cpu) "tfrt.QuantizedMean"(%x, %scale, %zero, %y_scale, %y_zero) : 1
+  // CHECK: dtype = I8, shape = [1, 2], values = [-2, 11]
+  %ch1 = "corert.print_tensorhandle"(%y, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %z = corert.executeop(%cpu) "tfrt.QuantizedMean"(%x, %scale, %zero, %y_scale, %y_zero) { keep_dims = true } : 1
+  // CHECK: dtype = I8, shape = [1, 1, 1, 2], values = [-2, 11]
+  %ch2 = "corert.print_tensorhandle"(%z, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}

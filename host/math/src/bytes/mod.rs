@@ -8,6 +8,7 @@
 //! `Σ (a − a₀)(b − b₀) = Σ ab − a₀ Σ b − b₀ Σ a + depth · a₀ b₀`.
 
 mod depthwise;
+mod elements;
 mod filter;
 mod kernel;
 mod left;
@@ -17,8 +18,11 @@ mod product;
 mod quads;
 mod result;
 #[cfg(target_arch = "x86_64")]
+mod wide;
+#[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use elements::{ByteElements, ByteOperation, ByteScale, look_up, mean_of_bytes};
 pub use filter::{ByteFilter, FilterOrder};
 pub use matrix::ByteMatrix;
 pub use product::{ByteInput, ByteProduct};
