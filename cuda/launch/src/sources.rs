@@ -40,6 +40,7 @@ sources!(
     "im2col",
     "local_response",
     "move",
+    "narrow",
     "normalize",
     "optimizer",
     "pooling",

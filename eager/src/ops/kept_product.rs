@@ -9,11 +9,14 @@
 use std::{borrow::Cow, sync::Arc};
 
 use tfrt_compute::{run, shape_error, workers};
-use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
-use tfrt_math::{Activation, BlockOp, Conv2d, Conv2dInput, Conv2dShape, Extent2, PackedFilter, Padding};
-use tfrt_tensor::{Accessor, DenseHostTensor, Elements, HostTensor};
+use tfrt_host::{DType, Diagnostic};
+use tfrt_math::{
+    Activation, BlockOp, Conv2d, Conv2dInput, Conv2dShape, ConvElement, Extent2, Float, PackedFilter, Padding,
+};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, bf16, f16};
 
 use super::activation::Activation as Elementwise;
+use super::fused::channel_vector;
 use super::matmul::{batch_dims, oriented};
 use super::support::{Computed, product};
 use crate::CpuCall;
@@ -29,21 +32,59 @@ const MAX_BYTES_OF_ONE_ROW: usize = 4 << 20;
 const LEAST_PRODUCTS: usize = 1 << 19;
 
 /// A matrix that is laid out, as it is or transposed.
-struct LaidOut {
+struct LaidOut<T: ConvElement> {
     is_transposed: bool,
-    matrix: PackedFilter<f32>,
+    matrix: PackedFilter<T>,
 }
 
-/// A product by a matrix that is laid out.
-pub(super) struct KeptProduct {
-    plan: Conv2d<f32>,
-    right: Arc<LaidOut>,
+/// A product by a matrix that is laid out, of one of the types that are computed in `f32`.
+pub(super) enum KeptProduct {
+    F32(Product<f32>),
+    F16(Product<f16>),
+    Bf16(Product<bf16>),
 }
 
 impl KeptProduct {
     /// Returns the product of the rows of `a` and the matrix `b`, whose result is stored by way of
     /// `activation`. Returns `None` if it is of another kind or too small.
     pub(super) fn new(
+        call: &CpuCall<'_>,
+        operands: (&DenseHostTensor, &DenseHostTensor),
+        transposed: [bool; 2],
+        activation: Option<Elementwise>,
+    ) -> Result<Option<Self>, Diagnostic> {
+        Ok(match operands.1.dtype() {
+            DType::F32 => Product::new(call, operands, transposed, activation)?.map(Self::F32),
+            DType::F16 => Product::new(call, operands, transposed, activation)?.map(Self::F16),
+            DType::BF16 => Product::new(call, operands, transposed, activation)?.map(Self::Bf16),
+            _ => None,
+        })
+    }
+
+    /// Computes the product of `a` into `out`, plus a bias for each column if there is one.
+    pub(super) fn run(
+        self,
+        call: &CpuCall<'_>,
+        a: &DenseHostTensor,
+        bias: Option<&HostTensor>,
+        out: DenseHostTensor,
+    ) -> Computed {
+        match self {
+            Self::F32(product) => product.run(call, a, bias, out),
+            Self::F16(product) => product.run(call, a, bias, out),
+            Self::Bf16(product) => product.run(call, a, bias, out),
+        }
+    }
+}
+
+/// A product of one type.
+pub(super) struct Product<T: ConvElement> {
+    plan: Conv2d<T>,
+    right: Arc<LaidOut<T>>,
+}
+
+impl<T: Element + Float + ConvElement> Product<T> {
+    fn new(
         call: &CpuCall<'_>,
         (a, b): (&DenseHostTensor, &DenseHostTensor),
         [transposed_a, transposed_b]: [bool; 2],
@@ -52,11 +93,13 @@ impl KeptProduct {
         let [depth, columns] = oriented(b.shape(), transposed_b);
         let rows = a.num_elements().checked_div(depth).unwrap_or(0);
         let is_one = product(batch_dims(b.shape()).unwrap_or_default()) == 1;
-        if b.dtype() != DType::F32 || b.buffer().is_writable() || transposed_a || !is_one {
+        if b.buffer().is_writable() || transposed_a || !is_one {
             return Ok(None);
         }
-        let bytes = b.num_elements().saturating_mul(size_of::<f32>());
-        if rows == 0 || columns == 0 || rows == 1 && bytes > MAX_BYTES_OF_ONE_ROW {
+        let bytes = b.num_elements().saturating_mul(size_of::<T>());
+        // Elements that are computed in a wider type are also widened once.
+        let is_large = T::DTYPE == DType::F32 && bytes > MAX_BYTES_OF_ONE_ROW;
+        if rows == 0 || columns == 0 || rows == 1 && is_large {
             return Ok(None);
         }
         let one = Extent2::new(1, 1);
@@ -69,7 +112,7 @@ impl KeptProduct {
         if let Some(last) = activation.filter(|_| stored == Activation::None) {
             plan = plan.finished_by(move |elements| last.apply_to(elements));
         }
-        let pack = |elements: &[f32]| {
+        let pack = |elements: &[T]| {
             let elements = if transposed_b {
                 let at = |place: usize| elements[(place % columns) * depth + place / columns];
                 Cow::Owned((0..elements.len()).map(at).collect())
@@ -79,28 +122,30 @@ impl KeptProduct {
             let matrix = PackedFilter::new([1, 1, depth, columns], &elements);
             matrix.map(|matrix| LaidOut { is_transposed: transposed_b, matrix })
         };
-        let fits = |kept: &LaidOut| kept.is_transposed == transposed_b && plan.takes(&kept.matrix);
-        let right = b.read::<f32>(&ME)?.derived(fits, pack).map_err(shape_error)?;
+        let fits = |kept: &LaidOut<T>| kept.is_transposed == transposed_b && plan.takes(&kept.matrix);
+        let right = b.read::<T>(&ME)?.derived(fits, pack).map_err(shape_error)?;
         Ok(Some(Self { plan, right }))
     }
 
-    /// Computes the product of `a` into `out`, plus a bias for each column if there is one.
-    pub(super) fn run(
+    fn run(
         self,
         call: &CpuCall<'_>,
         a: &DenseHostTensor,
-        bias: Option<Elements<f32, HostBuffer>>,
+        bias: Option<&HostTensor>,
         mut out: DenseHostTensor,
     ) -> Computed {
+        let bias = bias
+            .map(|bias| channel_vector::<T>(Some(bias), "Bias", oriented(out.shape(), false)[1], &ME))
+            .transpose()?;
         if self.plan.block_count() <= 1 {
             // Nothing else computes at the same time, so no handles are needed.
-            let a = a.read::<f32>(&ME)?;
+            let a = a.read::<T>(&ME)?;
             let input = Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(&a, &self.right.matrix) };
-            self.plan.run_in_turn(input, out.elements_mut::<f32>()?).map_err(shape_error)?;
+            self.plan.run_in_turn(input, out.elements_mut::<T>()?).map_err(shape_error)?;
             return Ok(out.into());
         }
-        let reads = (a.read_owned::<f32>(&ME)?, self.right, bias);
-        let (result, operands) = (HostTensor::from(out.clone()), (reads, out.write_owned::<f32>(&ME)?));
+        let reads = (a.read_owned::<T>(&ME)?, self.right, bias);
+        let (result, operands) = (HostTensor::from(out.clone()), (reads, out.write_owned::<T>(&ME)?));
         run(
             call.cx,
             Ok(self.plan),

@@ -349,9 +349,7 @@ fn fused(call: CpuCall<'_>, attribute: &str) -> Computed {
     if let Some((bias, activation)) = simple
         && let Some(kept) = KeptProduct::new(&call, (a, b), flags, activation)?
     {
-        let out = call.allocate_unset(0)?;
-        let bias = channel_vector::<f32>(Some(bias), "Bias", oriented(out.shape(), false)[1], &ME)?;
-        return kept.run(&call, a, Some(bias), out);
+        return kept.run(&call, a, Some(bias), call.allocate_unset(0)?);
     }
     with_float!(a.dtype(), "tf._FusedMatMul", |T| {
         let (plan, out) = (plan::<T>(&call, (a.shape(), b.shape()), flags)?, call.allocate_unset(0)?);

@@ -28,7 +28,11 @@ const BLOCK: AttrSpec = attr::int("block_size");
 const ROUNDED: AttrSpec = attr::boolean_or("rounded", false);
 
 /// Returns the extents of the matrix.
-fn shape_of(attrs: &OpAttrs, a: &TensorShape, matrix: &TensorShape) -> Result<NarrowShape, Diagnostic> {
+pub(super) fn shape_of(
+    attrs: &OpAttrs,
+    a: &TensorShape,
+    matrix: &TensorShape,
+) -> Result<NarrowShape, Diagnostic> {
     let (Some(&depth), Some(&cols)) = (a.dims().last(), matrix.dims().first()) else {
         return Err(invalid(format!("a and the matrix must not be scalars, got shapes {a} and {matrix}")));
     };

@@ -235,3 +235,32 @@ fn fourier_transforms() {
     compared.refuses(&format!("onnx.STFT {{}} {x}; i64[] 1"));
     compared.end();
 }
+
+#[test]
+fn products_by_narrow_integers() {
+    let mut compared = Comparison::new();
+    for (bits, block, depth, cols) in [(4, 16, 40, 7), (4, 32, 64, 33), (8, 16, 20, 5), (2, 32, 70, 4)] {
+        let blocks = usize::div_ceil(depth, block);
+        let matrix = tensor("ui8", &[cols, blocks, block * bits / 8], 1);
+        let (scales, zeros) =
+            (tensor("f32", &[cols, blocks], 2), tensor("ui8", &[cols, usize::div_ceil(blocks * bits, 8)], 3));
+        let bias = tensor("f32", &[cols], 4);
+        for rows in [1, 5, 20, 0] {
+            let a = tensor("f32", &[rows, depth], 5);
+            let attrs = format!("bits=i:{bits} block_size=i:{block}");
+            let skips = "operand_segment_sizes=li:1,1,1,0,1";
+            for call in [
+                format!("{{{attrs}}} {a}; {matrix}; {scales}"),
+                format!("{{{attrs}}} {a}; {matrix}; {scales}; {zeros}"),
+                format!("{{{attrs}}} {a}; {matrix}; {scales}; {zeros}; {bias}"),
+                format!("{{{attrs} {skips}}} {a}; {matrix}; {scales}; {bias}"),
+            ] {
+                compared.check(&format!("tfrt.NarrowMatMul {call}"), 1);
+            }
+        }
+        compared.refuses(&format!(
+            "tfrt.NarrowMatMul {{bits=i:3 block_size=i:{block}}} {bias}; {matrix}; {scales}"
+        ));
+    }
+    compared.end();
+}

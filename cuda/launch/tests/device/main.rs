@@ -12,6 +12,7 @@ mod elementwise;
 mod layout;
 mod local_response;
 mod moves;
+mod narrow;
 mod normalize;
 mod products;
 mod quantize;

@@ -10,6 +10,7 @@ mod elements;
 mod fourier;
 mod integer_products;
 mod layer_norm;
+mod narrow_matmul;
 mod normalization;
 mod pooling;
 mod quantize;
@@ -98,6 +99,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     fourier::register(ops);
     integer_products::register(ops);
     layer_norm::register(ops);
+    narrow_matmul::register(ops);
     normalization::register(ops);
     pooling::register(ops);
     quantize::register(ops);

@@ -53,9 +53,16 @@ fn joined(
     Ok(all)
 }
 
-/// Returns what is added to the scores, `[batch, heads, rows, keys]`, each of the first three perhaps
-/// one; `None` if there is nothing. Later steps than a query's are hidden by the plan.
-fn summands(changes: &Changes<'_>, extents: &Extents) -> Result<Option<(Vec<f32>, [usize; 4])>, Diagnostic> {
+/// What is added to the scores.
+struct Summands {
+    values: Vec<f32>,
+    /// Batch, heads, rows and keys, each of the first three perhaps one.
+    dims: [usize; 4],
+}
+
+/// Returns what is added to the scores, if there is anything. Later steps than a query's are hidden by
+/// the plan.
+fn summands(changes: &Changes<'_>, extents: &Extents) -> Result<Option<Summands>, Diagnostic> {
     let keys = extents.keys();
     let lengths = changes.lengths.filter(|lengths| lengths.iter().any(|&length| length < keys as i64));
     if changes.mask.is_none() && lengths.is_none() {
@@ -71,9 +78,9 @@ fn summands(changes: &Changes<'_>, extents: &Extents) -> Result<Option<(Vec<f32>
     let dims = [batch, heads, rows, keys];
     let count = dims.iter().try_fold(1usize, |count, &dim| count.checked_mul(dim));
     let count = count.ok_or_else(|| shape_error(ShapeError::TooLarge))?;
-    let mut all = room_for(count)?;
-    all.resize(count, 0.0);
-    for (index, row) in all.chunks_exact_mut(keys.max(1)).enumerate() {
+    let mut values = room_for(count)?;
+    values.resize(count, 0.0);
+    for (index, row) in values.chunks_exact_mut(keys.max(1)).enumerate() {
         let [batch, head, row_index] = [index / (heads * rows), index / rows % heads, index % rows];
         if let Some(mask) = changes.mask {
             let at = batch * strides[0] + head * strides[1] + row_index * strides[2];
@@ -86,7 +93,7 @@ fn summands(changes: &Changes<'_>, extents: &Extents) -> Result<Option<(Vec<f32>
             row[length..].fill(f32::MIN);
         }
     }
-    Ok(Some((all, dims)))
+    Ok(Some(Summands { values, dims }))
 }
 
 /// Plans the attention. Heads of queries that share one of keys have an axis of their own; if there
@@ -148,7 +155,7 @@ pub(super) fn attend(
     let mut y = allocate(call, DType::F32, shape.dims())?;
     if wanted[0] && y.num_elements() > 0 {
         let summands = summands(&changes, extents)?;
-        let dims = summands.as_ref().map(|(_, dims)| *dims);
+        let dims = summands.as_ref().map(|summands| summands.dims);
         let plan = plan(call, extents, (scale as f32, changes.is_causal), dims).map_err(shape_error)?;
         if plan.shape().iter().product::<usize>() != y.num_elements() {
             return Err(invalid("the mask does not fit the scores"));
@@ -157,7 +164,7 @@ pub(super) fn attend(
             queries: &q.read::<f32>(&ME)?,
             keys: &keys.read::<f32>(&ME)?,
             values: &values.read::<f32>(&ME)?,
-            mask: summands.as_ref().map(|(values, _)| &values[..]),
+            mask: summands.as_ref().map(|summands| &summands.values[..]),
         };
         let out = y.elements_mut::<f32>()?;
         if q.num_elements().saturating_mul(extents.keys()) < LEAST_PRODUCTS {
