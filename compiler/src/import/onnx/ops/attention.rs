@@ -6,7 +6,6 @@ use tfrt_ir::{Attribute, ValueId};
 use super::{
     Family,
     dims::{Extent, known_extent, reshape},
-    shape::{extents, shape_of},
 };
 use crate::import::onnx::node::{Imported, Node};
 
@@ -228,84 +227,13 @@ fn padded_mask(node: &mut Node<'_, '_>, mask: ValueId, heads: &Heads) -> Importe
 
 /// Rotates pairs of elements by the angle of their position.
 fn rotary_embedding(node: &mut Node<'_, '_>) -> Imported {
-    let x = node.input(0)?;
-    let is_flat = node.rank(x)? == 3;
-    // The heads stand before the steps, or after them where the input is flat.
-    let (mut rotated, head_axis) = match is_flat {
-        true => {
-            let heads = node.int("num_heads")?.ok_or("attribute 'num_heads' is missing")?;
-            (by_heads(node, x, heads)?, 2)
-        }
-        false => (x, 1),
-    };
-    let mut rest = None;
-    let size = known_extent(node, rotated, 3, "the size of heads")?;
-    let part = match node.int_or("rotary_embedding_dim", 0)? {
-        0 => size,
-        part => part,
-    };
-    if part < size {
-        let (sizes, axis) = (node.add_integers(&[part, size - part])?, node.add_integer(3)?);
-        let parts = [("num_split", Attribute::i64(2))];
-        let split = node.ops("tf.SplitV", &[rotated, sizes, axis], &parts, 2)?;
-        (rotated, rest) = (split[0], Some(split[1]));
+    let operands = [Some(node.input(0)?), Some(node.input(1)?), Some(node.input(2)?), node.optional(3)];
+    let mut attributes = vec![
+        ("interleaved", Attribute::i64(node.int_or("interleaved", 0)?)),
+        ("rotary_embedding_dim", Attribute::i64(node.int_or("rotary_embedding_dim", 0)?)),
+    ];
+    if let Some(heads) = node.int("num_heads")? {
+        attributes.push(("num_heads", Attribute::i64(heads)));
     }
-    let (cosine, sine) = (angles(node, 1, head_axis)?, angles(node, 2, head_axis)?);
-    rotated = rotate(node, rotated, cosine, sine, part)?;
-    if let Some(rest) = rest {
-        let axis = node.add_integer(3)?;
-        rotated = node.op("tf.ConcatV2", &[rotated, rest, axis], &[])?;
-    }
-    if is_flat {
-        let shape = shape_of(node, x)?;
-        rotated = node.op("tf.Reshape", &[rotated, shape], &[])?;
-    }
-    Ok(vec![rotated])
-}
-
-/// The sines or cosines of each step, the same for all heads.
-fn angles(node: &mut Node<'_, '_>, input: usize, head_axis: i64) -> Imported<ValueId> {
-    let mut table = node.input(input)?;
-    if let Some(positions) = node.optional(3) {
-        let axis = node.add_integer(0)?;
-        table = node.op("tf.GatherV2", &[table, positions, axis], &[])?;
-    }
-    let axis = node.add_integer(head_axis)?;
-    node.op("tf.ExpandDims", &[table, axis], &[])
-}
-
-/// Rotates `size` elements of each head. A pair is two neighbours, or an element of the first half
-/// and one of the second.
-fn rotate(
-    node: &mut Node<'_, '_>,
-    x: ValueId,
-    cosine: ValueId,
-    sine: ValueId,
-    size: i64,
-) -> Imported<ValueId> {
-    let is_interleaved = node.flag("interleaved")?;
-    let shape = shape_of(node, x)?;
-    let parts = if is_interleaved {
-        let outer = extents(node, shape, 0, 3)?;
-        let (pairs, axis) = (node.add_integers(&[size / 2, 2])?, node.add_integer(0)?);
-        let to = node.op("tf.ConcatV2", &[outer, pairs, axis], &[])?;
-        let pairs = node.op("tf.Reshape", &[x, to], &[])?;
-        let attributes = [("axis", Attribute::i64(4)), ("num", Attribute::i64(2))];
-        node.ops("tf.Unpack", &[pairs], &attributes, 2)?
-    } else {
-        let axis = node.add_integer(3)?;
-        node.ops("tf.Split", &[axis, x], &[("num_split", Attribute::i64(2))], 2)?
-    };
-    let turned = |node: &mut Node<'_, '_>, left: [ValueId; 2], right: [ValueId; 2], op: &str| {
-        let (left, right) = (node.op("tf.Mul", &left, &[])?, node.op("tf.Mul", &right, &[])?);
-        node.op(op, &[left, right], &[])
-    };
-    let real = turned(node, [cosine, parts[0]], [sine, parts[1]], "tf.Sub")?;
-    let imaginary = turned(node, [sine, parts[0]], [cosine, parts[1]], "tf.AddV2")?;
-    if is_interleaved {
-        let pairs = node.op("tf.Pack", &[real, imaginary], &[("axis", Attribute::i64(4))])?;
-        return node.op("tf.Reshape", &[pairs, shape], &[]);
-    }
-    let axis = node.add_integer(3)?;
-    node.op("tf.ConcatV2", &[real, imaginary, axis], &[])
+    node.onnx_ops("onnx.RotaryEmbedding", &operands, &attributes, 1)
 }

@@ -4,7 +4,7 @@ mod planned;
 
 use tfrt_host::{DType, Diagnostic};
 use tfrt_math::{BlockOp, Float, Layout, MatMul, MatMulInput, Number, Serial};
-use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor, TensorMetadata, TensorShape};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use crate::ops::onnx::arguments::{
     OPERANDS, RESULTS, count_or, dense, flag, formal, int_or, optional_dense, pick, required, wanted,
@@ -394,7 +394,7 @@ pub(in crate::ops) fn rotated_pairs(
     Ok(half)
 }
 
-fn rotary<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
+fn rotary<T: Computable>(call: &CpuCall<'_>) -> Computed {
     let [x, cos, sin, positions] = formal(call.arguments, call.attrs)?;
     let (x, cos, sin) = (dense(x, "X")?, dense(cos, "cos_cache")?, dense(sin, "sin_cache")?);
     let heads = Heads::of(x.shape(), count_or(call.attrs, "num_heads", 0)?, "X")?;
@@ -429,11 +429,25 @@ fn rotary<T: Element + Float>(call: &CpuCall<'_>) -> Computed {
             };
             let (cos, sin) = (&cos[places[row] * half..][..half], &sin[places[row] * half..][..half]);
             out.copy_from_slice(x);
-            for (i, (cos, sin)) in cos.iter().zip(sin).enumerate() {
-                let (first, second) = if is_interleaved { (2 * i, 2 * i + 1) } else { (i, half + i) };
-                let (a, b, cos, sin) = (x[first].to_f64(), x[second].to_f64(), cos.to_f64(), sin.to_f64());
-                out[first] = T::from_f64(cos * a - sin * b);
-                out[second] = T::from_f64(sin * a + cos * b);
+            let work = |x: T| T::Work::from_f64(x.to_f64());
+            let turned = |a: T, b: T, cos: T, sin: T| {
+                let [a, b, cos, sin] = [a, b, cos, sin].map(work);
+                let turned = [cos.times(a).minus(sin.times(b)), sin.times(a).plus(cos.times(b))];
+                turned.map(|x| T::from_f64(x.to_f64()))
+            };
+            let angles = cos.iter().zip(sin);
+            if is_interleaved {
+                let pairs = x.as_chunks::<2>().0.iter().zip(out.as_chunks_mut::<2>().0);
+                for (([a, b], out), (cos, sin)) in pairs.zip(angles) {
+                    *out = turned(*a, *b, *cos, *sin);
+                }
+            } else {
+                let (first, second) = (&x[..half], &x[half..]);
+                let (out_first, out_second) = out.split_at_mut(half);
+                let pairs = first.iter().zip(second).zip(out_first.iter_mut().zip(out_second));
+                for (((a, b), (out_a, out_b)), (cos, sin)) in pairs.zip(angles) {
+                    [*out_a, *out_b] = turned(*a, *b, *cos, *sin);
+                }
             }
         }
         Ok(())
