@@ -17,9 +17,9 @@ mod fuse_gelu;
 mod fuse_product;
 mod fuse_quantized;
 mod lay_out_filters;
-mod narrow;
 pub(crate) mod outline_islands;
 mod outline_regions;
+mod precision;
 mod prune_graphs;
 mod quantized_elements;
 mod rewrite;
@@ -65,6 +65,8 @@ const FUNCTIONALIZE: &str = "functionalize";
 /// The names of the passes that narrow a model.
 const NARROW_TO_F16: &str = "narrow-to-f16";
 const NARROW_TO_BF16: &str = "narrow-to-bf16";
+/// The name of the pass that widens a model.
+const WIDEN_TO_F32: &str = "widen-to-f32";
 /// The name of the pass whose op has no kernel of device programs.
 const FUSE_ATTENTION: &str = "fuse-attention";
 /// The name of the pass whose ops have no device form.
@@ -109,6 +111,11 @@ pub const PASSES: &[Pass] = &[
         run: fold_dequantized::run,
     },
     Pass {
+        name: WIDEN_TO_F32,
+        summary: "Compute in f32 what the model computes in f16 or bf16, for models that run in host memory",
+        run: precision::to_f32,
+    },
+    Pass {
         name: "sink-transposes",
         summary: "Move transposes behind what they do not matter to, until they cancel",
         run: transpose::run,
@@ -131,12 +138,12 @@ pub const PASSES: &[Pass] = &[
     Pass {
         name: NARROW_TO_F16,
         summary: "Compute products and convolutions of f32 in f16, with --precision=f16",
-        run: narrow::to_f16,
+        run: precision::to_f16,
     },
     Pass {
         name: NARROW_TO_BF16,
         summary: "Compute products and convolutions of f32 in bf16, with --precision=bf16",
-        run: narrow::to_bf16,
+        run: precision::to_bf16,
     },
     Pass {
         name: "fuse-gelu",
@@ -203,6 +210,7 @@ impl PassOptions {
             LAY_OUT_FILTERS => self.for_devices || self.lay_out_filters,
             FUSE_ATTENTION => !self.for_devices,
             FUSE_QUANTIZED => !self.for_devices && !self.lay_out_filters,
+            WIDEN_TO_F32 => !self.for_devices && !self.lay_out_filters && self.narrow.is_none(),
             _ => true,
         }
     }

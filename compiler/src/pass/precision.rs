@@ -1,11 +1,16 @@
-//! Narrows a model of f32 to numbers of 16 bits where that pays and is safe.
+//! Narrows a model of f32 to numbers of 16 bits where that pays and is safe, or widens one of such
+//! numbers to f32, for which the host has the faster kernels.
 //!
+//! What is narrowed:
 //! - Products and convolutions compute in the narrow type. Devices sum their products in f32.
 //! - Ops that only move elements, and elementwise ops that neither grow nor cancel them, keep the
 //!   type of their operands.
 //! - All other ops stay wide: reductions, normalizations, softmax, exponentials, powers, quotients.
 //!
-//! The model's inputs and outputs keep their types. Functions that control flow calls stay wide.
+//! All of these are widened. Their results are then rounded only where the model says so or gives
+//! them to other ops, and are nearer to the exact ones than those of a model that rounds each.
+//!
+//! The model's inputs and outputs keep their types, and so do functions that control flow calls.
 
 use std::collections::HashMap;
 
@@ -81,45 +86,92 @@ const KEPT: &[&str] = &[
     "Unsqueeze",
 ];
 
+/// Ops that are only widened.
+const WIDENED: &[&str] = &[
+    "Attention",
+    "AveragePool",
+    "BatchNormalization",
+    "Conv",
+    "ConvTranspose",
+    "Erf",
+    "Exp",
+    "FusedBatchNormV3",
+    "GRU",
+    "GlobalAveragePool",
+    "GroupNormalization",
+    "InstanceNormalization",
+    "LSTM",
+    "LayerNormalization",
+    "Log",
+    "LogSoftmax",
+    "Max",
+    "Mean",
+    "Min",
+    "Pow",
+    "Prod",
+    "RMSNormalization",
+    "RNN",
+    "RealDiv",
+    "Reciprocal",
+    "Resize",
+    "RotaryEmbedding",
+    "Rsqrt",
+    "Softmax",
+    "Softplus",
+    "Sqrt",
+    "Square",
+    "SquaredDifference",
+    "Sum",
+];
+
 pub(super) fn to_f16(graph: &mut Graph, evaluator: &Evaluator) {
-    narrow(graph, evaluator, DType::F16);
+    run(graph, evaluator, DType::F16);
 }
 
 pub(super) fn to_bf16(graph: &mut Graph, evaluator: &Evaluator) {
-    narrow(graph, evaluator, DType::BF16);
+    run(graph, evaluator, DType::BF16);
 }
 
-fn narrow(graph: &mut Graph, evaluator: &Evaluator, dtype: DType) {
+pub(super) fn to_f32(graph: &mut Graph, evaluator: &Evaluator) {
+    run(graph, evaluator, DType::F32);
+}
+
+fn run(graph: &mut Graph, evaluator: &Evaluator, to: DType) {
     let body = graph.module.functions().find(|function| function.name() == MAIN).and_then(|main| main.body());
     let Some(body) = body else { return };
     let ops: Vec<OpId> = graph.module.ops_in(body).map(|(op, _)| op).collect();
-    // The narrow form of each wide value that has one.
-    let mut narrowed: HashMap<ValueId, ValueId> = HashMap::new();
+    // The form in the new type of each value that has one.
+    let mut converted: HashMap<ValueId, ValueId> = HashMap::new();
     for op in ops {
-        if wants(graph, op, &narrowed) && fits(graph, op, dtype) {
-            // An op that does not accept the type stays wide.
-            let _ = narrow_op(graph, evaluator, (op, dtype), &mut narrowed);
+        if wants(graph, op, to, &converted) && fits(graph, op, to) {
+            // An op that does not accept the type keeps its own.
+            let _ = convert(graph, evaluator, (op, to), &mut converted);
         }
     }
-    // Wide forms that nothing uses would keep the narrow ones from being fused.
+    // Forms that nothing uses would keep the others from being fused.
     dead_code::run(graph, evaluator);
 }
 
-/// Returns whether an op is worth narrowing.
-fn wants(graph: &Graph, op: OpId, narrowed: &HashMap<ValueId, ValueId>) -> bool {
+/// Returns whether numbers of a type are converted.
+fn is_converted(from: DType, to: DType) -> bool {
+    match to {
+        DType::F32 => matches!(from, DType::F16 | DType::BF16),
+        _ => from == DType::F32,
+    }
+}
+
+/// Returns whether an op is worth converting.
+fn wants(graph: &Graph, op: OpId, to: DType, converted: &HashMap<ValueId, ValueId>) -> bool {
     let operation = graph.module.op(op);
     let name = operation.name.as_str();
     let name = name.split_once('.').map_or(name, |(_, name)| name);
-    let are_wide = operation.results.iter().all(|&result| is_wide(graph, result));
-    if operation.name == RETURN || operation.results.is_empty() || !are_wide {
+    let is_other = |&value| graph.tensor_type(value).is_some_and(|ty| is_converted(ty.dtype, to));
+    if operation.name == RETURN || operation.results.is_empty() || !operation.results.iter().all(is_other) {
         return false;
     }
-    COMPUTED.contains(&name)
-        || KEPT.contains(&name) && operation.operands.iter().any(|operand| narrowed.contains_key(operand))
-}
-
-fn is_wide(graph: &Graph, value: ValueId) -> bool {
-    graph.tensor_type(value).is_some_and(|ty| ty.dtype == DType::F32)
+    let is_computed = COMPUTED.contains(&name) || to == DType::F32 && WIDENED.contains(&name);
+    is_computed
+        || KEPT.contains(&name) && operation.operands.iter().any(|operand| converted.contains_key(operand))
 }
 
 /// Returns whether the constants that an op takes are in the range of the narrow type. A mask of
@@ -145,39 +197,40 @@ fn is_in_range(constant: &HostTensor) -> bool {
     }
 }
 
-/// Replaces an op by a narrow one, whose results are widened for everything else.
-fn narrow_op(
+/// Replaces an op by one of another type, whose results are converted back for everything else.
+fn convert(
     graph: &mut Graph,
     evaluator: &Evaluator,
-    (op, dtype): (OpId, DType),
-    narrowed: &mut HashMap<ValueId, ValueId>,
+    (op, to): (OpId, DType),
+    converted: &mut HashMap<ValueId, ValueId>,
 ) -> Option<()> {
     let operation = graph.module.op(op).clone();
     let mut builder = GraphBuilder::new(graph, evaluator, InsertionPoint::Before(op));
     builder.set_location(operation.location.clone());
     let mut operands = Vec::new();
     for &operand in &operation.operands {
-        let is_wide = builder.ty(operand).is_some_and(|ty| ty.dtype == DType::F32);
-        operands.push(match narrowed.get(&operand) {
-            _ if !is_wide => operand,
+        let is_other = builder.ty(operand).is_some_and(|ty| is_converted(ty.dtype, to));
+        operands.push(match converted.get(&operand) {
+            _ if !is_other => operand,
             Some(&known) => known,
             None => {
-                let narrow = builder.cast(operand, dtype).ok()?;
-                narrowed.insert(operand, narrow);
-                narrow
+                let form = builder.cast(operand, to).ok()?;
+                converted.insert(operand, form);
+                form
             }
         });
     }
     let (name, attributes) = (operation.name.as_str(), operation.attributes.entries().to_vec());
     let results = builder.ops(name, &operands, attributes, operation.results.len()).ok()?;
-    if results.iter().any(|&result| builder.ty(result).is_none_or(|ty| ty.dtype != dtype)) {
+    if results.iter().any(|&result| builder.ty(result).is_none_or(|ty| ty.dtype != to)) {
         return None;
     }
-    let mut wide = Vec::new();
-    for &result in &results {
-        wide.push(builder.cast(result, DType::F32).ok()?);
+    let mut back = Vec::new();
+    for (&result, &before) in results.iter().zip(&operation.results) {
+        let own = builder.ty(before)?.dtype;
+        back.push(builder.cast(result, own).ok()?);
     }
-    narrowed.extend(wide.iter().copied().zip(results));
-    graph.module.replace_op(op, &wide);
+    converted.extend(back.iter().copied().zip(results));
+    graph.module.replace_op(op, &back);
     Some(())
 }
