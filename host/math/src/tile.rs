@@ -257,15 +257,17 @@ impl<'a, T> TileMut<'a, T> {
     }
 
     /// Returns some rows of the window if they are contiguous and exist.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only special instructions use it"))]
     pub(crate) fn rows_mut(&mut self, rows: Range<usize>) -> Option<&mut [T]> {
         if self.cols != self.row_stride || rows.start > rows.end || rows.end > self.rows {
             return None;
         }
         // SAFETY: rows without gaps are contiguous, these rows are in the window that this tile
         // borrows exclusively, and the result borrows the tile.
-        let first = unsafe { self.start.add(rows.start * self.row_stride) };
-        // SAFETY: as above.
-        Some(unsafe { std::slice::from_raw_parts_mut(first, rows.len() * self.cols) })
+        Some(unsafe {
+            let first = self.start.add(rows.start * self.row_stride);
+            std::slice::from_raw_parts_mut(first, rows.len() * self.cols)
+        })
     }
 
     /// Calls `f` with the elements of the window: all at once if they are contiguous, else row by

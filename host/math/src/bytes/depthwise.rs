@@ -11,6 +11,7 @@ use crate::tile::TileBounds;
 use crate::window::Axis;
 
 /// The channels that are summed up at a time.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only special instructions use it"))]
 pub(super) const LANES: usize = 16;
 
 /// The weights of all channels, with their zeros subtracted.
@@ -27,6 +28,7 @@ pub(super) struct Weights {
 pub(super) const BLOCK: usize = 32;
 
 /// Weights of four taps at a time, for blocks of channels, and behind the last channel zeros.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only special instructions use it"))]
 #[derive(Debug, Clone)]
 struct Quads {
     /// For each block and each four taps, the weights of four channels from 0 on and of four from
@@ -255,7 +257,9 @@ impl<'a> Sink<'a> {
         for (block, (weights, _)) in blocks() {
             let first = block * BLOCK;
             let own = (first, BLOCK.min(channels - first));
-            // SAFETY: as above, with room for the sums of whole blocks.
+            // SAFETY: weights were laid out because the processor has the instructions. Taps have all
+            // channels of all pixels, as was asserted, each four taps have weights for each channel of
+            // the block, and there is room for the sums of whole blocks.
             unsafe { super::quads::sums(run, (weights, flip), own, (&mut self.sums, padded)) };
         }
         for (pixel, sums) in self.sums.chunks_exact(padded.max(1)).take(run.count).enumerate() {

@@ -9,6 +9,7 @@ pub(super) const MOST_ROWS: usize = 6;
 pub(super) const MOST_COLS: usize = 64;
 
 /// A few rows by a panel of columns.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only special instructions use it"))]
 pub(super) struct Tile<'a> {
     /// Where the rows begin.
     pub(super) rows: [*const u8; MOST_ROWS],
@@ -26,6 +27,7 @@ pub(super) struct Tile<'a> {
 
 /// What makes bytes of a tile's sums, and where they belong. No number but NaN is greater than the
 /// greatest `i32`.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only special instructions use it"))]
 pub(super) struct Finish<'a> {
     /// For each column, with as many more as fill the last vector.
     pub(super) offsets: &'a [i32],
@@ -184,7 +186,8 @@ mod tests {
                     out: std::array::from_fn(|row| first.wrapping_add(row * MOST_COLS)),
                 };
                 let tile = Tile { finish: Some(&finish), ..*tile };
-                // SAFETY: as above, and there are numbers for all columns and room for all rows.
+                // SAFETY: the operands have the extents of the tile, the kernel is this processor's, and there
+                // are numbers for all columns and room for all rows.
                 unsafe { (kernel.tile)(rows, vectors, &tile) };
                 for (at, &byte) in out.iter().enumerate() {
                     let (row, col) = (at / MOST_COLS, at % MOST_COLS);

@@ -16,6 +16,7 @@ pub use element::MatMulElement;
 pub(crate) use kernel::{FEW_ROWS, Gemm, Matrix};
 pub use prepared::PreparedMatrix;
 pub use small::small_matmul;
+use tiling::choose_long_tiles;
 pub(crate) use tiling::choose_tiles;
 
 /// What is applied to each element of a result before it is written.
@@ -161,7 +162,11 @@ impl<T: MatMulElement> MatMul<T> {
     fn replan(mut self) -> Result<Self, ShapeError> {
         let Grid { batch, rows, cols, .. } = self.grid;
         self.spans = [self.a.span(batch, rows, self.k)?, self.b.span(batch, self.k, cols)?];
-        (self.grid.tile_rows, self.grid.tile_cols) = choose_tiles(batch, rows, self.k, cols, self.workers);
+        (self.grid.tile_rows, self.grid.tile_cols) = if rows <= FEW_ROWS && self.b.col_stride == 1 {
+            choose_long_tiles(batch, [rows, self.k, cols], self.workers)
+        } else {
+            choose_tiles(batch, rows, self.k, cols, self.workers)
+        };
         self.grid.len()?;
         Ok(self)
     }

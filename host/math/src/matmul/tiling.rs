@@ -19,13 +19,27 @@ pub(crate) fn choose_tiles(
     cols: usize,
     workers: usize,
 ) -> (usize, usize) {
+    choose(batch, [rows, k, cols], (workers, TILES_PER_WORKER))
+}
+
+/// As [`choose_tiles`], with one tile for each worker. Where rows of B are read as they are, long
+/// parts of them come from memory faster than short ones.
+pub(crate) fn choose_long_tiles(batch: usize, extents: [usize; 3], workers: usize) -> (usize, usize) {
+    choose(batch, extents, (workers, 1))
+}
+
+fn choose(
+    batch: usize,
+    [rows, k, cols]: [usize; 3],
+    (workers, tiles_per_worker): (usize, usize),
+) -> (usize, usize) {
     let whole = (rows.max(1), cols.max(1));
     let flops = rows.saturating_mul(cols).saturating_mul(k).saturating_mul(2);
     // With few rows, fetching B takes longer than the arithmetic.
     let fetched = rows.saturating_add(cols).saturating_mul(k);
     let cost = flops.saturating_add(fetched.saturating_mul(FETCH_FLOPS));
     let useful = cost.saturating_mul(batch) / BLOCK_FLOPS;
-    let wanted = if workers > 1 { workers.saturating_mul(TILES_PER_WORKER).min(useful).min(4096) } else { 1 };
+    let wanted = if workers > 1 { workers.saturating_mul(tiles_per_worker).min(useful).min(4096) } else { 1 };
     let wanted = wanted.div_ceil(batch.max(1));
     if wanted <= 1 || flops == 0 {
         return whole;
@@ -69,6 +83,7 @@ mod tests {
         let (rows, cols) = choose_tiles(1, 1, 960, 1280, 2);
         assert!(rows == 1 && cols <= 640, "{rows} {cols}");
         assert_eq!(choose_tiles(1, 1, 128, 512, 2), (1, 512));
+        assert_eq!(choose_long_tiles(1, [1, 1536, 4096], 2), (1, 2048));
         let (rows, cols) = choose_tiles(1, 100_000, 147, 64, 8);
         assert!(cols == 64 && rows <= 100_000 / 18, "{rows} {cols}");
     }

@@ -102,6 +102,7 @@ macro_rules! sized {
         }
     };
 }
+#[cfg(target_arch = "x86_64")]
 pub(super) use sized;
 
 /// Tiles of bytes without special instructions.

@@ -7,7 +7,7 @@ use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{super::Queued, device, device_if_given, inputs};
 use crate::{
-    DeviceCall, OpRegistry,
+    DeviceCall, DeviceTensor, OpRegistry,
     ops::{
         device::{count, expression::zip, linear::product as multiply},
         narrow_matmul::shape_of,
@@ -25,7 +25,7 @@ fn product(call: &DeviceCall<'_>) -> Queued {
     let narrow = Narrow {
         matrix: matrix.buffer(),
         scales: device(call, scales, "scales")?.buffer(),
-        zeros: device_if_given(call, zeros)?.map(|zeros| zeros.buffer()),
+        zeros: device_if_given(call, zeros)?.map(DeviceTensor::buffer),
         depth: shape.depth() as u64,
         cols: shape.cols() as u64,
         block: shape.block() as u64,
