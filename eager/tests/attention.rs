@@ -127,7 +127,7 @@ fn planned_attention_is_that_of_doubles() {
     }
 }
 
-/// So many keys that several threads compute the attention, and sizes that fill vectors.
+/// There are keys enough for several threads, and the sizes fill vectors.
 #[test]
 fn long_attention_is_that_of_doubles() {
     let runner = Runner::new("mstd:2");
