@@ -33,7 +33,7 @@ struct Word {
         if (zeros != nullptr) integer = zeros[col * stride + own * BITS / 8] >> (own * BITS % 8) & MASK;
         zero = (f32)integer;
     }
-    // How many integers of a word are not there to fill up the last block.
+    // How many integers of a word belong to the column. Others fill its last block up.
     static __device__ __forceinline__ u32 in_column(count_t word, count_t depth) {
         count_t first = word * LENGTH;
         if (first >= depth) return 0;

@@ -31,8 +31,8 @@ pub struct Narrow<'a> {
 }
 
 impl Narrow<'_> {
-    /// Returns the arguments of a kernel: these, the matrix, the extents before `depth`, and the
-    /// others.
+    /// Launches the kernel for the number of bits. Its arguments are `first`, the matrix, `extents`,
+    /// and the matrix's own extents. `threads` gives the number of threads for the words of a column.
     fn launch(
         &self,
         kernels: &DeviceKernels,

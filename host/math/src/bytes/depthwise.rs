@@ -244,8 +244,9 @@ impl<'a> Sink<'a> {
                 let first = block * BLOCK;
                 let own = (first, BLOCK.min(channels - first));
                 // SAFETY: weights were laid out because the processor has the instructions. Taps and
-                // results have all channels of all pixels, as was asserted, and each four taps have
-                // weights for each channel of the block.
+                // results have all channels of all pixels, as was asserted; `own` is a part of these.
+                // A block's weights are as many as taps times channels, and numbers are small, as was
+                // found.
                 unsafe {
                     super::quads::bytes(run, (weights, flip), own, (finish, is_signed), (out, channels));
                 }

@@ -26,5 +26,5 @@ pub use product::{NarrowInput, NarrowProduct};
 const COLS: usize = 16;
 /// The bytes of a chunk, four for each column of a panel.
 const CHUNK: usize = 4 * COLS;
-/// The rows that a byte of each column stands for are four times the integers in it.
+/// The bytes of a column in a chunk. Each stands for one row, or for several that are four apart.
 const QUAD: usize = 4;
