@@ -1,6 +1,6 @@
 //! The product itself, in blocks of columns.
 
-use super::kernel::{ByteTile, ROWS, Sums, Tile, byte_kernel, floats};
+use super::kernel::{ByteKernel, ByteTile, ROWS, Sums, Tile, byte_kernel, floats};
 use super::left::Numbers;
 use super::{COLS, NarrowMatrix, NarrowRows, NarrowScales, NarrowShape, NarrowZeros, QUAD};
 use crate::error::check_len;
@@ -63,8 +63,14 @@ impl NarrowProduct {
         input.bias.map_or(Ok(()), |bias| check_len("bias", self.shape.cols(), bias.len()))
     }
 
-    /// Computes some rows of a panel.
-    fn tile(&self, input: &NarrowInput<'_>, panel: usize, (first, rows): (usize, usize), out: &mut Sums) {
+    /// Computes some rows of a panel. Those of bytes are the `kernel`'s.
+    fn tile(
+        &self,
+        input: &NarrowInput<'_>,
+        kernel: ByteKernel,
+        (panel, first, rows): (usize, usize, usize),
+        out: &mut Sums,
+    ) {
         let (stride, blocks) = (input.rows.stride / QUAD, self.shape.blocks());
         let fields = 8 / self.shape.bits();
         macro_rules! tile {
@@ -85,7 +91,7 @@ impl NarrowProduct {
             Numbers::Bytes { bytes, scales, sums } => {
                 let own = first * blocks..(first + rows) * blocks;
                 let tile = ByteTile { tile: tile!(bytes), scales: &scales[own.clone()], sums: &sums[own] };
-                byte_kernel()(fields, rows, &tile, out);
+                kernel(fields, rows, &tile, out);
             }
         }
     }
@@ -114,12 +120,12 @@ impl BlockOp for NarrowProduct {
         let at = self.grid.tile(block)?;
         piece.check(&at)?;
         self.check(&input)?;
-        let mut sums = [[0.0; COLS]; ROWS];
+        let (kernel, mut sums) = (byte_kernel(), [[0.0; COLS]; ROWS]);
         for first in (0..at.cols).step_by(COLS) {
             let (cols, col) = (COLS.min(at.cols - first), at.col + first);
             for start in (0..at.rows).step_by(ROWS) {
                 let rows = ROWS.min(at.rows - start);
-                self.tile(&input, col / COLS, (at.row + start, rows), &mut sums);
+                self.tile(&input, kernel, (col / COLS, at.row + start, rows), &mut sums);
                 for (row, sums) in sums.iter_mut().enumerate().take(rows) {
                     if let Some(bias) = input.bias {
                         sums.iter_mut().zip(&bias[col..][..cols]).for_each(|(sum, bias)| *sum += bias);
