@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn names_tell_module_ptx_and_device() {
-        let source = Source { name: "fill", ptx: "123456789" };
+        let source = Source { name: "fill", ptx: "123456789", capability: 75 };
         assert_eq!(path(Path::new("x"), &source, (9, 0)), Path::new("x/fill.cbf43926.sm_90.cubin"));
     }
 }

@@ -11,6 +11,7 @@
 //! memory.
 
 mod affine;
+mod attend;
 mod attention;
 mod broadcast;
 mod cubins;
@@ -53,6 +54,7 @@ use tfrt_host::DType;
 use tfrt_math::Float;
 
 pub use affine::{Activation, Affine};
+pub use attend::{Attention, AttentionExtents, AttentionMask, AttentionRows};
 pub use attention::{Rotation, ScoreMask, Scores};
 pub use broadcast::Broadcast;
 pub use diagonals::Diagonals;
@@ -213,13 +215,18 @@ impl DeviceKernels {
         Ok(module)
     }
 
+    /// The device's compute capability.
+    fn capability(&self) -> (u32, u32) {
+        self.context.device().properties().compute_capability
+    }
+
     /// The module as it was assembled for a GPU of this kind, if somebody did.
     fn cubin(&self, source: &Source) -> Option<Vec<u8>> {
         let device = self.context.device();
         if device.backend() != "cuda" {
             return None;
         }
-        cubins::cubin(source, device.properties().compute_capability)
+        cubins::cubin(source, self.capability())
     }
 
     /// Loads the cubin, or the PTX if there is none that the device takes.
@@ -261,7 +268,19 @@ impl DeviceKernels {
         &self,
         stream: &Stream,
         name: &KernelName,
+        blocks: (u64, u32),
+        arguments: &[Argument<'_>],
+    ) -> Result<()> {
+        self.launch_sized(stream, name, blocks, THREADS, arguments)
+    }
+
+    /// Launches a kernel with this number of threads in a block, a multiple of 32.
+    fn launch_sized(
+        &self,
+        stream: &Stream,
+        name: &KernelName,
         (blocks, rows): (u64, u32),
+        threads: u32,
         arguments: &[Argument<'_>],
     ) -> Result<()> {
         if blocks == 0 || rows == 0 {
@@ -271,12 +290,12 @@ impl DeviceKernels {
         let properties = self.context.device().properties();
         // Twice the number of blocks that run at once, so that no multiprocessor waits for a slow
         // block.
-        let resident = (properties.threads_per_multiprocessor_max / THREADS).max(1);
+        let resident = (properties.threads_per_multiprocessor_max / threads).max(1);
         let most = (properties.multiprocessors.max(1) * resident * 2).min(properties.grid_max.x);
         let x = blocks.min(most.into()) as u32;
         let config = LaunchConfig {
             grid: Dim3::new(x, rows.min(properties.grid_max.y), 1),
-            block: Dim3::from(THREADS),
+            block: Dim3::from(threads),
             shared_memory_bytes: 0,
             cooperative: false,
         };

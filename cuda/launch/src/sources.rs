@@ -11,22 +11,29 @@ use memchr::memmem;
 pub struct Source {
     /// The name of its `.cu` file, which documents the kernels.
     pub name: &'static str,
-    /// Its PTX, for compute capability 7.5 and later.
+    /// Its PTX.
     pub ptx: &'static str,
+    /// The least compute capability of devices that run it, the major number times ten: 75 for most.
+    pub capability: u32,
 }
 
 macro_rules! sources {
-    ($($name:literal),* $(,)?) => {
+    ($($name:literal $(for $capability:literal)?),* $(,)?) => {
         /// All modules.
         pub const SOURCES: &[Source] = &[$(Source {
             name: $name,
-            ptx: include_str!(concat!("../cuda/ptx/", $name, ".compute_75.ptx")),
+            ptx: include_str!(concat!("../cuda/ptx/", $name, ".compute_", sources!(@ $($capability)?), ".ptx")),
+            capability: sources!(@ $($capability)?),
         }),*];
     };
+    (@) => { 75 };
+    (@ $capability:literal) => { $capability };
 }
 
 sources!(
     "argmax",
+    "attend",
+    "attend_tensor" for 80,
     "attention",
     "bias_activation",
     "binary",
