@@ -1,12 +1,14 @@
-//! `onnx.Attention` of `f32`, which is planned, against that of `f64`, which is computed head by head.
+//! `onnx.Attention` of `f32`, which is planned, and that of devices against that of `f64`, which is
+//! computed head by head; `tfrt.FusedAttention` of narrow types and of devices against that of `f32`.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
 
 mod support;
 
 use support::{Case, Runner};
+use tfrt_eager::TensorHandle;
 use tfrt_host::DType;
-use tfrt_tensor::Accessor;
+use tfrt_tensor::{Accessor, bf16, f16};
 
 static ME: Accessor = Accessor::new("test of attention");
 
@@ -66,34 +68,52 @@ impl Call<'_> {
         let case = Case::parse(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
         let arguments = case.arguments.iter().map(|tensor| runner.handle(tensor.clone()));
         let results = runner.call(&case.op, arguments, &case.attrs, 3);
-        results
-            .iter()
-            .map(|handle| {
-                let result = runner.brought(handle);
-                let tensor = result.host_tensor().unwrap().unwrap_or_else(|error| panic!("{line}: {error}"));
-                let tensor = tensor.dense().unwrap();
-                match tensor.dtype() {
-                    DType::F32 => tensor.read::<f32>(&ME).unwrap().iter().map(|&x| x.into()).collect(),
-                    _ => tensor.read::<f64>(&ME).unwrap().to_vec(),
-                }
-            })
-            .collect()
+        results.iter().map(|handle| numbers(runner, handle, &line)).collect()
     }
 
+    #[track_caller]
     fn compare(&self, runner: &Runner, tolerance: f64) {
-        let (found, expected) = (self.run(runner, "f32"), self.run(runner, "f64"));
-        for (found, expected) in found.iter().zip(&expected) {
-            assert_eq!(found.len(), expected.len());
-            for (found, expected) in found.iter().zip(expected) {
-                assert!((found - expected).abs() < tolerance, "{found}, not {expected}");
-            }
+        assert_close(&self.run(runner, "f32"), &self.run(runner, "f64"), tolerance);
+    }
+
+    /// Compares what a device gives with what the host does.
+    #[track_caller]
+    fn compare_on_device(&self, [device, host]: [&Runner; 2]) {
+        let expected = self.run(host, "f64");
+        for (dtype, tolerance) in NARROW {
+            assert_close(&self.run(device, dtype), &expected, tolerance);
         }
     }
 }
 
-#[test]
-fn planned_attention_is_that_of_doubles() {
-    let runner = Runner::new("mstd:2");
+/// The types with kernels of devices, and how far their results may be from exact ones below 2.
+const NARROW: [(&str, f64); 3] = [("f32", 4e-6), ("f16", 3e-3), ("bf16", 2e-2)];
+
+/// The elements of a result.
+fn numbers(runner: &Runner, handle: &TensorHandle, line: &str) -> Vec<f64> {
+    let result = runner.brought(handle);
+    let tensor = result.host_tensor().unwrap().unwrap_or_else(|error| panic!("{line}: {error}"));
+    let tensor = tensor.dense().unwrap();
+    match tensor.dtype() {
+        DType::F16 => tensor.read::<f16>(&ME).unwrap().iter().map(|x| x.to_f64()).collect(),
+        DType::BF16 => tensor.read::<bf16>(&ME).unwrap().iter().map(|x| x.to_f64()).collect(),
+        DType::F32 => tensor.read::<f32>(&ME).unwrap().iter().map(|&x| x.into()).collect(),
+        _ => tensor.read::<f64>(&ME).unwrap().to_vec(),
+    }
+}
+
+#[track_caller]
+fn assert_close(found: &[Vec<f64>], expected: &[Vec<f64>], tolerance: f64) {
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < tolerance, "{found}, not {expected}");
+        }
+    }
+}
+
+/// Calls `check` with calls of all kinds.
+fn with_calls(check: impl Fn(&Call<'_>)) {
     for is_packed in [false, true] {
         for (batch, heads, steps, past) in [
             (1, [4, 2], [1, 1], 9),
@@ -119,9 +139,93 @@ fn planned_attention_is_that_of_doubles() {
                         let sizes = [8, 5];
                         let call =
                             Call { batch, heads, steps, past, sizes, is_packed, mask, lengths, is_causal };
-                        call.compare(&runner, 2e-6);
+                        check(&call);
                     }
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn planned_attention_is_that_of_doubles() {
+    let runner = Runner::new("mstd:2");
+    with_calls(|call| call.compare(&runner, 2e-6));
+}
+
+#[test]
+fn attention_on_a_device_is_that_of_doubles() {
+    let (device, host) = (Runner::on_device("mstd:2"), Runner::new("mstd:2"));
+    with_calls(|call| call.compare_on_device([&device, &host]));
+}
+
+/// A call of `tfrt.FusedAttention`: the shapes of queries, keys, values and perhaps a mask, and the
+/// orders of their axes and of those of the result.
+struct Fused<'a> {
+    shapes: &'a [&'a [usize]],
+    orders: [&'a [usize]; 4],
+}
+
+impl Fused<'_> {
+    fn run(&self, runner: &Runner, dtype: &str, mask_dtype: &str) -> Vec<f64> {
+        let operands = self
+            .shapes
+            .iter()
+            .enumerate()
+            .map(|(index, dims)| literal(if index == 3 { mask_dtype } else { dtype }, dims, index + 1));
+        let operands: Vec<_> = operands.collect();
+        let orders = ["query_order", "key_order", "value_order", "output_order"].iter().zip(self.orders);
+        let orders = orders.map(|(name, order)| {
+            let axes: Vec<String> = order.iter().map(ToString::to_string).collect();
+            format!("{name}=li:{}", axes.join(","))
+        });
+        let orders: Vec<_> = orders.collect();
+        let line = format!(
+            "tfrt.FusedAttention {{{} scale=f:0.25}} {} -> error",
+            orders.join(" "),
+            operands.join("; ")
+        );
+        let case = Case::parse(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let arguments = case.arguments.iter().map(|tensor| runner.handle(tensor.clone()));
+        let results = runner.call(&case.op, arguments, &case.attrs, 1);
+        numbers(runner, &results[0], &line)
+    }
+}
+
+#[test]
+fn fused_attention_reads_operands_in_any_order() {
+    let (device, host) = (Runner::on_device("mstd:2"), Runner::new("mstd:2"));
+    let (by_row, by_head): (&[usize], &[usize]) = (&[0, 2, 1, 3], &[0, 1, 2, 3]);
+    let calls = [
+        // Matrices alone, and a batch of them whose keys and values are columns.
+        Fused { shapes: &[&[3, 8], &[5, 8], &[5, 6]], orders: [&[0, 1]; 4] },
+        Fused {
+            shapes: &[&[2, 3, 8], &[2, 8, 5], &[2, 6, 5], &[5]],
+            orders: [&[0, 1, 2], &[0, 2, 1], &[0, 2, 1], &[1, 0, 2]],
+        },
+        // Heads behind rows, and a mask of each row and of each of the batch.
+        Fused { shapes: &[&[2, 3, 4, 8], &[2, 7, 4, 8], &[2, 7, 4, 8], &[3, 7]], orders: [by_row; 4] },
+        Fused {
+            shapes: &[&[2, 3, 4, 8], &[2, 4, 7, 8], &[2, 7, 4, 8], &[2, 1, 1, 7]],
+            orders: [by_row, by_head, by_row, by_head],
+        },
+        // All heads have the same keys, or one query serves for all.
+        Fused { shapes: &[&[2, 4, 3, 8], &[2, 1, 7, 8], &[2, 1, 7, 8]], orders: [by_head; 4] },
+        Fused { shapes: &[&[1, 1, 1, 8], &[2, 4, 7, 8], &[2, 4, 7, 8], &[3, 1]], orders: [by_head; 4] },
+        // More axes than the kernel takes.
+        Fused {
+            shapes: &[&[3, 2, 4, 3, 8], &[2, 3, 7, 4, 8], &[1, 3, 4, 7, 8], &[2, 1, 4, 1, 7]],
+            orders: [&[1, 0, 2, 3, 4], &[0, 1, 3, 2, 4], &[0, 1, 2, 3, 4], &[1, 3, 0, 2, 4]],
+        },
+        Fused { shapes: &[&[2, 0, 8], &[2, 5, 8], &[2, 5, 8]], orders: [&[0, 1, 2]; 4] },
+    ];
+    for (index, call) in calls.iter().enumerate() {
+        let expected = [call.run(&host, "f32", "f32")];
+        for (dtype, tolerance) in NARROW {
+            for (runner, mask) in [(&host, "f32"), (&device, "f32"), (&host, dtype), (&device, dtype)] {
+                let found = [call.run(runner, dtype, mask)];
+                assert!(!found[0].is_empty() || index == 7);
+                assert_close(&found, &expected, tolerance);
             }
         }
     }

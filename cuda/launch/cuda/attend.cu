@@ -12,8 +12,8 @@
 //       elements, those of v and y `size`, which lie side by side. The next twelve (i64) say how far batches, heads and
 //       rows of each operand are apart. Other counts are u32. A score is q[b, h, r] * k[b, h / shared, c] * scale; with a
 //       `cap` above zero it becomes cap * tanh(score / cap). `mask`, which may be null, has an element at b * m_batch + h *
-//       m_head + r * m_row + c * m_column: with `mask_kind` 0 one of T that is added, with 1 a byte that is zero where c is
-//       hidden. Keys from `seen` on are hidden. `lengths` (i64), which may be null, has the number of keys of each of the
+//       m_head + r * m_row + c * m_column: with `mask_kind` 0 one of T that is added, with 2 one of f32, with 1 a byte that is
+//       zero where c is hidden. Keys from `seen` on are hidden. `lengths` (i64), which may be null, has the number of keys of each of the
 //       batch. With `is_causal`, row r has r + 1 + past keys. A row that sees no key is NaN, and zero if there is none.
 //       A tile has 64 or 128 columns of v, and `few` rows of q or more. Blocks have at most 256 threads
 //   attend_join_{f32,f16,bf16}(…)

@@ -19,7 +19,7 @@ __device__ __forceinline__ f32 weight_of(f32 score, f32 max) {
 static __device__ __noinline__ f32 capped(f32 score, f32 cap) { return function::tanh(score / cap) * cap; }
 
 // How a mask changes scores.
-constexpr u32 MASK_ADDS = 0, MASK_HIDES = 1;
+constexpr u32 MASK_HIDES = 1, MASK_ADDS_F32 = 2;
 
 // The parameters of a kernel, as attend.cu describes them.
 template <class T>
@@ -137,16 +137,20 @@ template <class T, class Each>
 __device__ __forceinline__ void make_scores(const Attention<T> &a, const Sight &sight, Each each) {
     each([&](f32 &score, u32) { score *= a.scale; });
     if (a.cap > 0.0f) each([&](f32 &score, u32) { score = capped(score, a.cap); });
-    if (a.mask != nullptr && a.mask_kind == MASK_HIDES) {
-        const u8 *mask = a.mask + sight.mask;
+    auto add = [&](auto mask) {
         each([&](f32 &score, u32 key) {
-            if (key < sight.end && mask[key * a.m_column] == 0) score = -infinity();
+            if (key < sight.end) score += (f32)mask[sight.mask + key * a.m_column];
         });
-    } else if (a.mask != nullptr) {
-        const T *mask = reinterpret_cast<const T *>(a.mask) + sight.mask;
+    };
+    if (a.mask == nullptr) {
+    } else if (a.mask_kind == MASK_HIDES) {
         each([&](f32 &score, u32 key) {
-            if (key < sight.end) score += widen<T>(mask[key * a.m_column]);
+            if (key < sight.end && a.mask[sight.mask + key * a.m_column] == 0) score = -infinity();
         });
+    } else if (a.mask_kind == MASK_ADDS_F32) {
+        add(reinterpret_cast<const f32 *>(a.mask));
+    } else {
+        add(reinterpret_cast<const T *>(a.mask));
     }
     each([&](f32 &score, u32 key) { score = key < sight.end ? score : -infinity(); });
 }

@@ -30,10 +30,11 @@ pub struct AttentionRows<'a> {
 /// What changes the scores of attention.
 #[derive(Clone, Copy)]
 pub struct AttentionMask<'a> {
-    /// Truth values, of which false hides, or numbers of the operands' type, which are added.
+    /// Its elements.
     pub buffer: &'a DeviceBuffer,
-    /// Whether it has truth values.
-    pub hides: bool,
+    /// Their type: truth values, of which false hides a key, or `f32` or the operands' type, which
+    /// are added.
+    pub dtype: DType,
     /// The distances between its elements along batch, heads, rows and keys; zero repeats it.
     pub strides: [u64; 4],
     /// The number of keys it is for. Later ones are hidden.
@@ -179,10 +180,15 @@ impl Attention<'_> {
         };
         let output_span = span(&by_query, &self.output.strides, size)?;
         let mask = self.mask.map(|mask| {
-            let dtype = if mask.hides { DType::I1 } else { dtype };
             let extents = [batch, heads, rows, mask.keys];
-            input(mask.buffer, span(&extents, &mask.strides, 1)?, dtype, "the mask")
+            input(mask.buffer, span(&extents, &mask.strides, 1)?, mask.dtype, "the mask")
         });
+        let mask_kind = match self.mask.map(|mask| mask.dtype) {
+            Some(DType::I1) => 1,
+            Some(DType::F32) if dtype != DType::F32 => 2,
+            Some(other) if other != dtype => return Err(no_kernel("a mask of attention", other)),
+            _ => 0,
+        };
         let lengths = self.lengths.map(|lengths| input(lengths, batch, DType::I64, "the lengths"));
         let mut arguments = vec![
             output(self.output.buffer, output_span, dtype, "the result")?,
@@ -202,9 +208,8 @@ impl Attention<'_> {
         let mask_strides = self.mask.map_or([0; 4], |mask| mask.strides);
         arguments.extend(mask_strides.map(|stride| Argument::from(stride as i64)));
         let seen = self.mask.map_or(keys, |mask| mask.keys);
-        let hides = self.mask.is_some_and(|mask| mask.hides);
         let past = self.causal.unwrap_or(0);
-        arguments.extend([seen, hides.into(), past, self.causal.is_some().into()].map(count));
+        arguments.extend([seen, mask_kind, past, self.causal.is_some().into()].map(count));
         arguments.extend([self.scale, self.cap].map(Argument::from));
         Ok(arguments)
     }

@@ -39,6 +39,8 @@ enum Mask {
     None,
     /// Numbers for each head, row and key.
     Adds,
+    /// The same, of f32.
+    AddsWide,
     /// A flag for each key of each of the batch, the same for all heads and rows.
     Hides,
 }
@@ -82,6 +84,7 @@ struct Operands<T> {
     k: Vec<T>,
     v: Vec<T>,
     added: Vec<T>,
+    added_wide: Vec<f32>,
     flags: Vec<u8>,
     lengths: Vec<i64>,
 }
@@ -101,11 +104,13 @@ impl Case {
             random.f32s(count, -most, most).into_iter().map(T::of).collect()
         };
         let shared = self.key_heads();
+        let added = numbers(heads * rows * self.seen(), 3.0);
         Operands {
             q: numbers(batch * rows * heads * depth, 2.0),
             k: numbers(batch * keys * shared * depth, 2.0),
             v: numbers(batch * keys * shared * size, 1.0),
-            added: numbers(heads * rows * self.seen(), 3.0),
+            added_wide: added.iter().map(|x| x.wide() as f32).collect(),
+            added,
             flags: (0..batch * self.seen()).map(|i| u8::from(i % 3 != 1)).collect(),
             lengths: (0..batch).map(|b| (keys - keys.min(2 * b)) as i64).collect(),
         }
@@ -129,7 +134,7 @@ impl Case {
                 is_hidden |= self.lengths && c as i64 >= x.lengths[b];
                 is_hidden |= self.mask != Mask::None && c >= self.seen();
                 is_hidden = is_hidden || self.mask == Mask::Hides && x.flags[b * self.seen() + c] == 0;
-                if self.mask == Mask::Adds && !is_hidden {
+                if matches!(self.mask, Mask::Adds | Mask::AddsWide) && !is_hidden {
                     score += x.added[(h * rows + r) * self.seen() + c].wide();
                 }
                 if is_hidden { f64::NEG_INFINITY } else { score }
@@ -151,6 +156,7 @@ impl Case {
     fn run<T: Element>(&self, d: &Device, x: &Operands<T>, scale: f32) -> Vec<T> {
         let Self { batch, heads, shared, rows, keys, depth, size, causal, cap, .. } = *self;
         let [q, k, v, added] = [&x.q, &x.k, &x.v, &x.added].map(|x| d.upload(x));
+        let added_wide = d.upload(&x.added_wide);
         let (flags, lengths) = (d.upload(&x.flags), d.upload(&x.lengths));
         let y = d.room::<T>(batch * rows * heads * size);
         let packed = |buffer, heads: usize, rows: usize, size: usize| AttentionRows {
@@ -160,8 +166,9 @@ impl Case {
         let seen = self.seen() as u64;
         let mask = match self.mask {
             Mask::None => None,
-            Mask::Adds => Some((&added, false, [0, rows as u64 * seen, seen, 1])),
-            Mask::Hides => Some((&flags, true, [seen, 0, 0, 1])),
+            Mask::Adds => Some((&added, T::DTYPE, [0, rows as u64 * seen, seen, 1])),
+            Mask::AddsWide => Some((&added_wide, DType::F32, [0, rows as u64 * seen, seen, 1])),
+            Mask::Hides => Some((&flags, DType::I1, [seen, 0, 0, 1])),
         };
         let attention = Attention {
             batch: batch as u64,
@@ -175,7 +182,7 @@ impl Case {
             queries: packed(&q, heads, rows, depth),
             key_rows: packed(&k, self.key_heads(), keys, depth),
             values: packed(&v, self.key_heads(), keys, size),
-            mask: mask.map(|(buffer, hides, strides)| AttentionMask { buffer, hides, strides, keys: seen }),
+            mask: mask.map(|(buffer, dtype, strides)| AttentionMask { buffer, dtype, strides, keys: seen }),
             lengths: self.lengths.then_some(&lengths),
             causal: causal.map(|past| past as u64),
             scale,
@@ -233,7 +240,7 @@ fn heads_may_have_any_size() {
 #[test]
 fn scores_are_masked_and_capped() {
     let case = Case { rows: 9, keys: 70, depth: 16, size: 16, ..PLAIN };
-    for mask in [Mask::Adds, Mask::Hides] {
+    for mask in [Mask::Adds, Mask::AddsWide, Mask::Hides] {
         Case { mask, ..case }.compare_all(200);
         Case { mask, seen: 33, cap: 1.5, lengths: true, ..case }.compare_all(201);
         Case { mask, causal: Some(20), ..case }.compare_all(202);

@@ -1,68 +1,221 @@
-//! Attention on devices: two products with a softmax between them.
+//! Attention on devices: one kernel, which reads its operands where they are.
 
-use tfrt_launch::{Binary, Rows};
-use tfrt_tensor::{TensorMetadata, TensorShape};
+use tfrt_device::front::DeviceBuffer;
+use tfrt_host::DType;
+use tfrt_launch::{Attention, AttentionMask, AttentionRows};
 
-use super::{
-    Queued,
-    arrays::permuted,
-    count,
-    expression::{broadcast, scaled, zip},
-    linear::product,
-};
+use super::{Queued, arrays::permuted, count};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
-    ops::{
-        attention::{ATTENTION, Orders},
-        elementwise::broadcast_shape,
-        support::invalid,
-    },
+    ops::attention::{ATTENTION, Orders},
 };
 
-/// Returns the product of two batches of matrices, each of which is broadcast. The second is
-/// transposed if `transposes` says so.
-fn products(
-    call: &DeviceCall<'_>,
-    [x, y]: [&DeviceTensor; 2],
-    transposes: bool,
-) -> DeviceOpResult<DeviceTensor> {
-    let split = |tensor: &DeviceTensor| {
-        let dims = tensor.shape().dims();
-        match dims {
-            [batch @ .., rows, columns] => Ok((batch.to_vec(), [*rows, *columns])),
-            _ => Err(invalid("attention takes tensors of at least 2 dimensions")),
+/// The places of the operands.
+const QUERIES: usize = 0;
+const KEYS: usize = 1;
+const VALUES: usize = 2;
+const OUTPUT: usize = 3;
+const MASK: usize = 4;
+
+/// A tensor, seen with its axes in another order.
+struct Seen {
+    tensor: DeviceTensor,
+    dims: Vec<usize>,
+    strides: Vec<u64>,
+}
+
+impl Seen {
+    fn new(tensor: &DeviceTensor, order: &[usize]) -> Self {
+        let shape = tensor.shape().dims();
+        let mut strides = vec![1u64; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis].saturating_mul(shape[axis] as u64);
         }
-    };
-    let ((x_batch, x_last), (y_batch, y_last)) = (split(x)?, split(y)?);
-    let batch = broadcast_shape(&TensorShape::new(&x_batch)?, &TensorShape::new(&y_batch)?)?;
-    let whole = |tensor, last: [usize; 2]| {
-        broadcast(call, tensor, &TensorShape::new(&[batch.dims(), &last].concat())?)
-    };
-    let (x, y) = (whole(x, x_last)?, whole(y, y_last)?);
-    let columns = if transposes { y_last[0] } else { y_last[1] };
-    let shape = TensorShape::new(&[batch.dims(), &[x_last[0], columns]].concat())?;
-    let out = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
-    if count(&out) > 0 {
-        product(call, ATTENTION, [false, transposes], [&x, &y], &out)?;
+        Self {
+            tensor: tensor.clone(),
+            dims: order.iter().map(|&axis| shape[axis]).collect(),
+            strides: order.iter().map(|&axis| strides[axis]).collect(),
+        }
     }
-    Ok(out)
+
+    /// Sees a tensor whose rows' elements must lie side by side: a copy if they do not.
+    fn in_rows(call: &DeviceCall<'_>, tensor: &DeviceTensor, order: &[usize]) -> DeviceOpResult<Self> {
+        let seen = Self::new(tensor, order);
+        if seen.strides.last() == Some(&1) || seen.dims.last() == Some(&1) {
+            return Ok(seen);
+        }
+        let copy = permuted(call, tensor, order)?;
+        Ok(Self::new(&copy, &(0..order.len()).collect::<Vec<_>>()))
+    }
+
+    /// Returns the strides along the last `rank` axes of a tensor that this one is broadcast to.
+    fn strides_in(&self, rank: usize) -> Vec<u64> {
+        let missing = rank.saturating_sub(self.dims.len());
+        let own = self.dims.iter().zip(&self.strides);
+        let own = own.map(|(&dim, &stride)| if dim == 1 { 0 } else { stride });
+        std::iter::repeat_n(0, missing).chain(own).collect()
+    }
+}
+
+/// An axis of the batch: its extent, and the strides of the operands.
+#[derive(Clone, Copy)]
+struct Axis {
+    extent: u64,
+    strides: [u64; 5],
+}
+
+/// Joins neighbouring axes of the batch that all operands step through as through one, so that few
+/// are left.
+fn joined(axes: impl Iterator<Item = Axis>) -> Vec<Axis> {
+    let mut all: Vec<Axis> = Vec::new();
+    for axis in axes.filter(|axis| axis.extent != 1) {
+        match all.last_mut() {
+            Some(outer) if outer.strides == axis.strides.map(|stride| stride.saturating_mul(axis.extent)) => {
+                *outer = Axis { extent: outer.extent.saturating_mul(axis.extent), ..axis };
+            }
+            _ => all.push(axis),
+        }
+    }
+    all
+}
+
+/// The operands of a call, and the extents of its matrices.
+struct Operands {
+    /// Queries, keys, values, the result, and perhaps a mask.
+    seen: Vec<Seen>,
+    /// The axes of the batch.
+    axes: Vec<Axis>,
+    /// The strides of rows; of the mask, also those of keys.
+    rows: [u64; 5],
+    mask_column: u64,
+    row_count: u64,
+    size: u64,
+    scale: f32,
+}
+
+impl Operands {
+    fn new(call: &DeviceCall<'_>) -> DeviceOpResult<Self> {
+        let Orders { axes: [query_order, key_order, value_order, output_order], scale } =
+            Orders::of(call.attrs)?;
+        let y = call.allocate(0)?;
+        // The axis of the result in memory that is each axis of the matrices.
+        let mut places = vec![0; output_order.len()];
+        output_order.iter().enumerate().for_each(|(place, &axis)| places[axis] = place);
+        let mut seen = vec![
+            Seen::in_rows(call, call.tensor(0)?, &query_order)?,
+            Seen::in_rows(call, call.tensor(1)?, &key_order)?,
+            Seen::in_rows(call, call.tensor(2)?, &value_order)?,
+            Seen::new(&y, &places),
+        ];
+        if call.arguments.len() > 3 {
+            let mask = call.tensor(3)?;
+            seen.push(Seen::new(mask, &(0..mask.shape().rank()).collect::<Vec<_>>()));
+        }
+        let rank = places.len();
+        let strides: Vec<_> = seen.iter().map(|seen| seen.strides_in(rank)).collect();
+        let along = |axis: usize| [0, 1, 2, 3, 4].map(|i| strides.get(i).map_or(0, |strides| strides[axis]));
+        let dims = seen[OUTPUT].dims.clone();
+        let axis = |axis: usize| Axis { extent: dims[axis] as u64, strides: along(axis) };
+        let (row, column) = (rank - 2, rank - 1);
+        Ok(Self {
+            axes: joined((0..row).map(axis)),
+            rows: along(row),
+            mask_column: along(column)[MASK],
+            row_count: dims[row] as u64,
+            size: dims[column] as u64,
+            scale,
+            seen,
+        })
+    }
+
+    /// Queues the attention of the last two axes of the batch. Operands begin at these elements.
+    fn queue(
+        &self,
+        call: &DeviceCall<'_>,
+        [batch, heads]: [Axis; 2],
+        at: [u64; 5],
+        scratch: &mut Option<DeviceBuffer>,
+    ) -> DeviceOpResult<()> {
+        let from = |operand: usize| {
+            let tensor = &self.seen[operand].tensor;
+            let offset = at[operand] * tensor.dtype().size().unwrap_or(0) as u64;
+            tensor.buffer().slice(offset, tensor.buffer().len().saturating_sub(offset))
+        };
+        let buffers = (0..self.seen.len()).map(from).collect::<Result<Vec<_>, _>>()?;
+        // Heads that all have the same keys and values share them.
+        let shares = heads.strides[KEYS] == 0 && heads.strides[VALUES] == 0;
+        let rows = |operand: usize| AttentionRows {
+            buffer: &buffers[operand],
+            strides: [batch.strides[operand], heads.strides[operand], self.rows[operand]],
+        };
+        let (queries, values) = (&self.seen[QUERIES].dims, &self.seen[VALUES].dims);
+        let key_count = values[values.len() - 2] as u64;
+        let mask = self.seen.get(MASK).map(|mask| AttentionMask {
+            buffer: &buffers[MASK],
+            dtype: mask.tensor.dtype(),
+            strides: [batch.strides[MASK], heads.strides[MASK], self.rows[MASK], self.mask_column],
+            keys: key_count,
+        });
+        let attention = Attention {
+            batch: batch.extent,
+            heads: heads.extent,
+            shared: if shares { heads.extent.max(1) } else { 1 },
+            rows: self.row_count,
+            keys: key_count,
+            depth: queries[queries.len() - 1] as u64,
+            size: self.size,
+            output: rows(OUTPUT),
+            queries: rows(QUERIES),
+            key_rows: rows(KEYS),
+            values: rows(VALUES),
+            mask,
+            lengths: None,
+            causal: None,
+            scale: self.scale,
+            cap: 0.0,
+        };
+        queue(call, &attention, call.result(0)?.dtype, scratch)
+    }
+}
+
+/// Queues an attention. The first one of a call requests scratch memory, if they need it.
+pub(super) fn queue(
+    call: &DeviceCall<'_>,
+    attention: &Attention<'_>,
+    dtype: DType,
+    scratch: &mut Option<DeviceBuffer>,
+) -> DeviceOpResult<()> {
+    let bytes = attention.extents().scratch_bytes();
+    if bytes > 0 && scratch.is_none() {
+        *scratch = Some(call.scratch(bytes)?);
+    }
+    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
+    Ok(kernels.attention(stream, dtype, attention, scratch.as_ref())?)
 }
 
 fn attention(call: &DeviceCall<'_>) -> Queued {
-    let Orders { axes: [query_order, key_order, value_order, output_order], scale } = Orders::of(call.attrs)?;
-    let queries = permuted(call, call.tensor(0)?, &query_order)?;
-    let keys = permuted(call, call.tensor(1)?, &key_order)?;
-    let values = permuted(call, call.tensor(2)?, &value_order)?;
-    let mut scores = scaled(call, &products(call, [&queries, &keys], true)?, scale.into())?;
-    if call.arguments.len() > 3 {
-        scores = zip(call, Binary::Add, &scores, call.tensor(3)?)?;
+    let operands = Operands::new(call)?;
+    let result = operands.seen[OUTPUT].tensor.clone();
+    if count(&result) == 0 {
+        return Ok(result.into());
     }
-    let columns = scores.shape().dims().last().map_or(1, |&columns| columns as u64);
-    let rows = Rows { rows: count(&scores).checked_div(columns).unwrap_or(0), columns };
-    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    kernels.softmax(stream, scores.dtype(), false, scores.buffer(), scores.buffer(), rows)?;
-    let sums = products(call, [&scores, &values], false)?;
-    Ok(permuted(call, &sums, &output_order)?.into())
+    let one = Axis { extent: 1, strides: [0; 5] };
+    let (outer, inner) = match operands.axes.as_slice() {
+        [outer @ .., batch, heads] => (outer, [*batch, *heads]),
+        [heads] => (&[][..], [one, *heads]),
+        [] => (&[][..], [one, one]),
+    };
+    let (places, mut scratch) = (outer.iter().map(|axis| axis.extent).product::<u64>(), None);
+    for place in 0..places {
+        let (mut rest, mut at) = (place, [0; 5]);
+        for axis in outer.iter().rev() {
+            let own = rest % axis.extent;
+            at.iter_mut().zip(axis.strides).for_each(|(at, stride)| *at += own * stride);
+            rest /= axis.extent;
+        }
+        operands.queue(call, inner, at, &mut scratch)?;
+    }
+    Ok(result.into())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {

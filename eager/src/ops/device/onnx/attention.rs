@@ -1,40 +1,40 @@
-//! `onnx.Attention` and `onnx.RotaryEmbedding`.
+//! `onnx.Attention`.
 
 use tfrt_host::DType;
-use tfrt_launch::{Rotation, Rows, ScoreMask, Scores};
+use tfrt_launch::{Attention, AttentionMask, AttentionRows};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
-use super::{super::Queued, device, device_if_given, inputs, results, wide};
+use super::{super::Queued, composed_attention, device, device_if_given, inputs, results};
 use crate::{
     DeviceCall, DeviceOpResult, DeviceTensor, OpRegistry,
     ops::{
-        device::{
-            arrays::permuted,
-            check_floats, count,
-            expression::{broadcast, cast, constant, scalar, scaled},
-            linear::product as multiply,
-        },
+        device::{arrays::permuted, attention::queue, check_floats, count, expression::cast},
         onnx::{
-            arguments::{count_or, flag, int_or, pick, wanted},
-            attention::{Extents, Heads, MaskLayout, REQUIRED, rotated_pairs},
+            arguments::{flag, pick, wanted},
+            attention::{Extents, Heads, MaskLayout, REQUIRED},
         },
         support::{float_attr, invalid},
     },
 };
 
 /// Returns heads as [batch, heads, length, size].
-fn unpacked(call: &DeviceCall<'_>, x: &DeviceTensor, heads: &Heads) -> DeviceOpResult<DeviceTensor> {
-    match heads.is_packed {
-        false => Ok(x.clone()),
-        true => {
-            let dims = [heads.batch, heads.length, heads.heads, heads.size];
-            permuted(call, &x.reshape(&TensorShape::new(&dims)?)?, &[0, 2, 1, 3])
-        }
+pub(super) fn unpacked(
+    call: &DeviceCall<'_>,
+    x: &DeviceTensor,
+    heads: &Heads,
+) -> DeviceOpResult<DeviceTensor> {
+    if !heads.is_packed {
+        return Ok(x.clone());
     }
+    let Heads { batch, heads, length, size, .. } = *heads;
+    if length == 1 || heads == 1 {
+        return Ok(x.reshape(&TensorShape::new(&[batch, heads, length, size])?)?);
+    }
+    permuted(call, &x.reshape(&TensorShape::new(&[batch, length, heads, size])?)?, &[0, 2, 1, 3])
 }
 
 /// Returns keys or values of all steps.
-fn joined(
+pub(super) fn joined(
     call: &DeviceCall<'_>,
     past: Option<&DeviceTensor>,
     now: &DeviceTensor,
@@ -58,201 +58,95 @@ fn joined(
     Ok(y)
 }
 
-/// Returns a mask in the type of scores: of truth values, what is false is minus infinity.
-fn mask_of(call: &DeviceCall<'_>, mask: &DeviceTensor, dtype: DType) -> DeviceOpResult<DeviceTensor> {
-    if mask.dtype() != DType::I1 {
-        return cast(call, mask, dtype, false);
+/// Returns keys or values of all steps, and how their heads lie: where they are, if nothing comes
+/// before them and no result is wanted.
+fn all_steps(
+    call: &DeviceCall<'_>,
+    past: Option<&DeviceTensor>,
+    now: &DeviceTensor,
+    (heads, length, is_wanted): (&Heads, usize, bool),
+) -> DeviceOpResult<(DeviceTensor, Heads)> {
+    if past.is_none() && !is_wanted {
+        return Ok((now.clone(), *heads));
     }
-    let y = call.allocate_as(&TensorMetadata::new(dtype, mask.shape().clone()))?;
-    let seen = constant(call, y.metadata(), 0.0)?;
-    let hidden = broadcast(call, &scalar(call, dtype, f64::NEG_INFINITY)?, mask.shape())?;
-    let (kernels, stream, n) = (call.queue.kernels(), call.queue.stream(), count(&y));
-    kernels.select(stream, dtype, y.buffer(), mask.buffer(), seen.buffer(), hidden.buffer(), n)?;
-    Ok(y)
+    let all = joined(call, past, &unpacked(call, now, heads)?)?;
+    Ok((all, Heads { length, is_packed: false, ..*heads }))
 }
 
-/// The operands of an attention in the type that is computed in, as [batch, heads, length, size].
-struct Operands {
-    queries: DeviceTensor,
-    keys: DeviceTensor,
-    values: DeviceTensor,
-    mask: Option<(DeviceTensor, MaskLayout)>,
-    lengths: Option<DeviceTensor>,
-    extents: Extents,
+/// Returns the rows of heads in memory.
+fn rows<'a>(tensor: &'a DeviceTensor, heads: &Heads) -> AttentionRows<'a> {
+    let Heads { heads, length, size, is_packed, .. } = *heads;
+    let row = if is_packed { heads.saturating_mul(size) } else { size };
+    let head = if is_packed { size } else { length.saturating_mul(size) };
+    let batch = heads.saturating_mul(length).saturating_mul(size);
+    AttentionRows { buffer: tensor.buffer(), strides: [batch, head, row].map(|stride| stride as u64) }
 }
 
-impl Operands {
-    fn of(call: &DeviceCall<'_>) -> DeviceOpResult<Self> {
-        let [q, k, v, mask, past_key, past_value, lengths] = inputs(call)?;
-        let (q, k, v) = (device(call, q, "Q")?, device(call, k, "K")?, device(call, v, "V")?);
-        check_floats(q.dtype(), "onnx.Attention")?;
-        let past = [device_if_given(call, past_key)?, device_if_given(call, past_value)?];
-        let shapes = past.map(|past| past.map(DeviceTensor::shape));
-        let extents = Extents::of(call.attrs, [q.shape(), k.shape(), v.shape()], shapes)?;
-        let dtype = wide(q.dtype());
-        let heads = |x: &DeviceTensor, heads: &Heads| unpacked(call, &cast(call, x, dtype, false)?, heads);
-        let [past_key, past_value] = past;
-        let widened =
-            |past: Option<&DeviceTensor>| past.map(|past| cast(call, past, dtype, false)).transpose();
-        let mask = device_if_given(call, mask)?;
-        let mask = mask.map(|mask| {
-            let layout = MaskLayout::new(mask.shape(), &extents)?;
-            Ok::<_, crate::DeviceOpError>((mask_of(call, mask, dtype)?, layout))
-        });
-        let lengths = device_if_given(call, lengths)?;
-        if lengths.is_some_and(|lengths| count(lengths) != extents.q.batch as u64) {
-            return Err(invalid("nonpad_kv_seqlen must have a number for each of the batch").into());
-        }
-        let scale = float_attr(call.attrs, "scale")?.unwrap_or(1.0 / (extents.q.size as f64).sqrt());
-        Ok(Self {
-            queries: scaled(call, &heads(q, &extents.q)?, scale)?,
-            keys: joined(call, widened(past_key)?.as_ref(), &heads(k, &extents.k)?)?,
-            values: joined(call, widened(past_value)?.as_ref(), &heads(v, &extents.v)?)?,
-            mask: mask.transpose()?,
-            lengths: lengths.map(|lengths| cast(call, lengths, DType::I64, false)).transpose()?,
-            extents,
-        })
+fn fused(call: &DeviceCall<'_>) -> Queued {
+    let [q, k, v, mask, past_key, past_value, lengths] = inputs(call)?;
+    let (q, k, v) = (device(call, q, "Q")?, device(call, k, "K")?, device(call, v, "V")?);
+    let past = [device_if_given(call, past_key)?, device_if_given(call, past_value)?];
+    let shapes = past.map(|past| past.map(DeviceTensor::shape));
+    let extents = Extents::of(call.attrs, [q.shape(), k.shape(), v.shape()], shapes)?;
+    let (wanted, keys) = (wanted(call.attrs, REQUIRED)?, extents.keys());
+    let mask = device_if_given(call, mask)?;
+    let layout = mask.map(|mask| MaskLayout::new(mask.shape(), &extents)).transpose()?;
+    let lengths = device_if_given(call, lengths)?;
+    if lengths.is_some_and(|lengths| count(lengths) != extents.q.batch as u64) {
+        return Err(invalid("nonpad_kv_seqlen must have a number for each of the batch").into());
     }
-
-    /// Returns the product of the queries, or of their scores, with what each group of heads shares.
-    fn product(
-        &self,
-        call: &DeviceCall<'_>,
-        [x, shared]: [&DeviceTensor; 2],
-        (depth, columns): (usize, usize),
-        transposes: bool,
-    ) -> DeviceOpResult<DeviceTensor> {
-        let Extents { q, k, .. } = &self.extents;
-        let rows = (q.heads / k.heads).saturating_mul(q.length);
-        let x = x.reshape(&TensorShape::new(&[q.batch, k.heads, rows, depth])?)?;
-        let shape = TensorShape::new(&[q.batch, k.heads, rows, columns])?;
-        let y = call.allocate_as(&TensorMetadata::new(x.dtype(), shape))?;
-        if count(&y) > 0 {
-            multiply(call, "onnx.Attention", [false, transposes], [&x, shared], &y)?;
-        }
-        Ok(y.reshape(&TensorShape::new(&[q.batch, q.heads, q.length, columns])?)?)
-    }
-
-    /// Returns scores with the changes of `changes`, in the same memory unless they are kept.
-    fn changed(
-        &self,
-        call: &DeviceCall<'_>,
-        x: &DeviceTensor,
-        is_kept: bool,
-        changes: Scores<'_>,
-    ) -> DeviceOpResult<DeviceTensor> {
-        let y = if is_kept { call.allocate_as(x.metadata())? } else { x.clone() };
-        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        kernels.attention_scores(stream, x.dtype(), y.buffer(), x.buffer(), changes)?;
-        Ok(y)
-    }
-
-    /// Returns the probabilities, and the scores at the stage `mode`.
-    fn probabilities(
-        &self,
-        call: &DeviceCall<'_>,
-        scores: DeviceTensor,
-        mode: i64,
-    ) -> DeviceOpResult<[DeviceTensor; 2]> {
-        let Extents { q, past, .. } = &self.extents;
-        let columns = self.extents.keys();
-        let cap = float_attr(call.attrs, "softcap")?.unwrap_or(0.0);
-        let mask = self.mask.as_ref().map(|(mask, layout)| ScoreMask {
-            buffer: mask.buffer(),
-            strides: layout.strides.map(|stride| stride as u64),
-            columns: layout.columns as u64,
-        });
-        let all = Scores {
-            extents: [q.batch, q.heads, q.length, columns].map(|extent| extent as u64),
-            mask,
-            lengths: self.lengths.as_ref().map(DeviceTensor::buffer),
-            cap,
-            causal: flag(call.attrs, "is_causal", false)?.then_some(*past as u64),
+    let lengths = lengths.map(|lengths| cast(call, lengths, DType::I64, false)).transpose()?;
+    let (all_keys, key_heads) = all_steps(call, past[0], k, (&extents.k, keys, wanted[1]))?;
+    let (all_values, value_heads) = all_steps(call, past[1], v, (&extents.v, keys, wanted[2]))?;
+    let y = call.allocate(0)?;
+    if count(&y) > 0 {
+        let q_heads = extents.q;
+        let scale = float_attr(call.attrs, "scale")?.unwrap_or(1.0 / (q_heads.size as f64).sqrt());
+        let attention = Attention {
+            batch: q_heads.batch as u64,
+            heads: q_heads.heads as u64,
+            shared: (q_heads.heads / key_heads.heads) as u64,
+            rows: q_heads.length as u64,
+            keys: keys as u64,
+            depth: q_heads.size as u64,
+            size: value_heads.size as u64,
+            output: rows(&y, &Heads { size: value_heads.size, ..q_heads }),
+            queries: rows(q, &q_heads),
+            key_rows: rows(&all_keys, &key_heads),
+            values: rows(&all_values, &value_heads),
+            mask: mask.zip(layout).map(|(mask, layout)| AttentionMask {
+                buffer: mask.buffer(),
+                dtype: mask.dtype(),
+                strides: layout.strides.map(|stride| stride as u64),
+                keys: layout.columns as u64,
+            }),
+            lengths: lengths.as_ref().map(DeviceTensor::buffer),
+            causal: flag(call.attrs, "is_causal", false)?.then_some(extents.past as u64),
+            scale: scale as f32,
+            cap: float_attr(call.attrs, "softcap")?.unwrap_or(0.0) as f32,
         };
-        let mut kept = scores.clone();
-        let mut y = scores;
-        if mode == 1 {
-            y = self.changed(call, &y, false, Scores { mask: None, lengths: None, causal: None, ..all })?;
-            kept = y.clone();
-            y = self.changed(call, &y, true, Scores { cap: 0.0, ..all })?;
-        } else {
-            y = self.changed(call, &y, mode == 0, all)?;
-        }
-        if mode == 2 {
-            kept = y.clone();
-            y = call.allocate_as(kept.metadata())?;
-        }
-        let from = if mode == 2 { &kept } else { &y };
-        let rows = count(&y).checked_div(columns as u64).unwrap_or(0);
-        let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-        let shape = Rows { rows, columns: columns as u64 };
-        kernels.softmax(stream, y.dtype(), false, y.buffer(), from.buffer(), shape)?;
-        if mode == 3 {
-            kept = y.clone();
-        }
-        Ok([y, kept])
+        queue(call, &attention, q.dtype(), &mut None)?;
     }
-}
-
-fn attention(call: &DeviceCall<'_>) -> Queued {
-    let operands = Operands::of(call)?;
-    let (dtype, wanted) = (call.tensor(0)?.dtype(), wanted(call.attrs, REQUIRED)?);
-    let [y_shape, ..] = operands.extents.outputs()?;
-    let Extents { q, v, .. } = operands.extents;
-    let (columns, mode) = (operands.extents.keys(), int_or(call.attrs, "qk_matmul_output_mode", 0)?);
-    let scores = operands.product(call, [&operands.queries, &operands.keys], (q.size, columns), true)?;
-    let [probabilities, kept] = operands.probabilities(call, scores, if wanted[3] { mode } else { -1 })?;
-    let y = operands.product(call, [&probabilities, &operands.values], (columns, v.size), false)?;
-    let y = if q.is_packed { permuted(call, &y, &[0, 2, 1, 3])? } else { y };
-    let narrow = |x: &DeviceTensor| cast(call, x, dtype, false);
-    let y = narrow(&y)?.reshape(&y_shape)?;
-    let outputs = [y, narrow(&operands.keys)?, narrow(&operands.values)?, narrow(&kept)?];
+    let outputs = [y.clone(), all_keys, all_values, y];
     results(pick(outputs, wanted))
 }
 
-fn rotary(call: &DeviceCall<'_>) -> Queued {
-    let [x, cos, sin, positions] = inputs(call)?;
-    let (x, cos) = (device(call, x, "X")?, device(call, cos, "cos_cache")?);
-    let sin = device(call, sin, "sin_cache")?;
-    check_floats(x.dtype(), "onnx.RotaryEmbedding")?;
-    if [cos, sin].iter().any(|cache| cache.dtype() != x.dtype()) {
-        return Err(invalid(format!("the caches must be of type {}", x.dtype())).into());
+fn attention(call: &DeviceCall<'_>) -> Queued {
+    let [q, k, v, mask, past_key, past_value, _] = inputs(call)?;
+    let dtype = device(call, q, "Q")?.dtype();
+    check_floats(dtype, "onnx.Attention")?;
+    let mut is_of_one_type = true;
+    for operand in [k, v, past_key, past_value] {
+        is_of_one_type &= device_if_given(call, operand)?.is_none_or(|operand| operand.dtype() == dtype);
     }
-    let heads = Heads::of(x.shape(), count_or(call.attrs, "num_heads", 0)?, "X")?;
-    let y = call.allocate(0)?;
-    if count(&y) == 0 {
-        return Ok(y.into());
+    let is_mask_taken = |mask: &DeviceTensor| mask.dtype() == dtype || mask.dtype() == DType::I1;
+    let is_taken = device_if_given(call, mask)?.is_none_or(is_mask_taken);
+    match dtype != DType::F64 && is_of_one_type && is_taken && !wanted(call.attrs, REQUIRED)?[3] {
+        true => fused(call),
+        false => composed_attention::attention(call),
     }
-    let half = rotated_pairs(call.attrs, &heads, [cos.shape(), sin.shape()])?;
-    let cached = count(cos).checked_div(half as u64).unwrap_or(0);
-    let places = heads.batch.saturating_mul(heads.length) as u64;
-    let positions = device_if_given(call, positions)?;
-    let fits = match positions {
-        Some(positions) => count(positions) == places,
-        None => half == 0 || places <= cached,
-    };
-    if !fits {
-        return Err(invalid("positions do not lie in the caches").into());
-    }
-    let positions = positions.map(|positions| cast(call, positions, DType::I64, false)).transpose()?;
-    let rotation = Rotation {
-        batch: heads.batch as u64,
-        heads: heads.heads as u64,
-        length: heads.length as u64,
-        size: heads.size as u64,
-        half: half as u64,
-        cached,
-        packed: heads.is_packed,
-        interleaved: flag(call.attrs, "interleaved", false)?,
-    };
-    let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    let operands = [x.buffer(), cos.buffer(), sin.buffer()];
-    let at = positions.as_ref().map(DeviceTensor::buffer);
-    kernels.rotary(stream, x.dtype(), y.buffer(), operands, at, rotation)?;
-    Ok(y.into())
 }
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("onnx.Attention").device(attention);
-    ops.extend("onnx.RotaryEmbedding").device(rotary);
 }

@@ -5,6 +5,7 @@
 //! once, as on the host.
 
 mod attention;
+mod composed_attention;
 mod convolution;
 mod elements;
 mod fourier;
@@ -16,6 +17,7 @@ mod pooling;
 mod quantize;
 mod recurrent;
 mod resize;
+mod rotary;
 mod rows;
 mod sampling;
 mod scatter;
@@ -105,6 +107,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     quantize::register(ops);
     recurrent::register(ops);
     resize::register(ops);
+    rotary::register(ops);
     rows::register(ops);
     sampling::register(ops);
     scatter::register(ops);
