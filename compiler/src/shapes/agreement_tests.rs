@@ -1,7 +1,7 @@
 //! Inferred types against the results of ops: for each call of `tests/reference`, with all that is
 //! known of its arguments and with parts of it hidden.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use tfrt_host::{HostContext, work_queue};
 use tfrt_tensor::HostTensor;
@@ -49,6 +49,20 @@ fn hidden(mut ty: TensorType, dice: &mut Dice) -> TensorType {
     ty
 }
 
+/// An argument of which all is known.
+fn known(argument: &HostTensor) -> Operand<'_> {
+    Operand { ty: Some(type_of(argument)), constant: Some(argument), known: None }
+}
+
+fn call<'a>(
+    evaluator: &'a Evaluator,
+    case: &'a Case,
+    operands: &'a [Operand<'a>],
+    result_count: usize,
+) -> Call<'a> {
+    Call { evaluator, name: &case.op, operands, attrs: &case.attrs, result_count }
+}
+
 /// What is wrong with the inferred types of a call.
 fn judge(evaluator: &Evaluator, case: &Case, dice: &mut Dice, round: usize) -> Option<String> {
     let is_open = round > 1;
@@ -62,14 +76,7 @@ fn judge(evaluator: &Evaluator, case: &Case, dice: &mut Dice, round: usize) -> O
         })
         .collect();
     let expected = case.expected.as_ref()?;
-    let call = Call {
-        evaluator,
-        name: &case.op,
-        operands: &operands,
-        attrs: &case.attrs,
-        result_count: expected.len(),
-    };
-    let inferred = match infer(&call) {
+    let inferred = match infer(&call(evaluator, case, &operands, expected.len())) {
         Ok(inferred) => inferred,
         Err(error) => return Some(format!("refused: {error}")),
     };
@@ -88,32 +95,87 @@ fn judge(evaluator: &Evaluator, case: &Case, dice: &mut Dice, round: usize) -> O
     less.map(|(inferred, own)| format!("inferred {inferred}, but the op itself says {own}"))
 }
 
-#[test]
-fn inferred_types_are_those_of_the_results() {
-    let host = HostContext::builder(work_queue::from_str("s").unwrap(), allocator()).build();
-    let evaluator = Evaluator::new(&host).unwrap();
+/// The calls of all files.
+fn all_calls(evaluator: &Evaluator, mut visit: impl FnMut(&Case, &str)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/reference");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
     files.sort();
-    let (mut dice, mut wrong, mut calls) = (Dice(0x9e37_79b9_7f4a_7c15), Vec::new(), 0);
     for file in files {
-        let text = fs::read_to_string(&file).unwrap();
-        for line in text.lines() {
+        for line in fs::read_to_string(&file).unwrap().lines() {
             let Ok(case) = Case::parse(line) else { continue };
             let is_on_others = ON_OTHERS.iter().any(|name| case.op.starts_with(name));
-            if is_on_others || evaluator.op(&case.op).is_none() {
-                continue;
-            }
-            calls += 1;
-            for round in 0..ROUNDS {
-                if let Some(why) = judge(&evaluator, &case, &mut dice, round) {
-                    wrong.push(format!("{}: round {round}: {why}", &line[..line.len().min(200)]));
-                    break;
-                }
+            if !is_on_others && evaluator.op(&case.op).is_some() {
+                visit(&case, &line[..line.len().min(200)]);
             }
         }
     }
+}
+
+/// Ops of which a call has results whose extents depend on more than is tracked: what floats and strings
+/// hold, files, and rare forms of arguments.
+const OPEN: &[&str] = &[
+    "onnx.Compress",
+    "onnx.NonMaxSuppression",
+    "onnx.Resize",
+    "onnx.Unique",
+    "tf.BroadcastGradientArgs",
+    "tf.Conv2DBackpropInput",
+    "tf.DecodeAndCropJpeg",
+    "tf.DecodeBmp",
+    "tf.DecodeImage",
+    "tf.DecodeJpeg",
+    "tf.DecodePaddedRaw",
+    "tf.DecodePng",
+    "tf.DecodeRaw",
+    "tf.DecodeWav",
+    "tf.ExtractJpegShape",
+    "tf.Fingerprint",
+    "tf.ListDiff",
+    "tf.NonMaxSuppressionWithOverlaps",
+    "tf.ParseTensor",
+    "tf.RaggedRange",
+    "tf.Range",
+    "tf.Reshape",
+    "tf.SegmentMax",
+    "tf.SegmentMin",
+    "tf.SegmentProd",
+    "tf.SegmentSum",
+    "tf.StringNGrams",
+    "tf.StringSplit",
+    "tf.StringSplitV2",
+    "tf.UnicodeDecode",
+    "tf.UnicodeDecodeWithOffsets",
+    "tf.UnicodeEncode",
+    "tf.Where",
+];
+
+#[test]
+fn shapes_are_known_where_arguments_are() {
+    let host = HostContext::builder(work_queue::from_str("s").unwrap(), allocator()).build();
+    let evaluator = Evaluator::new(&host).unwrap();
+    let mut open = BTreeSet::new();
+    all_calls(&evaluator, |case, _| {
+        let Some(expected) = &case.expected else { return };
+        let operands: Vec<_> = case.arguments.iter().map(known).collect();
+        let inferred = infer(&call(&evaluator, case, &operands, expected.len())).unwrap_or_default();
+        if inferred.iter().any(|ty| ty.static_dims().is_none()) {
+            open.insert(case.op.clone());
+        }
+    });
+    assert_eq!(open.iter().map(String::as_str).collect::<Vec<_>>(), OPEN);
+}
+
+#[test]
+fn inferred_types_are_those_of_the_results() {
+    let host = HostContext::builder(work_queue::from_str("s").unwrap(), allocator()).build();
+    let evaluator = Evaluator::new(&host).unwrap();
+    let (mut dice, mut wrong, mut calls) = (Dice(0x9e37_79b9_7f4a_7c15), Vec::new(), 0);
+    all_calls(&evaluator, |case, line| {
+        calls += 1;
+        let why = (0..ROUNDS).find_map(|round| Some((round, judge(&evaluator, case, &mut dice, round)?)));
+        wrong.extend(why.map(|(round, why)| format!("{line}: round {round}: {why}")));
+    });
     assert!(calls > 1000, "only {calls} calls were found");
     assert!(wrong.is_empty(), "{} of {calls}:\n{}", wrong.len(), wrong[..wrong.len().min(60)].join("\n"));
 }

@@ -10,17 +10,21 @@
 mod agreement_tests;
 mod broadcast;
 mod elements;
+mod images;
 mod list;
+mod matrices;
 mod movement;
 mod onnx;
 mod probe;
+mod random;
 mod reduce;
 mod sampling;
+mod sound;
 
 use tfrt_eager::{AttrDefault, OpAttrs, ResultDType};
 use tfrt_host::{DType, Diagnostic};
 use tfrt_ir::Attribute;
-use tfrt_tensor::{Accessor, HostTensor};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, HostTensor};
 
 use crate::{Evaluator, TensorType};
 
@@ -114,15 +118,20 @@ impl Call<'_> {
     }
 }
 
-/// The elements of a small tensor of 32- or 64-bit integers.
+/// The elements of a small tensor of signed integers.
 pub(crate) fn integers(tensor: &HostTensor) -> Option<Vec<i64>> {
+    fn widened<T: Element + Copy + Into<i64>>(dense: &DenseHostTensor) -> Option<Vec<i64>> {
+        Some(dense.read::<T>(&READ).ok()?.iter().map(|&element| element.into()).collect())
+    }
     let dense = tensor.dense().ok()?;
     if dense.num_elements() > MAX_KNOWN_ELEMENTS {
         return None;
     }
     match dense.dtype() {
-        DType::I64 => Some(dense.read::<i64>(&READ).ok()?.to_vec()),
-        DType::I32 => Some(dense.read::<i32>(&READ).ok()?.iter().map(|&element| element.into()).collect()),
+        DType::I64 => widened::<i64>(dense),
+        DType::I32 => widened::<i32>(dense),
+        DType::I16 => widened::<i16>(dense),
+        DType::I8 => widened::<i8>(dense),
         _ => None,
     }
 }
@@ -144,6 +153,11 @@ pub(crate) fn infer(call: &Call<'_>) -> Result<Vec<TensorType>, Diagnostic> {
     let described =
         |index| declared(call, index).unwrap_or_else(|| TensorType::unranked(result_dtype(call, index)));
     Ok((0..call.result_count).map(described).collect())
+}
+
+/// An extent as an element of a shape; negative ones stand for what is not known.
+fn extent(element: Option<i64>) -> Option<u64> {
+    u64::try_from(element?).ok()
 }
 
 /// What the op declares of a result.
@@ -169,6 +183,10 @@ fn family(name: &str) -> Option<Function> {
         .or_else(|| movement::function(name))
         .or_else(|| list::function(name))
         .or_else(|| sampling::function(name))
+        .or_else(|| images::function(name))
+        .or_else(|| matrices::function(name))
+        .or_else(|| random::function(name))
+        .or_else(|| sound::function(name))
         .or_else(|| onnx::function(name))
 }
 

@@ -1,8 +1,10 @@
 //! Ops that move elements: what goes where is said by arguments.
 
+use std::ops::Range;
+
 use tfrt_host::{DType, Diagnostic};
 
-use super::{Call, Function, Inferred, broadcast::show};
+use super::{Call, Function, Inferred, broadcast::show, extent};
 use crate::TensorType;
 
 /// The function of an op of this family.
@@ -14,28 +16,45 @@ pub(super) fn function(name: &str) -> Option<Function> {
         "tf.ExpandDims" => expand_dims,
         "tf.Squeeze" => squeeze,
         "tf.Transpose" => transpose,
-        "tf.ConcatV2" => concat,
+        "tf.Concat" => |call| concat(call, 0, 1..call.operands.len()),
+        "tf.ConcatOffset" => |call| Ok(call.operands.iter().skip(1).map(|part| part.ty.clone()).collect()),
+        "tf.ConcatV2" => |call| {
+            let last = call.operands.len().saturating_sub(1);
+            concat(call, last, 0..last)
+        },
+        "tf.Gather" => gather_rows,
         "tf.GatherV2" => gather,
         "tf.GatherNd" => gather_nd,
         "tf.Pack" => pack,
         "tf.Split" => split,
         "tf.SplitV" => split_sizes,
+        "tf.Unpack" => unpack,
         "tf.Slice" => slice,
         "tf.StridedSlice" => strided_slice,
         "tf.Pad" | "tf.PadV2" | "tf.MirrorPad" => pad,
         "tf.Tile" => tile,
+        "tf.BroadcastArgs" => longer,
         "tf.BroadcastTo" => |call| shaped_by(call, 0, 1),
         "tf.Fill" => |call| shaped_by(call, 1, 0),
         "tf.ScatterNd" => |call| shaped_by(call, 1, 2),
+        "tf.StridedSliceGrad" => |call| shaped_by(call, 4, 0),
         "tf.AvgPoolGrad" => |call| shaped_by(call, 1, 0),
         "tf.Conv2DBackpropInput" | "tf.DepthwiseConv2dNativeBackpropInput" => images_shaped_by,
         "tf.Conv2DBackpropFilter" | "tf.DepthwiseConv2dNativeBackpropFilter" => |call| shaped_by(call, 2, 1),
         "tf.Range" => range,
         "tf.OneHot" => one_hot,
         "tf.TopKV2" => top_k,
+        "tf.SparseReshape" => sparse,
         "tf.Where" => positions,
-        "tf.ReverseV2" | "tf.Roll" | "tf.ZerosLike" | "tf.OnesLike" | "tf.Identity" => same,
-        "tf.ResizeBilinear" | "tf.ResizeNearestNeighbor" => resize,
+        "tf.Identity"
+        | "tf.InvertPermutation"
+        | "tf.OnesLike"
+        | "tf.ReverseSequence"
+        | "tf.ReverseV2"
+        | "tf.Roll"
+        | "tf.ZerosLike" => same,
+        "tf.IdentityN" => each,
+        "tf.LinSpace" => line,
         _ => return None,
     })
 }
@@ -48,9 +67,31 @@ fn same(call: &Call<'_>) -> Inferred {
     Ok(call.ty(0).map(|ty| vec![ty.clone()]))
 }
 
-/// An extent as an element of a shape; negative ones stand for what is not known.
-fn extent(element: Option<i64>) -> Option<u64> {
-    u64::try_from(element?).ok()
+fn each(call: &Call<'_>) -> Inferred {
+    Ok(call.operands.iter().map(|operand| operand.ty.clone()).collect())
+}
+
+/// The longer one of two shapes.
+fn longer(call: &Call<'_>) -> Inferred {
+    let (Some(&[a]), Some(&[b]), Some(dtype)) = (call.dims(0), call.dims(1), call.dtype(0)) else {
+        return Ok(None);
+    };
+    one(dtype, vec![a.zip(b).map(|(a, b)| a.max(b))])
+}
+
+/// As many numbers as the last argument says.
+fn line(call: &Call<'_>) -> Inferred {
+    let Some(dtype) = call.dtype(0) else { return Ok(None) };
+    one(dtype, vec![extent(call.integer(2))])
+}
+
+/// Rows of the first argument in the place of each element of the second one.
+fn gather_rows(call: &Call<'_>) -> Inferred {
+    let (Some([_, row @ ..]), Some(indices), Some(dtype)) = (call.dims(0), call.dims(1), call.dtype(0))
+    else {
+        return Ok(None);
+    };
+    one(dtype, [indices, row].concat())
 }
 
 /// A result of the type of one argument in the shape that another one holds.
@@ -194,15 +235,14 @@ fn transpose(call: &Call<'_>) -> Inferred {
     one(dtype, moved)
 }
 
-fn concat(call: &Call<'_>) -> Inferred {
-    let Some(last) = call.operands.len().checked_sub(1) else { return Ok(None) };
-    let (Some(axis), Some(dtype)) = (call.integer(last), call.dtype(0)) else { return Ok(None) };
+fn concat(call: &Call<'_>, axis: usize, parts: Range<usize>) -> Inferred {
+    let (Some(axis), Some(dtype)) = (call.integer(axis), call.dtype(parts.start)) else { return Ok(None) };
     // The first part whose rank is known says how many dimensions there are.
-    let Some(rank) = (0..last).find_map(|part| call.dims(part).map(<[_]>::len)) else { return Ok(None) };
+    let Some(rank) = parts.clone().find_map(|part| call.dims(part).map(<[_]>::len)) else { return Ok(None) };
     let axis = call.axis(axis, rank)?;
     let mut dims: Vec<Option<u64>> = vec![None; rank];
     dims[axis] = Some(0);
-    for part in 0..last {
+    for part in parts {
         let Some(extents) = call.dims(part) else {
             dims[axis] = None;
             continue;
@@ -233,7 +273,11 @@ fn gather(call: &Call<'_>) -> Inferred {
         return Ok(None);
     };
     let axis = call.axis(axis, dims.len())?;
-    let batch = usize::try_from(call.int_attr("batch_dims").unwrap_or(0)).unwrap_or(usize::MAX);
+    let batch = match call.int_attr("batch_dims").unwrap_or(0) {
+        batch if batch < 0 => batch + indices.len() as i64,
+        batch => batch,
+    };
+    let batch = usize::try_from(batch).unwrap_or(usize::MAX);
     let Some(indices) = indices.get(batch..) else { return Ok(None) };
     let result = dims[..axis].iter().chain(indices).chain(&dims[axis + 1..]).copied();
     one(dtype, result.collect())
@@ -262,6 +306,14 @@ fn pack(call: &Call<'_>) -> Inferred {
     one(dtype, dims)
 }
 
+fn unpack(call: &Call<'_>) -> Inferred {
+    let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
+    let axis = call.axis(call.int_attr("axis").unwrap_or(0), dims.len())?;
+    let mut dims = dims.to_vec();
+    dims.remove(axis);
+    Ok(Some(vec![TensorType::ranked(dtype, dims); call.result_count]))
+}
+
 fn split(call: &Call<'_>) -> Inferred {
     let (Some(axis), Some(dims), Some(dtype)) = (call.integer(0), call.dims(1), call.dtype(1)) else {
         return Ok(None);
@@ -277,7 +329,13 @@ fn split_sizes(call: &Call<'_>) -> Inferred {
         return Ok(None);
     };
     let axis = call.axis(axis, dims.len())?;
-    let sizes = call.elements(1).unwrap_or_else(|| vec![None; call.result_count]);
+    let mut sizes = call.elements(1).unwrap_or_else(|| vec![None; call.result_count]);
+    if let Some(rest) = sizes.iter().position(|&size| size == Some(-1)) {
+        let others = sizes.iter().enumerate().filter(|&(place, _)| place != rest);
+        let others = others.map(|(_, size)| extent(*size)).try_fold(0u64, |sum, size| sum.checked_add(size?));
+        let size = dims[axis].zip(others).and_then(|(whole, others)| whole.checked_sub(others));
+        sizes[rest] = size.and_then(|size| i64::try_from(size).ok());
+    }
     let part = |size: Option<i64>| {
         let mut dims = dims.to_vec();
         dims[axis] = extent(size);
@@ -410,23 +468,13 @@ fn top_k(call: &Call<'_>) -> Inferred {
     Ok(Some(vec![TensorType::ranked(dtype, dims), indices]))
 }
 
+/// The positions and the shape of a sparse tensor with as many dimensions as the new shape has numbers.
+fn sparse(call: &Call<'_>) -> Inferred {
+    let count = call.dims(0).and_then(|positions| positions.first().copied().flatten());
+    let rank = call.dims(2).and_then(|shape| shape.first().copied().flatten());
+    Ok(Some(vec![TensorType::ranked(DType::I64, [count, rank]), TensorType::ranked(DType::I64, [rank])]))
+}
+
 fn positions(call: &Call<'_>) -> Inferred {
     one(DType::I64, vec![None, call.dims(0).map(|dims| dims.len() as u64)])
-}
-
-fn resize(call: &Call<'_>) -> Inferred {
-    let Some(&[batch, _, _, channels]) = call.dims(0) else { return Ok(None) };
-    let dtype = if call.name == "tf.ResizeBilinear" { Some(DType::F32) } else { call.dtype(0) };
-    let (Some(dtype), [height, width]) = (dtype, call.elements(1).as_deref().map_or([None, None], two))
-    else {
-        return Ok(None);
-    };
-    one(dtype, vec![batch, height, width, channels])
-}
-
-fn two(elements: &[Option<i64>]) -> [Option<u64>; 2] {
-    match *elements {
-        [height, width] => [extent(height), extent(width)],
-        _ => [None, None],
-    }
 }
