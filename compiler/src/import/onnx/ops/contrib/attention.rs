@@ -4,7 +4,7 @@
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
-use super::{Family, float, int};
+use super::{Family, float, int, quantized::scaled_product};
 use crate::import::onnx::{
     node::{ImportError, Imported, Node},
     ops::dims::{Extent, known_extent, reshape},
@@ -14,6 +14,7 @@ pub(super) const OPS: Family = &[
     ("Attention", project_and_attend),
     ("GroupQueryAttention", attend_by_groups),
     ("MultiHeadAttention", attend),
+    ("QAttention", project_integers_and_attend),
     ("RotaryEmbedding", rotary_embedding),
 ];
 
@@ -115,6 +116,18 @@ fn bias_of_mask(
     node.op("tf.SelectV2", &[is_kept, zero, excluded], &[])
 }
 
+/// As [`bias_of_mask`], with the number that the node's attribute gives for what is hidden.
+fn scores_of_mask(
+    node: &mut Node<'_, '_>,
+    mask: ValueId,
+    (query, key): (ValueId, ValueId),
+    past: Option<ValueId>,
+) -> Imported<ValueId> {
+    let count = key_count(node, key, past)?;
+    let excluded = node.float_or("mask_filter_value", -10000.0)?;
+    bias_of_mask(node, mask, (query, count), excluded)
+}
+
 /// The number of keys with those of the past.
 fn key_count(node: &mut Node<'_, '_>, key: ValueId, past: Option<ValueId>) -> Imported<ValueId> {
     let own = Extent::Of(key, 2).to_scalar(node)?;
@@ -125,12 +138,40 @@ fn key_count(node: &mut Node<'_, '_>, key: ValueId, past: Option<ValueId>) -> Im
 
 /// Projects the input to queries, keys and values. Past keys and values are one tensor.
 fn project_and_attend(node: &mut Node<'_, '_>) -> Imported {
+    let (x, weights) = (node.input(0)?, node.input(1)?);
+    let projected = node.standard("MatMul", &[Some(x), Some(weights)], Vec::new(), 1)?[0];
+    let added = Added { bias: node.optional(2), mask: node.optional(3), scores: node.optional(5) };
+    attend_projected(node, projected, added, node.optional(4))
+}
+
+/// As [`project_and_attend`], where input and weights are integers with scales and zero points.
+fn project_integers_and_attend(node: &mut Node<'_, '_>) -> Imported {
+    let (operands, scales) = ([node.input(0)?, node.input(1)?], [node.input(3)?, node.input(4)?]);
+    let zeros = [node.optional(6), node.optional(7)];
+    let projected = scaled_product(node, operands, scales, zeros)?;
+    let added = Added { bias: node.optional(2), mask: node.optional(5), scores: None };
+    attend_projected(node, projected, added, node.optional(8))
+}
+
+/// What is added to projections and to scores.
+struct Added {
+    bias: Option<ValueId>,
+    mask: Option<ValueId>,
+    scores: Option<ValueId>,
+}
+
+/// Attention of queries, keys and values that lie one behind the other in a row, after those of the past.
+fn attend_projected(
+    node: &mut Node<'_, '_>,
+    mut projected: ValueId,
+    added: Added,
+    past: Option<ValueId>,
+) -> Imported {
     if node.flag("do_rotary")? || node.flag("past_present_share_buffer")? {
         return Err("rotary positions and shared buffers are not supported".into());
     }
-    let (x, weights, heads) = (node.input(0)?, node.input(1)?, head_count(node, "num_heads")?);
-    let mut projected = node.standard("MatMul", &[Some(x), Some(weights)], Vec::new(), 1)?[0];
-    if let Some(bias) = node.optional(2) {
+    let (weights, heads) = (node.input(1)?, head_count(node, "num_heads")?);
+    if let Some(bias) = added.bias {
         projected = node.op("tf.AddV2", &[projected, bias], &[])?;
     }
     let sizes = match node.ints("qkv_hidden_sizes")?.filter(|sizes| sizes.len() == 3) {
@@ -140,21 +181,16 @@ fn project_and_attend(node: &mut Node<'_, '_>) -> Imported {
     let split = parts(node, projected, &sizes)?;
     let [query, key, value] = [split[0], split[1], split[2]].map(|part| by_heads(node, part, heads));
     let (query, key, value) = (query?, key?, value?);
-    let mut past = [None; 2];
-    if let Some(both) = node.optional(4) {
-        let attributes = [("axis", Attribute::i64(0)), ("num", Attribute::i64(2))];
-        let split = node.ops("tf.Unpack", &[both], &attributes, 2)?;
-        past = [Some(split[0]), Some(split[1])];
-    }
-    let mask = match node.optional(3) {
-        None => None,
-        Some(mask) => {
-            let count = key_count(node, key, past[0])?;
-            let excluded = node.float_or("mask_filter_value", -10000.0)?;
-            Some(bias_of_mask(node, mask, (query, count), excluded)?)
+    let past = match past {
+        None => [None; 2],
+        Some(both) => {
+            let attributes = [("axis", Attribute::i64(0)), ("num", Attribute::i64(2))];
+            let split = node.ops("tf.Unpack", &[both], &attributes, 2)?;
+            [Some(split[0]), Some(split[1])]
         }
     };
-    let bias = sum(node, [mask, node.optional(5)])?;
+    let mask = added.mask.map(|mask| scores_of_mask(node, mask, (query, key), past[0])).transpose()?;
+    let bias = sum(node, [mask, added.scores])?;
     let is_causal = node.flag("unidirectional")?;
     let outputs = Operands { query, key, value, bias, past }.attend(node, is_causal, 0.0)?;
     let present = node.op("tf.Pack", &outputs[1..3], &[("axis", Attribute::i64(0))])?;
@@ -193,14 +229,8 @@ fn attend(node: &mut Node<'_, '_>) -> Imported {
     }
     let (query, key, value) = (operands[0], operands[1], operands[2]);
     let past = [node.optional(6), node.optional(7)];
-    let mask = match node.optional(4) {
-        None => None,
-        Some(mask) => {
-            let count = key_count(node, key, past[0])?;
-            let excluded = node.float_or("mask_filter_value", -10000.0)?;
-            Some(bias_of_mask(node, mask, (query, count), excluded)?)
-        }
-    };
+    let mask = node.optional(4);
+    let mask = mask.map(|mask| scores_of_mask(node, mask, (query, key), past[0])).transpose()?;
     let bias = sum(node, [mask, node.optional(5)])?;
     let is_causal = node.flag("unidirectional")?;
     Operands { query, key, value, bias, past }.attend(node, is_causal, 0.0)

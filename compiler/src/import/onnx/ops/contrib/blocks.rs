@@ -13,7 +13,30 @@ use crate::import::onnx::{
     },
 };
 
-pub(super) const OPS: Family = &[("GatherBlockQuantized", gather), ("MatMulNBits", product)];
+pub(super) const OPS: Family =
+    &[("GatherBlockQuantized", gather), ("MatMulBnb4", coded_product), ("MatMulNBits", product)];
+
+/// The numbers of codes of 4 bits with a sign, an exponent and a fraction, as bitsandbytes has them.
+const FP4: [f32; 8] = [0.0, 0.005_208_333_5, 0.666_666_7, 1.0, 0.333_333_34, 0.5, 0.166_666_67, 0.25];
+/// The numbers of NF4's codes: quantiles of the normal distribution, Dettmers et al. 2023, appendix E.
+const NF4: [f32; 16] = [
+    -1.0,
+    -0.696_192_8,
+    -0.525_073_05,
+    -0.394_917_5,
+    -0.284_441_38,
+    -0.184_773_43,
+    -0.091_050_036,
+    0.0,
+    0.079_580_3,
+    0.160_930_2,
+    0.246_112_3,
+    0.337_915_24,
+    0.440_709_83,
+    0.562_617,
+    0.722_956_84,
+    1.0,
+];
 
 static READ: Accessor = Accessor::new("the ONNX importer");
 
@@ -131,6 +154,43 @@ fn dequantized(
     let weights = node.cast(weights, dtype)?;
     let difference = node.op("tf.Sub", &[weights, zeros], &[])?;
     node.op("tf.Mul", &[difference, scales], &[])
+}
+
+/// `a * b^T`, or `a * b`, where codes of 4 bits stand for the elements of `b`, the first one in a byte's
+/// upper bits, and blocks of them have a factor.
+fn coded_product(node: &mut Node<'_, '_>) -> Imported {
+    let (rows, columns, block) = (extent(node, "N")?, extent(node, "K")?, extent(node, "block_size")?);
+    let table = match node.int_or("quant_type", 1)? {
+        0 => std::array::from_fn(|code| if code < 8 { FP4[code] } else { -FP4[code - 8] }),
+        1 => NF4,
+        other => return Err(format!("attribute 'quant_type' must be 0 or 1, and is {other}").into()),
+    };
+    let (a, factors) = (node.input(0)?, node.input(2)?);
+    let packed = bytes(node, node.input(1)?, "a matrix of codes")?;
+    let factors = node.cast(factors, DType::F32)?;
+    let factors = node.constant(factors).ok_or("the factors of blocks must be constants")?;
+    let factors = factors.dense()?.read::<f32>(&READ)?.to_vec();
+    let count = rows.saturating_mul(columns);
+    if packed.len() != count.div_ceil(2) || factors.len() != count.div_ceil(block) {
+        let message = format!(
+            "{} bytes and {} factors do not hold {rows} times {columns} codes in blocks of {block}",
+            packed.len(),
+            factors.len()
+        );
+        return Err(ImportError(message));
+    }
+    let number = |place: usize| {
+        let code = packed[place / 2] >> if place.is_multiple_of(2) { 4 } else { 0 } & 15;
+        table[usize::from(code)] * factors[place / block]
+    };
+    let numbers: Vec<f32> = (0..count).map(number).collect();
+    let dtype = node.dtype(a)?;
+    let mut weights = node.builder().add_elements(&[rows, columns], &numbers)?;
+    weights = node.cast(weights, dtype)?;
+    if node.int_or("transB", 1)? != 0 {
+        weights = node.transpose(weights, &[1, 0])?;
+    }
+    node.standard("MatMul", &[Some(a), Some(weights)], Vec::new(), 1)
 }
 
 /// Rows of a matrix, dequantized.

@@ -8,20 +8,25 @@ use crate::import::onnx::node::{Imported, Node};
 
 pub(super) const OPS: Family = &[
     ("BiasAdd", bias_add),
+    ("BiasDropout", bias_dropout),
     ("BiasGelu", |node| gelu(node, false)),
+    ("BiasSoftmax", bias_softmax),
     ("EmbedLayerNormalization", embed),
     ("ExpandDims", |node| alike(node, "Unsqueeze")),
     ("FastGelu", |node| gelu(node, true)),
     ("FusedConv", convolution),
     ("FusedGemm", gemm),
     ("FusedMatMul", product),
+    ("GatherND", |node| alike(node, "GatherND")),
     ("Gelu", |node| gelu(node, false)),
+    ("GemmFastGelu", product_gelu),
     ("GridSample", |node| alike(node, "GridSample")),
     ("Pad", |node| alike(node, "Pad")),
     ("QuickGelu", quick_gelu),
     ("Range", |node| alike(node, "Range")),
     ("SkipLayerNormalization", |node| skip_normalization(node, true)),
     ("SkipSimplifiedLayerNormalization", |node| skip_normalization(node, false)),
+    ("TorchEmbedding", embedding),
     ("TransposeMatMul", product),
     ("Trilu", |node| alike(node, "Trilu")),
 ];
@@ -69,6 +74,51 @@ fn bias_add(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.AddV2", &[sum, skip], &[])?])
 }
 
+/// The sum of an input, a bias and perhaps a residual. Dropout changes nothing outside of training.
+fn bias_dropout(node: &mut Node<'_, '_>) -> Imported {
+    let (x, bias) = (node.input(0)?, node.input(1)?);
+    let sum = node.op("tf.AddV2", &[x, bias], &[])?;
+    let sum = node.standard_alike("Dropout", &[Some(sum), node.optional(3), node.optional(4)])?;
+    Ok(vec![match node.optional(2) {
+        Some(residual) => node.op("tf.AddV2", &[sum, residual], &[])?,
+        None => sum,
+    }])
+}
+
+/// The softmax, over all dimensions from `axis` on, of the sum of an input and a bias. The bias lacks
+/// dimensions before the axis: the nearest ones if the broadcast is an inner one, or the first ones.
+fn bias_softmax(node: &mut Node<'_, '_>) -> Imported {
+    let (x, mut bias) = (node.input(0)?, node.input(1)?);
+    let rank = node.rank(x)?;
+    let axis = node.axis(node.int_or("axis", 1)?, rank)?;
+    if node.int("is_inner_broadcast")?.is_some_and(|flag| flag != 0) {
+        while node.rank(bias)? < rank {
+            let place = node.add_integer((axis - (rank - node.rank(bias)?)) as i64)?;
+            bias = node.op("tf.ExpandDims", &[bias, place], &[])?;
+        }
+    }
+    let sum = node.op("tf.AddV2", &[x, bias], &[])?;
+    let shape = super::super::shape::shape_of(node, sum)?;
+    let flat = super::super::shape::flattened(node, sum, axis)?;
+    let y = node.op("tf.Softmax", &[flat], &[])?;
+    Ok(vec![node.op("tf.Reshape", &[y, shape], &[])?])
+}
+
+/// GELU of a product and a bias, which may be absent.
+fn product_gelu(node: &mut Node<'_, '_>) -> Imported {
+    let operands = [node.input(0)?, node.input(1)?];
+    let mut product = node.standard("MatMul", &operands.map(Some), Vec::new(), 1)?[0];
+    if let Some(bias) = node.optional(2) {
+        product = node.op("tf.AddV2", &[product, bias], &[])?;
+    }
+    Ok(vec![node.op("tf.Gelu", &[product], &[("approximate", Attribute::Bool(true))])?])
+}
+
+fn embedding(node: &mut Node<'_, '_>) -> Imported {
+    let inputs = [node.input(0)?, node.input(1)?].map(Some);
+    node.standard("Gather", &inputs, vec![int("axis", 0)], 1)
+}
+
 /// GELU of the sum of an input and a bias, which may be absent.
 fn gelu(node: &mut Node<'_, '_>, is_approximate: bool) -> Imported {
     let mut x = node.input(0)?;
@@ -111,16 +161,21 @@ fn activated(node: &mut Node<'_, '_>, x: ValueId, parameters: [Option<f32>; 2]) 
     Ok(node.standard(&name, &[Some(x)], attributes, 1)?[0])
 }
 
-/// A convolution, plus a residual, with an activation.
 fn convolution(node: &mut Node<'_, '_>) -> Imported {
-    let inputs: Vec<_> = (0..3).map(|index| node.optional(index)).collect();
+    let x = node.input(0)?;
+    Ok(vec![convolve(node, x, node.optional(3))?])
+}
+
+/// A convolution of `x` by the node's filter, plus a residual, with an activation.
+pub(super) fn convolve(node: &mut Node<'_, '_>, x: ValueId, residual: Option<ValueId>) -> Imported<ValueId> {
+    let inputs = [Some(x), Some(node.input(1)?), node.optional(2)];
     let mut y = node.standard_alike("Conv", &inputs)?;
-    if let Some(residual) = node.optional(3) {
+    if let Some(residual) = residual {
         y = node.op("tf.AddV2", &[y, residual], &[])?;
     }
     let parameters = node.floats("activation_params")?.unwrap_or_default();
     let parameters = [parameters.first().copied(), parameters.get(1).copied()];
-    Ok(vec![activated(node, y, parameters)?])
+    activated(node, y, parameters)
 }
 
 fn gemm(node: &mut Node<'_, '_>) -> Imported {
@@ -173,7 +228,7 @@ fn simplified_normalization(node: &mut Node<'_, '_>) -> Imported {
 
 /// The normalized sum of embeddings of words, positions and segments, and for each row how many
 /// words its mask keeps.
-fn embed(node: &mut Node<'_, '_>) -> Imported {
+pub(super) fn embed(node: &mut Node<'_, '_>) -> Imported {
     let (ids, words, positions) = (node.input(0)?, node.input(2)?, node.input(3)?);
     let axis = node.add_integer(0)?;
     let words = node.op("tf.GatherV2", &[words, ids, axis], &[])?;

@@ -4,7 +4,11 @@
 mod attention;
 mod blocks;
 mod fused;
+mod gates;
+mod images;
+mod positions;
 mod quantized;
+mod sequences;
 mod texts;
 
 use tfrt_ir::ValueId;
@@ -18,7 +22,17 @@ use crate::import::onnx::{
 
 pub(super) use fused::STANDARD;
 
-pub(super) const FAMILIES: &[Family] = &[attention::OPS, blocks::OPS, fused::OPS, quantized::OPS, texts::OPS];
+pub(super) const FAMILIES: &[Family] = &[
+    attention::OPS,
+    blocks::OPS,
+    fused::OPS,
+    gates::OPS,
+    images::OPS,
+    positions::OPS,
+    quantized::OPS,
+    sequences::OPS,
+    texts::OPS,
+];
 
 /// An attribute that is an integer.
 fn int(name: &str, value: i64) -> AttributeProto {
@@ -36,6 +50,16 @@ fn float(name: &str, value: f32) -> AttributeProto {
         name: name.to_owned(),
         f: value,
         r#type: AttributeType::Float as i32,
+        ..AttributeProto::default()
+    }
+}
+
+/// An attribute that is a text.
+fn text(name: &str, value: &'static str) -> AttributeProto {
+    AttributeProto {
+        name: name.to_owned(),
+        s: value.into(),
+        r#type: AttributeType::String as i32,
         ..AttributeProto::default()
     }
 }

@@ -4,7 +4,11 @@
 use tfrt_host::DType;
 use tfrt_ir::ValueId;
 
-use super::{Family, int};
+use super::{
+    Family, fused,
+    images::{channels_first, channels_last},
+    int,
+};
 use crate::import::onnx::node::{Imported, Node};
 
 pub(super) const OPS: Family = &[
@@ -12,7 +16,7 @@ pub(super) const OPS: Family = &[
     ("DynamicQuantizeLSTM", recurrent),
     ("DynamicQuantizeMatMul", dynamic_product),
     ("MatMulIntegerToFloat", product),
-    ("NhwcMaxPool", max_pool),
+    ("QEmbedLayerNormalization", embed),
     ("QGemm", gemm),
     ("QLinearAdd", |node| binary(node, "tf.AddV2")),
     ("QLinearAveragePool", |node| pool(node, "AveragePool")),
@@ -21,6 +25,7 @@ pub(super) const OPS: Family = &[
     ("QLinearGlobalAveragePool", |node| pool(node, "GlobalAveragePool")),
     ("QLinearLeakyRelu", |node| unary(node, "LeakyRelu")),
     ("QLinearMul", |node| binary(node, "tf.Mul")),
+    ("QLinearReduceMean", mean),
     ("QLinearSigmoid", |node| unary(node, "Sigmoid")),
     ("QLinearSoftmax", softmax),
     ("QLinearWhere", choice),
@@ -63,6 +68,14 @@ fn unary(node: &mut Node<'_, '_>, op: &str) -> Imported {
     quantized(node, y, [3, 4])
 }
 
+fn mean(node: &mut Node<'_, '_>) -> Imported {
+    let x = dequantized(node, [0, 1, 2])?;
+    let axes = node.ints("axes")?.map(|axes| node.add_integers(&axes)).transpose()?;
+    let attributes = vec![int("keepdims", node.int_or("keepdims", 1)?)];
+    let y = node.standard("ReduceMean", &[Some(x), axes], attributes, 1)?[0];
+    quantized(node, y, [3, 4])
+}
+
 /// Over the axis alone, or over all dimensions from it on in operator sets before 13.
 fn softmax(node: &mut Node<'_, '_>) -> Imported {
     let mut x = dequantized(node, [0, 1, 2])?;
@@ -80,20 +93,6 @@ fn softmax(node: &mut Node<'_, '_>) -> Imported {
     quantized(node, y, [3, 4])
 }
 
-/// Moves the channels from behind the other dimensions to before them.
-fn channels_first(node: &mut Node<'_, '_>, x: ValueId) -> Imported<ValueId> {
-    let rank = node.rank(x)? as i64;
-    let order: Vec<i64> = [0, rank - 1].into_iter().chain(1..rank - 1).collect();
-    node.transpose(x, &order)
-}
-
-/// Moves the channels from before the other dimensions to behind them.
-fn channels_last(node: &mut Node<'_, '_>, x: ValueId) -> Imported<ValueId> {
-    let rank = node.rank(x)? as i64;
-    let order: Vec<i64> = [0].into_iter().chain(2..rank).chain([1]).collect();
-    node.transpose(x, &order)
-}
-
 fn pool(node: &mut Node<'_, '_>, op: &str) -> Imported {
     let mut x = dequantized(node, [0, 1, 2])?;
     let is_last = node.flag("channels_last")?;
@@ -107,12 +106,6 @@ fn pool(node: &mut Node<'_, '_>, op: &str) -> Imported {
     quantized(node, y, [3, 4])
 }
 
-fn max_pool(node: &mut Node<'_, '_>) -> Imported {
-    let x = channels_first(node, node.input(0)?)?;
-    let y = node.standard_alike("MaxPool", &[Some(x)])?;
-    Ok(vec![channels_last(node, y)?])
-}
-
 fn convolution(node: &mut Node<'_, '_>) -> Imported {
     let mut inputs = node.inputs.clone();
     if !node.flag("channels_last")? {
@@ -121,6 +114,19 @@ fn convolution(node: &mut Node<'_, '_>) -> Imported {
     inputs[0] = Some(channels_first(node, node.input(0)?)?);
     let y = node.standard_alike("QLinearConv", &inputs)?;
     Ok(vec![channels_last(node, y)?])
+}
+
+/// As `EmbedLayerNormalization`, whose tables and factors are integers with a scale and a zero point.
+fn embed(node: &mut Node<'_, '_>) -> Imported {
+    let mut inputs: Vec<_> = (0..8).map(|index| node.optional(index)).collect();
+    for index in 0..5 {
+        let place = 2 + index;
+        if inputs[place].is_some() {
+            inputs[place] = Some(dequantized(node, [place, 8 + index, 13 + index])?);
+        }
+    }
+    let (proto, opset) = (node.proto, node.opset);
+    fused::embed(&mut Node { importer: &mut *node.importer, proto, opset, inputs })
 }
 
 /// The scale and zero point of the result come first, then those of each input behind it.
@@ -177,7 +183,7 @@ fn dynamic_product(node: &mut Node<'_, '_>) -> Imported {
     with_bias(node, y, 4)
 }
 
-fn scaled_product(
+pub(super) fn scaled_product(
     node: &mut Node<'_, '_>,
     [a, b]: [ValueId; 2],
     scales: [ValueId; 2],
