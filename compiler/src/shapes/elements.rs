@@ -19,15 +19,10 @@ pub(crate) fn known_elements(call: &Call<'_>, result: &TensorType) -> Option<Ele
         "tf.Prod" if result.rank() == Some(0) => vec![product(&call.elements(0)?)],
         "tf.Cast" if matches!(call.dtype(0)?, DType::I32 | DType::I64) => call.elements(0)?,
         "tf.Identity" | "tf.ExpandDims" | "tf.Squeeze" | "tf.Reshape" | "onnx.Reshape" => call.elements(0)?,
-        "tf.ConcatV2" => {
-            let parts = (0..call.operands.len().checked_sub(1)?).map(|part| call.elements(part));
-            parts.collect::<Option<Vec<_>>>()?.concat()
-        }
-        "tf.Pack" => {
-            let parts = (0..call.operands.len()).map(|part| call.elements(part));
-            parts.collect::<Option<Vec<_>>>()?.concat()
-        }
+        "tf.ConcatV2" => joined(call, call.operands.len().checked_sub(1)?)?,
+        "tf.Pack" => joined(call, call.operands.len())?,
         "tf.GatherV2" => gather(call)?,
+        "tf.Slice" => slice(call)?,
         "tf.StridedSlice" => strided_slice(call)?,
         "tf.AddV2" => binary(call, i64::checked_add)?,
         "tf.Sub" => binary(call, i64::checked_sub)?,
@@ -45,6 +40,27 @@ pub(crate) fn known_elements(call: &Call<'_>, result: &TensorType) -> Option<Ele
         _ => false,
     };
     (is_whole && elements.len() <= MAX_KNOWN_ELEMENTS).then_some(elements)
+}
+
+/// The elements of the first arguments, one after the other. An argument may be known by its length alone.
+fn joined(call: &Call<'_>, count: usize) -> Option<Elements> {
+    let unknown = |part: usize| match *call.dims(part)? {
+        [] => Some(vec![None]),
+        [Some(length)] if length <= MAX_KNOWN_ELEMENTS as u64 => Some(vec![None; length as usize]),
+        _ => None,
+    };
+    let parts = (0..count).map(|part| call.elements(part).or_else(|| unknown(part)));
+    Some(parts.collect::<Option<Vec<_>>>()?.concat())
+}
+
+fn slice(call: &Call<'_>) -> Option<Elements> {
+    let from = call.elements(0)?;
+    let (begin, size) = (usize::try_from(call.integer(1)?).ok()?, call.integer(2)?);
+    let end = match size {
+        -1 => from.len(),
+        size => begin.checked_add(usize::try_from(size).ok()?)?,
+    };
+    from.get(begin..end).map(<[_]>::to_vec)
 }
 
 fn shape(call: &Call<'_>) -> Option<Elements> {

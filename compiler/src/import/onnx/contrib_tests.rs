@@ -191,6 +191,52 @@ fn quantized_attention_is_that_of_its_numbers() {
     }
 }
 
+/// One head of one number, five steps: a cache of three that drops two at once gives what a whole one with
+/// the same window gives.
+#[test]
+fn a_sliding_cache_keeps_what_the_window_needs() {
+    let steps = [0.5, -1.0, 0.25, 2.0];
+    let constants = [
+        tensor("x", &[1, 1, 1], &[1.5]),
+        tensor("all", &[1, 1, 4, 1], &steps),
+        tensor("last", &[1, 1, 3, 1], &[steps[2], steps[3], f32::NAN]),
+        integers("count", I32, &[1], &[4]),
+        integers("total", I32, &[], &[5]),
+    ];
+    let heads = [int("num_heads", 1), int("kv_num_heads", 1), int("local_window_size", 2)];
+    let result = |past: &str, slides: i64, outputs: &[&str]| {
+        let attribute = [heads.as_slice(), &[int("sliding_window_cache", slides)]].concat();
+        let inputs = ["x", "x", "x", past, past, "count", "total"];
+        let call = NodeProto { attribute, ..node("GroupQueryAttention", &inputs, outputs) };
+        elements::<f32>(&computed(call, &constants))
+    };
+    assert_eq!(result("last", 1, &["y"]), result("all", 0, &["y"]));
+    assert_eq!(result("last", 1, &["", "y"]), [0.25, 2.0, 1.5]);
+}
+
+/// Two heads whose only key has the score 0: a sink of 0 takes half of the sum, one of ln 3 three parts of
+/// four.
+#[test]
+fn sinks_take_part_in_the_sum_alone() {
+    let constants = [
+        tensor("zero", &[1, 1, 2], &[0.0, 0.0]),
+        tensor("value", &[1, 1, 1], &[8.0]),
+        tensor("key", &[1, 1, 1], &[1.0]),
+        integers("count", I32, &[1], &[0]),
+        integers("total", I32, &[], &[1]),
+        tensor("sinks", &[2], &[0.0, 3.0_f32.ln()]),
+    ];
+    let result = |sinks: &str, is_smooth: i64| {
+        let attribute = vec![int("num_heads", 2), int("kv_num_heads", 1), int("smooth_softmax", is_smooth)];
+        let inputs = ["zero", "key", "value", "", "", "count", "total", "", "", "", "", sinks];
+        let call = NodeProto { attribute, ..node("GroupQueryAttention", &inputs, &["y"]) };
+        elements::<f32>(&computed(call, &constants)).into_iter().map(f32::round).collect::<Vec<_>>()
+    };
+    assert_eq!(result("sinks", 0), [4.0, 2.0]);
+    assert_eq!(result("", 1), [4.0, 4.0]);
+    assert_eq!(result("", 0), [8.0, 8.0]);
+}
+
 /// In NHWC and in NCHW, with the sum and its activation.
 #[test]
 fn group_normalizations_take_channels_last_and_first() {

@@ -12,7 +12,6 @@ use crate::import::onnx::{
 
 pub(super) const OPS: Family = &[
     ("Attention", project_and_attend),
-    ("GroupQueryAttention", attend_by_groups),
     ("MultiHeadAttention", attend),
     ("QAttention", project_integers_and_attend),
     ("RotaryEmbedding", rotary_embedding),
@@ -51,7 +50,7 @@ impl Operands {
     }
 }
 
-fn head_count(node: &Node<'_, '_>, name: &str) -> Imported<i64> {
+pub(super) fn head_count(node: &Node<'_, '_>, name: &str) -> Imported<i64> {
     node.int(name)?
         .filter(|&count| count > 0)
         .ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
@@ -69,14 +68,14 @@ fn by_heads(node: &mut Node<'_, '_>, x: ValueId, heads: i64) -> Imported<ValueId
 }
 
 /// Cuts the last dimension into parts of these sizes.
-fn parts(node: &mut Node<'_, '_>, x: ValueId, sizes: &[i64]) -> Imported {
+pub(super) fn parts(node: &mut Node<'_, '_>, x: ValueId, sizes: &[i64]) -> Imported {
     let axis = node.rank(x)? as i64 - 1;
     let (list, axis) = (node.add_integers(sizes)?, node.add_integer(axis)?);
     node.ops("tf.SplitV", &[x, list, axis], &[("num_split", Attribute::i64(sizes.len() as i64))], sizes.len())
 }
 
 /// The sum of what is added to the products.
-fn sum(node: &mut Node<'_, '_>, biases: [Option<ValueId>; 2]) -> Imported<Option<ValueId>> {
+pub(super) fn sum(node: &mut Node<'_, '_>, biases: [Option<ValueId>; 2]) -> Imported<Option<ValueId>> {
     match biases {
         [Some(a), Some(b)] => Ok(Some(node.op("tf.AddV2", &[a, b], &[])?)),
         [a, b] => Ok(a.or(b)),
@@ -249,114 +248,6 @@ fn projection_biases(node: &mut Node<'_, '_>, bias: ValueId, heads: i64) -> Impo
         *to = Some(node.reshape(part, &[heads, 1, -1])?);
     }
     Ok(biases)
-}
-
-/// Attention where several heads of queries share one of keys, with rotary positions and a cache
-/// that grows.
-fn attend_by_groups(node: &mut Node<'_, '_>) -> Imported {
-    for name in ["smooth_softmax", "qk_output", "sliding_window_cache"] {
-        if node.flag(name)? {
-            return Err(format!("attribute '{name}' is not supported").into());
-        }
-    }
-    if (9..node.inputs.len()).any(|index| index != 10 && node.optional(index).is_some()) {
-        return Err("positions, sinks and scales of a cache are not supported".into());
-    }
-    let (heads, shared) = (head_count(node, "num_heads")?, head_count(node, "kv_num_heads")?);
-    let x = node.input(0)?;
-    let [mut query, mut key, value] = match (node.optional(1), node.optional(2)) {
-        (Some(key), Some(value)) => [x, key, value],
-        _ => {
-            let size = known_extent(node, x, 2, "the extent of rows")? / (heads + 2 * shared);
-            let split = parts(node, x, &[heads * size, shared * size, shared * size])?;
-            [split[0], split[1], split[2]]
-        }
-    };
-    let past = [node.optional(3), node.optional(4)];
-    let window = node.int_or("local_window_size", -1)?;
-    // The number of steps of each row, without what fills it up.
-    let last = node.cast(node.input(5)?, DType::I64)?;
-    let (last, one) = (node.reshape(last, &[-1])?, node.add_integer(1)?);
-    let lengths = node.op("tf.AddV2", &[last, one], &[])?;
-    let does_rotate = node.flag("do_rotary")?;
-    let places = match does_rotate || window > 0 {
-        true => Some(places(node, x, past[0])?),
-        false => None,
-    };
-    if let Some(places) = places.filter(|_| does_rotate) {
-        let rows = node.reshape(lengths, &[-1, 1])?;
-        let rows = node.op("tf.ZerosLike", &[rows], &[])?;
-        let places = node.op("tf.AddV2", &[places, rows], &[])?;
-        query = rotated(node, query, heads, places)?;
-        key = rotated(node, key, shared, places)?;
-    }
-    let mut mask = node.optional(10);
-    if let Some(places) = places.filter(|_| window > 0) {
-        let near = window_mask(node, places, (query, window))?;
-        mask = sum(node, [mask, Some(near)])?;
-    }
-    let mut attributes = vec![
-        ("q_num_heads", Attribute::i64(heads)),
-        ("kv_num_heads", Attribute::i64(shared)),
-        ("is_causal", Attribute::i64(node.int_or("causal", 1)?)),
-        ("softcap", Attribute::f32(node.float_or("softcap", 0.0)?)),
-    ];
-    let scale = node.float_or("scale", 0.0)?;
-    if scale != 0.0 {
-        attributes.push(("scale", Attribute::f32(scale)));
-    }
-    let results = Attribute::array([1, 1, 1, 0].map(Attribute::i64));
-    attributes.push(("result_segment_sizes", results));
-    let operands = [Some(query), Some(key), Some(value), mask, past[0], past[1], Some(lengths)];
-    node.onnx_ops("onnx.Attention", &operands, &attributes, 3)
-}
-
-/// The places of the steps of `x` after those of the past, `[1, steps]`.
-fn places(node: &mut Node<'_, '_>, x: ValueId, past: Option<ValueId>) -> Imported<ValueId> {
-    let (steps, one) = (Extent::Of(x, 1).to_scalar(node)?, node.add_integer(1)?);
-    let first = match past {
-        Some(past) => Extent::Of(past, 2).to_scalar(node)?,
-        None => node.add_integer(0)?,
-    };
-    let end = node.op("tf.AddV2", &[first, steps], &[])?;
-    let places = node.op("tf.Range", &[first, end, one], &[])?;
-    node.reshape(places, &[1, -1])
-}
-
-/// What hides the steps before a window that ends with the own one: `[1, 1, steps, keys]`.
-fn window_mask(
-    node: &mut Node<'_, '_>,
-    places: ValueId,
-    (query, window): (ValueId, i64),
-) -> Imported<ValueId> {
-    let (zero, one) = (node.add_integer(0)?, node.add_integer(1)?);
-    // The last place is that of the last key.
-    let flat = node.reshape(places, &[-1])?;
-    let last = node.op("tf.Max", &[flat, zero], &[])?;
-    let count = node.op("tf.AddV2", &[last, one], &[])?;
-    let keys = node.op("tf.Range", &[zero, count, one], &[])?;
-    let keys = node.reshape(keys, &[1, 1, 1, -1])?;
-    let places = node.reshape(places, &[1, 1, -1, 1])?;
-    let window = node.add_integer(window)?;
-    let first = node.op("tf.Sub", &[places, window], &[])?;
-    let is_near = node.op("tf.Greater", &[keys, first], &[])?;
-    let (nothing, excluded) =
-        (node.add_number_like(query, 0.0)?, node.add_number_like(query, f64::NEG_INFINITY)?);
-    node.op("tf.SelectV2", &[is_near, nothing, excluded], &[])
-}
-
-/// Rotates heads, `[batch, steps, heads * size]`, by the tables of cosines and sines at these places.
-fn rotated(node: &mut Node<'_, '_>, x: ValueId, heads: i64, places: ValueId) -> Imported<ValueId> {
-    let (cosines, sines) = (node.input(7)?, node.input(8)?);
-    let half = known_extent(node, cosines, 1, "the extent of the table of cosines")?;
-    let size = known_extent(node, x, 2, "the extent of rows")? / heads;
-    let attributes = [
-        ("num_heads", Attribute::i64(heads)),
-        ("interleaved", Attribute::i64(node.int_or("rotary_interleaved", 0)?)),
-        ("rotary_embedding_dim", Attribute::i64(if half * 2 < size { half * 2 } else { 0 })),
-    ];
-    let operands = [Some(x), Some(cosines), Some(sines), Some(places)];
-    Ok(node.onnx_ops("onnx.RotaryEmbedding", &operands, &attributes, 1)?[0])
 }
 
 /// The places come before the tables, and one number may be the first place of all rows.

@@ -5,6 +5,7 @@ mod attention;
 mod blocks;
 mod fused;
 mod gates;
+mod grouped;
 mod images;
 mod positions;
 mod quantized;
@@ -27,6 +28,7 @@ pub(super) const FAMILIES: &[Family] = &[
     blocks::OPS,
     fused::OPS,
     gates::OPS,
+    grouped::OPS,
     images::OPS,
     positions::OPS,
     quantized::OPS,
