@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod agreement_tests;
+mod attention;
 mod broadcast;
 mod elements;
 mod images;
@@ -183,6 +184,7 @@ fn family(name: &str) -> Option<Function> {
         .or_else(|| movement::function(name))
         .or_else(|| list::function(name))
         .or_else(|| sampling::function(name))
+        .or_else(|| attention::function(name))
         .or_else(|| images::function(name))
         .or_else(|| matrices::function(name))
         .or_else(|| random::function(name))

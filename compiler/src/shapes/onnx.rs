@@ -49,7 +49,7 @@ fn same_type(call: &Call<'_>, rank: usize) -> Inferred {
 }
 
 /// The argument that a formal input is; `None` if it is absent.
-fn formal(call: &Call<'_>, input: usize) -> Option<usize> {
+pub(super) fn formal(call: &Call<'_>, input: usize) -> Option<usize> {
     match call.attrs.optional::<&[i64]>("operand_segment_sizes").ok().flatten() {
         None => (input < call.operands.len()).then_some(input),
         Some(sizes) => match *sizes.get(input)? {
