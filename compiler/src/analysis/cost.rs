@@ -43,6 +43,8 @@ pub(crate) fn flops(graph: &Graph, id: OpId) -> Option<u64> {
             matrix_product(graph, op, "")
         }
         "tf.Einsum" => einsum(graph, op),
+        "tfrt.FusedAttention" => fused_attention(graph, op),
+        "onnx.Attention" => onnx_attention(graph, op),
         "onnx.LSTM" => recurrent(graph, op, 4),
         "onnx.GRU" => recurrent(graph, op, 3),
         "onnx.RNN" => recurrent(graph, op, 1),
@@ -149,6 +151,28 @@ fn matrix_product(graph: &Graph, op: &Operation, transposed: &str) -> Option<u64
     let is_transposed = op.attr(transposed).and_then(Attribute::as_bool).unwrap_or(false);
     let depth = rows.len().checked_sub(if is_transposed { 2 } else { 1 })?;
     per_result(graph, op, *rows.get(depth)?)
+}
+
+/// A product and a sum for each element of queries and keys, and for each of weights and values.
+fn fused_attention(graph: &Graph, op: &Operation) -> Option<u64> {
+    let last = |operand: usize, order: &str, from_end: usize| {
+        let dims = dims(graph, op.operands.get(operand))?;
+        let order = op.attr(order)?.as_array()?;
+        let axis = order.get(order.len().checked_sub(from_end)?)?.as_int()?;
+        dims.get(usize::try_from(axis).ok()?).copied()
+    };
+    let (depth, size) = (last(0, "query_order", 1)?, last(2, "value_order", 1)?);
+    let rows = results(graph, op)?.checked_div(size)?;
+    Some(product(&[2, rows, last(2, "value_order", 2)?, depth.saturating_add(size)]))
+}
+
+/// The same. Queries and the output have their rows' elements for each head.
+fn onnx_attention(graph: &Graph, op: &Operation) -> Option<u64> {
+    // The second result has all keys, if it is there.
+    let keys = dims(graph, op.results.get(1).or(op.operands.get(1)))?;
+    let key_count = *keys.get(keys.len().checked_sub(2)?)?;
+    let elements = elements(graph, op.operands.first())?.saturating_add(results(graph, op)?);
+    Some(product(&[2, key_count, elements]))
 }
 
 /// The product of all extents that the equation names, twice.

@@ -1,10 +1,13 @@
 //! Makes one op of attention: the product of queries and keys, a scale, a mask, a softmax, and the
 //! product with values. The transposes that give heads a dimension of their own become orders in
 //! which the op takes its arguments.
+//!
+//! The op computes scores and weights of narrow types in `f32`, so that casts between the products
+//! and the softmax have no use.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, OpId, ValueId};
-use tfrt_tensor::Accessor;
+use tfrt_tensor::{Accessor, HostTensor, bf16, f16};
 
 use super::rewrite::{Rewriter, apply};
 use super::transpose::transposed;
@@ -32,7 +35,7 @@ struct Operand {
 impl Operand {
     /// The matrices that a product takes; with the last two axes swapped if `is_swapped`.
     fn new(rewriter: &Rewriter<'_>, value: ValueId, is_swapped: bool) -> Option<Self> {
-        let ty = rewriter.ty(value).filter(|ty| ty.dtype == DType::F32)?;
+        let ty = rewriter.ty(value).filter(|ty| is_taken(ty.dtype))?;
         let rank = ty.rank().filter(|&rank| rank >= 2)?;
         let mut order: Vec<_> = (0..rank).collect();
         if is_swapped {
@@ -70,13 +73,39 @@ impl Operand {
     }
 }
 
+/// The types that the op takes.
+fn is_taken(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F16 | DType::BF16)
+}
+
+/// What was cast between types that the op takes, for this use alone.
+fn before_cast(rewriter: &Rewriter<'_>, value: ValueId) -> ValueId {
+    let source = || {
+        let cast = rewriter.defined_by(value, "tf.Cast").filter(|_| rewriter.has_one_use(value))?;
+        let source = rewriter.op(cast).operands[0];
+        let are_taken =
+            [source, value].iter().all(|&value| rewriter.ty(value).is_some_and(|ty| is_taken(ty.dtype)));
+        are_taken.then_some(source)
+    };
+    source().unwrap_or(value)
+}
+
+fn first_element(tensor: &HostTensor) -> Option<f32> {
+    let dense = tensor.dense().ok()?;
+    match dense.dtype() {
+        DType::F16 => dense.read::<f16>(&READ).ok()?.first().map(|x| x.to_f32()),
+        DType::BF16 => dense.read::<bf16>(&READ).ok()?.first().map(|x| x.to_f32()),
+        _ => dense.read::<f32>(&READ).ok()?.first().copied(),
+    }
+}
+
 /// The number that a constant is, which is broadcast to at most `rank` dimensions.
 fn number(rewriter: &Rewriter<'_>, value: ValueId, rank: usize) -> Option<f32> {
     let constant = rewriter.constant(value)?;
     if constant.shape().rank() > rank || constant.shape().num_elements().ok()? != 1 {
         return None;
     }
-    constant.dense().ok()?.read::<f32>(&READ).ok()?.first().copied()
+    first_element(constant)
 }
 
 /// What is multiplied with a number, and the number.
@@ -101,8 +130,9 @@ fn factor(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(ValueId, f32)> {
 /// The scores' product behind a scale, and that scale.
 fn scaled_product(rewriter: &Rewriter<'_>, mut value: ValueId) -> Option<(OpId, f32)> {
     let mut scale = 1.0;
+    value = before_cast(rewriter, value);
     while let Some((inner, number)) = factor(rewriter, value) {
-        (value, scale) = (inner, scale * number);
+        (value, scale) = (before_cast(rewriter, inner), scale * number);
     }
     let product = rewriter.defined_by(value, PRODUCT).filter(|_| rewriter.has_one_use(value))?;
     Some((product, scale))
@@ -113,6 +143,7 @@ fn scores(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(OpId, f32, Option<
     if let Some((product, scale)) = scaled_product(rewriter, value) {
         return Some((product, scale, None));
     }
+    let value = before_cast(rewriter, value);
     let sum = rewriter.defined_by(value, "tf.AddV2").filter(|_| rewriter.has_one_use(value))?;
     let (a, b) = (rewriter.op(sum).operands[0], rewriter.op(sum).operands[1]);
     let pick =
@@ -129,6 +160,7 @@ fn fuse(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         return None;
     }
     let (weights, values) = (rewriter.op(op).operands[0], rewriter.op(op).operands[1]);
+    let weights = before_cast(rewriter, weights);
     let softmax = rewriter.defined_by(weights, "tf.Softmax").filter(|_| rewriter.has_one_use(weights))?;
     let (product, mut scale, mask) = scores(rewriter, rewriter.op(softmax).operands[0])?;
     if rewriter.flag(product, "adj_x") {
@@ -139,10 +171,15 @@ fn fuse(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let mut keys = Operand::new(rewriter, keys, !rewriter.flag(product, "adj_y"))?;
     let mut values = Operand::new(rewriter, values, rewriter.flag(op, "adj_y"))?;
     let rank = queries.order.len();
+    let types = [queries.value, keys.value, values.value].map(|value| rewriter.ty(value).map(|ty| ty.dtype));
+    let dtype = types[0]?;
     let mask_rank = match mask {
-        Some(mask) => rewriter.ty(mask).filter(|ty| ty.dtype == DType::F32)?.rank()?,
+        Some(mask) => rewriter.ty(mask).filter(|ty| ty.dtype == dtype || ty.dtype == DType::F32)?.rank()?,
         None => 0,
     };
+    if types != [Some(dtype); 3] {
+        return None;
+    }
     if keys.order.len() != rank || values.order.len() != rank || mask_rank > rank {
         return None;
     }

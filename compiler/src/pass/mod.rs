@@ -67,8 +67,6 @@ const NARROW_TO_F16: &str = "narrow-to-f16";
 const NARROW_TO_BF16: &str = "narrow-to-bf16";
 /// The name of the pass that widens a model.
 const WIDEN_TO_F32: &str = "widen-to-f32";
-/// The name of the pass whose op has no kernel of device programs.
-const FUSE_ATTENTION: &str = "fuse-attention";
 /// The name of the pass whose ops have no device form.
 const FUSE_QUANTIZED: &str = "fuse-quantized";
 /// The name of the pass for device libraries.
@@ -136,6 +134,11 @@ pub const PASSES: &[Pass] = &[
         run: scale::run,
     },
     Pass {
+        name: "fuse-attention",
+        summary: "Make one op of the products, the scale, the mask and the softmax of attention",
+        run: fuse_attention::run,
+    },
+    Pass {
         name: NARROW_TO_F16,
         summary: "Compute products and convolutions of f32 in f16, with --precision=f16",
         run: precision::to_f16,
@@ -149,11 +152,6 @@ pub const PASSES: &[Pass] = &[
         name: "fuse-gelu",
         summary: "Make one op of Gaussian error linear units, which exporters write in parts",
         run: fuse_gelu::run,
-    },
-    Pass {
-        name: FUSE_ATTENTION,
-        summary: "Make one op of the products, the scale, the mask and the softmax of attention",
-        run: fuse_attention::run,
     },
     Pass {
         name: "fuse-convolutions",
@@ -208,7 +206,6 @@ impl PassOptions {
             NARROW_TO_F16 => self.narrow == Some(DType::F16),
             NARROW_TO_BF16 => self.narrow == Some(DType::BF16),
             LAY_OUT_FILTERS => self.for_devices || self.lay_out_filters,
-            FUSE_ATTENTION => !self.for_devices,
             FUSE_QUANTIZED => !self.for_devices && !self.lay_out_filters,
             WIDEN_TO_F32 => !self.for_devices && !self.lay_out_filters && self.narrow.is_none(),
             _ => true,

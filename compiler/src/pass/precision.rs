@@ -2,7 +2,8 @@
 //! numbers to f32, for which the host has the faster kernels.
 //!
 //! What is narrowed:
-//! - Products and convolutions compute in the narrow type. Devices sum their products in f32.
+//! - Products, convolutions and attention compute in the narrow type. Devices sum their products in
+//!   f32, and so they do scores and weights of attention, whose mask stays wide.
 //! - Ops that only move elements, and elementwise ops that neither grow nor cancel them, keep the
 //!   type of their operands.
 //! - All other ops stay wide: reductions, normalizations, softmax, exponentials, powers, quotients.
@@ -15,7 +16,7 @@
 use std::collections::HashMap;
 
 use tfrt_host::DType;
-use tfrt_ir::{InsertionPoint, OpId, ValueId};
+use tfrt_ir::{InsertionPoint, OpId, Operation, ValueId};
 use tfrt_tensor::{Accessor, HostTensor, f16};
 
 use super::dead_code;
@@ -32,10 +33,15 @@ const COMPUTED: &[&str] = &[
     "Conv2DBackpropInput",
     "DepthwiseConv2dNative",
     "Einsum",
+    "FusedAttention",
     "MatMul",
     "_FusedConv2D",
     "_FusedMatMul",
 ];
+
+/// Ops with an operand that stays wide, and the operand's place: a mask has numbers that hide, which
+/// a narrow type may not have.
+const WIDE_OPERANDS: &[(&str, usize)] = &[("tfrt.FusedAttention", 3)];
 
 /// Ops that keep the type of their operands.
 const KEPT: &[&str] = &[
@@ -169,21 +175,38 @@ fn wants(graph: &Graph, op: OpId, to: DType, converted: &HashMap<ValueId, ValueI
     if operation.name == RETURN || operation.results.is_empty() || !operation.results.iter().all(is_other) {
         return false;
     }
-    let is_computed = COMPUTED.contains(&name) || to == DType::F32 && WIDENED.contains(&name);
+    let is_computed = COMPUTED.contains(&name)
+        || is_plain_attention(graph, operation)
+        || to == DType::F32 && WIDENED.contains(&name);
     is_computed
         || KEPT.contains(&name) && operation.operands.iter().any(|operand| converted.contains_key(operand))
+}
+
+/// Returns whether an op is attention without a cache, which would be converted at each call, and
+/// without a mask of numbers.
+fn is_plain_attention(graph: &Graph, operation: &Operation) -> bool {
+    let is_number = |&value: &ValueId| graph.tensor_type(value).is_none_or(|ty| ty.dtype == DType::F32);
+    operation.name == "onnx.Attention"
+        && operation.results.len() == 1
+        && !operation.operands.iter().skip(3).any(is_number)
 }
 
 /// Returns whether the constants that an op takes are in the range of the narrow type. A mask of
 /// huge numbers is not.
 fn fits(graph: &Graph, op: OpId, dtype: DType) -> bool {
-    graph
-        .module
-        .op(op)
+    let operation = graph.module.op(op);
+    operation
         .operands
         .iter()
-        .filter_map(|&operand| graph.constant(operand))
+        .enumerate()
+        .filter(|&(place, _)| !stays_wide(operation, place, dtype))
+        .filter_map(|(_, &operand)| graph.constant(operand))
         .all(|constant| dtype != DType::F16 || constant.dtype() != DType::F32 || is_in_range(constant))
+}
+
+/// Returns whether an operand keeps its type.
+fn stays_wide(operation: &Operation, place: usize, to: DType) -> bool {
+    to != DType::F32 && WIDE_OPERANDS.contains(&(operation.name.as_str(), place))
 }
 
 fn is_in_range(constant: &HostTensor) -> bool {
@@ -208,8 +231,9 @@ fn convert(
     let mut builder = GraphBuilder::new(graph, evaluator, InsertionPoint::Before(op));
     builder.set_location(operation.location.clone());
     let mut operands = Vec::new();
-    for &operand in &operation.operands {
-        let is_other = builder.ty(operand).is_some_and(|ty| is_converted(ty.dtype, to));
+    for (place, &operand) in operation.operands.iter().enumerate() {
+        let is_wide = stays_wide(&operation, place, to);
+        let is_other = !is_wide && builder.ty(operand).is_some_and(|ty| is_converted(ty.dtype, to));
         operands.push(match converted.get(&operand) {
             _ if !is_other => operand,
             Some(&known) => known,

@@ -2,13 +2,14 @@
 //!
 //! Streams are ordered queues that run asynchronously to the host and to each other, on a pool with
 //! one thread for each core. Device addresses are not valid pointers on the host. PTX modules run
-//! through `tfrt-ptx`; BLAS and DNN calls through `tfrt-math`. A faulty kernel fails its context,
+//! through `tfrt-ptx`; BLAS calls, DNN calls and attention through `tfrt-math`. A faulty kernel fails its context,
 //! as on a GPU, with an error that says why.
 //!
 //! Device work never runs on a thread of the host, and streams are never ordered unless the program
 //! orders them.
 
 mod access;
+mod attention;
 mod blas;
 mod bytes;
 mod collectives;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUresult};
 use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result};
-use tfrt_device::hal::{Context, Contexts, Promised, Resources, Teardown};
+use tfrt_device::hal::{Attends, Context, Contexts, Promised, Resources, Teardown};
 
 use super::GpuOptions;
 use super::blas::BlasHandle;
@@ -281,6 +281,8 @@ impl Resources for GpuContext {
     type DnnHandle = DnnHandle;
     type Communicator = super::collectives::Communicator;
 }
+
+impl Attends for GpuContext {}
 
 impl Context for GpuContext {
     fn failure(&self) -> Option<DeviceError> {

@@ -54,7 +54,7 @@ use tfrt_host::DType;
 use tfrt_math::Float;
 
 pub use affine::{Activation, Affine};
-pub use attend::{Attention, AttentionExtents, AttentionMask, AttentionRows};
+pub use attend::attention_scratch_bytes;
 pub use attention::{Rotation, ScoreMask, Scores};
 pub use broadcast::Broadcast;
 pub use diagonals::Diagonals;

@@ -54,3 +54,19 @@ func @used(%q: tensor<2x5x4xf32>, %k: tensor<2x6x4xf32>, %mask: tensor<6xf32>) -
   %last = "tf.BatchMatMulV2"(%likely, %k) : (tensor<2x5x6xf32>, tensor<2x6x4xf32>) -> tensor<2x5x4xf32>
   tfrt.return %sums, %weights, %last : tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<2x5x4xf32>
 }
+
+// Narrow types are taken too. Casts around the softmax have no use, and a mask may be wide.
+// CHECK-LABEL: func @narrow
+// CHECK-NEXT: %[[sums:[0-9]+]] = "tfrt.FusedAttention"(%arg0, %arg1, %arg1, %arg2) {key_order = [0, 1, 2], output_order = [0, 1, 2], query_order = [0, 1, 2], scale = 2.000000e+00 : f32, value_order = [0, 1, 2]} : (tensor<2x5x4xf16>, tensor<2x6x4xf16>, tensor<2x6x4xf16>, tensor<6xf32>) -> tensor<2x5x4xf16>
+// CHECK-NEXT: tfrt.return %[[sums]]
+func @narrow(%q: tensor<2x5x4xf16>, %k: tensor<2x6x4xf16>, %mask: tensor<6xf32>) -> tensor<2x5x4xf16> {
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f16>} : () -> tensor<f16>
+  %products = "tf.BatchMatMulV2"(%q, %k) {adj_y = true} : (tensor<2x5x4xf16>, tensor<2x6x4xf16>) -> tensor<2x5x6xf16>
+  %scaled = "tf.Mul"(%products, %two) : (tensor<2x5x6xf16>, tensor<f16>) -> tensor<2x5x6xf16>
+  %wide = "tf.Cast"(%scaled) {DstT = f32} : (tensor<2x5x6xf16>) -> tensor<2x5x6xf32>
+  %masked = "tf.AddV2"(%wide, %mask) : (tensor<2x5x6xf32>, tensor<6xf32>) -> tensor<2x5x6xf32>
+  %softmax = "tf.Softmax"(%masked) : (tensor<2x5x6xf32>) -> tensor<2x5x6xf32>
+  %weights = "tf.Cast"(%softmax) {DstT = f16} : (tensor<2x5x6xf32>) -> tensor<2x5x6xf16>
+  %sums = "tf.BatchMatMulV2"(%weights, %k) : (tensor<2x5x6xf16>, tensor<2x6x4xf16>) -> tensor<2x5x4xf16>
+  tfrt.return %sums : tensor<2x5x4xf16>
+}

@@ -19,6 +19,7 @@
 //! context fails. The CPU device then gives a new context to [`Device::primary_context`]. A GPU
 //! does not recover within the process, but other devices and the host remain usable.
 
+mod attention;
 mod backing;
 mod blas;
 mod buffer;
@@ -42,6 +43,7 @@ mod stream;
 mod trace;
 mod transfer;
 
+pub use attention::{Attention, AttentionMask, AttentionRows};
 pub use blas::{Blas, BlasHandle, GemmArguments, GemmEpilogue, Matrix};
 pub use buffer::{DeviceAllocator, DeviceBuffer};
 pub use collectives::{CollectiveGroup, Communicator, CommunicatorId};

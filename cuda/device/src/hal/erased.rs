@@ -13,10 +13,10 @@ use std::time::Duration;
 use tfrt_host::DType;
 
 use super::{
-    Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn, DnnOperation,
-    EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory, MemoryInfo,
-    Modules, PackedParameters, Paging, Pattern, Resources, Scaling, StreamOptions, Streams, Teardown,
-    Transfers, UniqueId,
+    Attends, Attention, Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn,
+    DnnOperation, EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory,
+    Memory, MemoryInfo, Modules, PackedParameters, Paging, Pattern, Resources, Scaling, StreamOptions,
+    Streams, Teardown, Transfers, UniqueId,
 };
 use crate::error::{DeviceError, Result, Status};
 
@@ -373,6 +373,15 @@ impl<C: Context> Blas for ErasedContext<C> {
     }
     fn gemm(&self, blas: &Erased, stream: &Erased, gemm: &Gemm) -> Result<()> {
         self.0.gemm(downcast(blas)?, downcast(stream)?, gemm)
+    }
+}
+
+impl<C: Context> Attends for ErasedContext<C> {
+    fn computes_attention(&self) -> bool {
+        self.0.computes_attention()
+    }
+    fn attention(&self, stream: &Erased, attention: &Attention) -> Result<()> {
+        self.0.attention(downcast(stream)?, attention)
     }
 }
 

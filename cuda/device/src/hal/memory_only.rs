@@ -14,8 +14,8 @@ use std::time::Duration;
 use tfrt_host::DType;
 
 use super::{
-    Blas, CollectiveCall, Collectives, Dnn, DnnOperation, FunctionAttributes, Gemm, Graphs, LaunchConfig,
-    Modules, PackedParameters, Paging, Resources, Result, Scaling, Streams, UniqueId,
+    Attends, Blas, CollectiveCall, Collectives, Dnn, DnnOperation, FunctionAttributes, Gemm, Graphs,
+    LaunchConfig, Modules, PackedParameters, Paging, Resources, Result, Scaling, Streams, UniqueId,
 };
 use crate::error::{DeviceError, Status};
 
@@ -134,6 +134,8 @@ impl<C: MemoryOnly> Blas for C {
         gemm(gemm: &Gemm);
     }
 }
+
+impl<C: MemoryOnly> Attends for C {}
 
 impl<C: MemoryOnly> Dnn for C {
     fn create_dnn(&self) -> Result<Infallible> {

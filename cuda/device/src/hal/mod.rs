@@ -14,6 +14,7 @@
 //! Device addresses are plain numbers. They are never null, and are unique within a backend across
 //! all its devices (unified addressing).
 
+mod attention;
 mod blas;
 mod collectives;
 mod contexts;
@@ -27,6 +28,7 @@ mod module;
 mod stream;
 mod teardown;
 
+pub use attention::{Attends, Attention, AttentionExtents, AttentionMask, AttentionRows};
 pub use blas::{Blas, Gemm, GemmEpilogue, GemmOperand, Transpose};
 pub use collectives::{Collective, CollectiveCall, Collectives, ReduceOp, UniqueId};
 pub use contexts::Contexts;
@@ -104,7 +106,7 @@ pub trait Resources: Send + Sync + 'static {
 
 /// All operations of a device.
 pub trait Context:
-    Memory + Paging + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn + Collectives
+    Memory + Paging + Transfers + Streams + Events + Modules + Graphs + Blas + Dnn + Attends + Collectives
 {
     /// Returns the failure that made the context unusable, if there was one. Every later call
     /// returns it.

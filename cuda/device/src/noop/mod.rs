@@ -20,10 +20,10 @@ use tfrt_host::DType;
 
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{
-    Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn, DnnOperation,
-    DynBackend, EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory, Memory,
-    MemoryInfo, Modules, PackedParameters, Pattern, Resources, Scaling, StreamOptions, Streams, Teardown,
-    Transfers, UniqueId, check_emulated, erase,
+    Attends, Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn,
+    DnnOperation, DynBackend, EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig,
+    ManagedMemory, Memory, MemoryInfo, Modules, PackedParameters, Pattern, Resources, Scaling, StreamOptions,
+    Streams, Teardown, Transfers, UniqueId, check_emulated, erase,
 };
 
 /// A fault that the noop backend injects.
@@ -531,6 +531,8 @@ impl Blas for NoopContext {
         self.operation(stream)
     }
 }
+
+impl Attends for NoopContext {}
 
 impl Dnn for NoopContext {
     fn create_dnn(&self) -> Result<()> {

@@ -1,10 +1,11 @@
-//! Attention, against the definition in `f64`.
+//! Attention by kernels, and by devices that compute it themselves, against the definition in `f64`.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
-use tfrt_device::front::DeviceBuffer;
+use tfrt_device::front::{Attention, AttentionMask, AttentionRows, DeviceBuffer};
+use tfrt_device::hal::AttentionExtents;
 use tfrt_host::DType;
-use tfrt_launch::{Attention, AttentionMask, AttentionRows};
+use tfrt_launch::attention_scratch_bytes;
 
 use super::{Device, Random, device};
 
@@ -61,6 +62,16 @@ struct Case {
     lengths: bool,
     causal: Option<usize>,
     cap: f32,
+}
+
+#[track_caller]
+fn assert_close<T: Element>(found: &[T], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (index, (found, &expected)) in found.iter().zip(expected).enumerate() {
+        let found = found.wide();
+        let is_close = (found - expected).abs() < T::TOLERANCE || found.is_nan() && expected.is_nan();
+        assert!(is_close, "element {index} of {}: {found} instead of {expected}", T::DTYPE);
+    }
 }
 
 const PLAIN: Case = Case {
@@ -152,8 +163,24 @@ impl Case {
         y
     }
 
-    /// The result on the device.
+    /// The result of kernels.
     fn run<T: Element>(&self, d: &Device, x: &Operands<T>, scale: f32) -> Vec<T> {
+        self.run_by(d, x, scale, |attention| {
+            let scratch: Option<DeviceBuffer> = match attention_scratch_bytes(&attention.extents) {
+                0 => None,
+                bytes => Some(d.allocate(bytes as usize)),
+            };
+            d.kernels.attention(&d.stream, attention, scratch.as_ref()).unwrap();
+        })
+    }
+
+    fn run_by<T: Element>(
+        &self,
+        d: &Device,
+        x: &Operands<T>,
+        scale: f32,
+        attend: impl Fn(&Attention<'_>),
+    ) -> Vec<T> {
         let Self { batch, heads, shared, rows, keys, depth, size, causal, cap, .. } = *self;
         let [q, k, v, added] = [&x.q, &x.k, &x.v, &x.added].map(|x| d.upload(x));
         let added_wide = d.upload(&x.added_wide);
@@ -171,16 +198,19 @@ impl Case {
             Mask::Hides => Some((&flags, DType::I1, [seen, 0, 0, 1])),
         };
         let attention = Attention {
-            batch: batch as u64,
-            heads: heads as u64,
-            shared: shared as u64,
-            rows: rows as u64,
-            keys: keys as u64,
-            depth: depth as u64,
-            size: size as u64,
+            dtype: T::DTYPE,
+            extents: AttentionExtents {
+                batch: batch as u64,
+                heads: heads as u64,
+                shared: shared as u64,
+                rows: rows as u64,
+                keys: keys as u64,
+                depth: depth as u64,
+                size: size as u64,
+            },
             output: packed(&y, heads, rows, size),
             queries: packed(&q, heads, rows, depth),
-            key_rows: packed(&k, self.key_heads(), keys, depth),
+            keys: packed(&k, self.key_heads(), keys, depth),
             values: packed(&v, self.key_heads(), keys, size),
             mask: mask.map(|(buffer, dtype, strides)| AttentionMask { buffer, dtype, strides, keys: seen }),
             lengths: self.lengths.then_some(&lengths),
@@ -188,11 +218,7 @@ impl Case {
             scale,
             cap,
         };
-        let scratch: Option<DeviceBuffer> = match attention.extents().scratch_bytes() {
-            0 => None,
-            bytes => Some(d.allocate(bytes as usize)),
-        };
-        d.kernels.attention(&d.stream, T::DTYPE, &attention, scratch.as_ref()).unwrap();
+        attend(&attention);
         d.download(&y, batch * rows * heads * size)
     }
 
@@ -200,12 +226,11 @@ impl Case {
     fn compare<T: Element>(&self, seed: u64) {
         let x = self.operands::<T>(&mut Random::new(seed));
         let scale = 1.0 / (self.depth.max(1) as f32).sqrt();
-        let found = self.run(device(), &x, scale);
-        let expected = self.expected(&x, scale.into());
-        for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            let (found, expected) = (found.wide(), *expected);
-            let is_close = (found - expected).abs() < T::TOLERANCE || found.is_nan() && expected.is_nan();
-            assert!(is_close, "element {index} of {}: {found} instead of {expected}", T::DTYPE);
+        let (d, expected) = (device(), self.expected(&x, scale.into()));
+        assert_close(&self.run(d, &x, scale), &expected);
+        if d.context.computes_attention() {
+            let found = self.run_by(d, &x, scale, |attention| d.stream.attention(attention).unwrap());
+            assert_close(&found, &expected);
         }
     }
 
@@ -291,6 +316,10 @@ fn rows_that_see_nothing() {
     let none = Case { keys: 0, ..PLAIN };
     let x = none.operands::<f32>(&mut Random::new(602));
     assert!(none.run(device(), &x, 1.0).iter().all(|&y| y == 0.0));
+    if device().context.computes_attention() {
+        let found = none.run_by(device(), &x, 1.0, |attention| device().stream.attention(attention).unwrap());
+        assert!(found.iter().all(|&y| y == 0.0));
+    }
 }
 
 /// The greatest negative number hides keys, but a row of such numbers has probabilities.
@@ -310,17 +339,13 @@ fn operands_that_do_not_fit_are_refused() {
     let d = device();
     let (small, large) = (d.room::<f32>(31), d.room::<f32>(64));
     let rows = |buffer| AttentionRows { buffer, strides: [32, 8, 16] };
+    let extents = AttentionExtents { batch: 1, heads: 2, shared: 1, rows: 2, keys: 2, depth: 8, size: 8 };
     let fits = Attention {
-        batch: 1,
-        heads: 2,
-        shared: 1,
-        rows: 2,
-        keys: 2,
-        depth: 8,
-        size: 8,
+        dtype: DType::F32,
+        extents,
         output: rows(&large),
         queries: rows(&large),
-        key_rows: rows(&large),
+        keys: rows(&large),
         values: rows(&large),
         mask: None,
         lengths: None,
@@ -328,18 +353,26 @@ fn operands_that_do_not_fit_are_refused() {
         scale: 1.0,
         cap: 0.0,
     };
-    let attend = |attention: Attention<'_>| d.kernels.attention(&d.stream, DType::F32, &attention, None);
+    let attend = |attention: Attention<'_>| d.kernels.attention(&d.stream, &attention, None);
     for wrong in [
         Attention { queries: rows(&small), ..fits },
         Attention { values: rows(&small), ..fits },
         Attention { output: rows(&small), ..fits },
-        Attention { shared: 3, ..fits },
-        Attention { shared: 0, ..fits },
-        Attention { rows: 1 << 40, ..fits },
+        Attention { dtype: DType::F64, ..fits },
+        Attention { extents: AttentionExtents { shared: 3, ..extents }, ..fits },
+        Attention { extents: AttentionExtents { shared: 0, ..extents }, ..fits },
+        Attention { extents: AttentionExtents { rows: 1 << 40, ..extents }, ..fits },
         // Its keys are divided, and there is no memory for that.
-        Attention { keys: 256, key_rows: AttentionRows { strides: [0; 3], ..fits.key_rows }, ..fits },
+        Attention {
+            extents: AttentionExtents { keys: 256, ..extents },
+            keys: AttentionRows { strides: [0; 3], ..fits.keys },
+            values: AttentionRows { strides: [0; 3], ..fits.values },
+            ..fits
+        },
     ] {
         assert!(attend(wrong).is_err());
+        let is_of_kernels = wrong.extents.keys == 256;
+        assert!(is_of_kernels || d.stream.attention(&wrong).is_err());
     }
-    assert!(d.kernels.attention(&d.stream, DType::F64, &fits, None).is_err());
+    attend(fits).unwrap();
 }

@@ -1,8 +1,10 @@
 //! Attention on devices: one kernel, which reads its operands where they are.
 
-use tfrt_device::front::DeviceBuffer;
-use tfrt_host::DType;
-use tfrt_launch::{Attention, AttentionMask, AttentionRows};
+use tfrt_device::{
+    front::{Attention, AttentionMask, AttentionRows, DeviceBuffer},
+    hal::AttentionExtents,
+};
+use tfrt_launch::attention_scratch_bytes;
 
 use super::{Queued, arrays::permuted, count};
 use crate::{
@@ -157,16 +159,19 @@ impl Operands {
             keys: key_count,
         });
         let attention = Attention {
-            batch: batch.extent,
-            heads: heads.extent,
-            shared: if shares { heads.extent.max(1) } else { 1 },
-            rows: self.row_count,
-            keys: key_count,
-            depth: queries[queries.len() - 1] as u64,
-            size: self.size,
+            dtype: call.result(0)?.dtype,
+            extents: AttentionExtents {
+                batch: batch.extent,
+                heads: heads.extent,
+                shared: if shares { heads.extent.max(1) } else { 1 },
+                rows: self.row_count,
+                keys: key_count,
+                depth: queries[queries.len() - 1] as u64,
+                size: self.size,
+            },
             output: rows(OUTPUT),
             queries: rows(QUERIES),
-            key_rows: rows(KEYS),
+            keys: rows(KEYS),
             values: rows(VALUES),
             mask,
             lengths: None,
@@ -174,23 +179,26 @@ impl Operands {
             scale: self.scale,
             cap: 0.0,
         };
-        queue(call, &attention, call.result(0)?.dtype, scratch)
+        queue(call, &attention, scratch)
     }
 }
 
-/// Queues an attention. The first one of a call requests scratch memory, if they need it.
+/// Queues an attention. The first one of a call requests scratch memory, if kernels need it.
 pub(super) fn queue(
     call: &DeviceCall<'_>,
     attention: &Attention<'_>,
-    dtype: DType,
     scratch: &mut Option<DeviceBuffer>,
 ) -> DeviceOpResult<()> {
-    let bytes = attention.extents().scratch_bytes();
+    // Also where no kernel is launched: programs are planned for all devices.
+    let bytes = attention_scratch_bytes(&attention.extents);
     if bytes > 0 && scratch.is_none() {
         *scratch = Some(call.scratch(bytes)?);
     }
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    Ok(kernels.attention(stream, dtype, attention, scratch.as_ref())?)
+    match stream.context().computes_attention() {
+        true => Ok(stream.attention(attention)?),
+        false => Ok(kernels.attention(stream, attention, scratch.as_ref())?),
+    }
 }
 
 fn attention(call: &DeviceCall<'_>) -> Queued {

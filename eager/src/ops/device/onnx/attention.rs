@@ -1,7 +1,10 @@
 //! `onnx.Attention`.
 
+use tfrt_device::{
+    front::{Attention, AttentionMask, AttentionRows},
+    hal::AttentionExtents,
+};
 use tfrt_host::DType;
-use tfrt_launch::{Attention, AttentionMask, AttentionRows};
 use tfrt_tensor::{TensorMetadata, TensorShape};
 
 use super::{super::Queued, composed_attention, device, device_if_given, inputs, results};
@@ -103,16 +106,19 @@ fn fused(call: &DeviceCall<'_>) -> Queued {
         let q_heads = extents.q;
         let scale = float_attr(call.attrs, "scale")?.unwrap_or(1.0 / (q_heads.size as f64).sqrt());
         let attention = Attention {
-            batch: q_heads.batch as u64,
-            heads: q_heads.heads as u64,
-            shared: (q_heads.heads / key_heads.heads) as u64,
-            rows: q_heads.length as u64,
-            keys: keys as u64,
-            depth: q_heads.size as u64,
-            size: value_heads.size as u64,
+            dtype: q.dtype(),
+            extents: AttentionExtents {
+                batch: q_heads.batch as u64,
+                heads: q_heads.heads as u64,
+                shared: (q_heads.heads / key_heads.heads) as u64,
+                rows: q_heads.length as u64,
+                keys: keys as u64,
+                depth: q_heads.size as u64,
+                size: value_heads.size as u64,
+            },
             output: rows(&y, &Heads { size: value_heads.size, ..q_heads }),
             queries: rows(q, &q_heads),
-            key_rows: rows(&all_keys, &key_heads),
+            keys: rows(&all_keys, &key_heads),
             values: rows(&all_values, &value_heads),
             mask: mask.zip(layout).map(|(mask, layout)| AttentionMask {
                 buffer: mask.buffer(),
@@ -125,7 +131,7 @@ fn fused(call: &DeviceCall<'_>) -> Queued {
             scale: scale as f32,
             cap: float_attr(call.attrs, "softcap")?.unwrap_or(0.0) as f32,
         };
-        queue(call, &attention, q.dtype(), &mut None)?;
+        queue(call, &attention, &mut None)?;
     }
     let outputs = [y.clone(), all_keys, all_values, y];
     results(pick(outputs, wanted))
