@@ -39,9 +39,12 @@ pub(crate) fn flops(graph: &Graph, id: OpId) -> Option<u64> {
         }
         "tf.MatMul" | "tf._FusedMatMul" => matrix_product(graph, op, "transpose_a"),
         "tf.BatchMatMulV2" | "tf.BatchMatMul" => matrix_product(graph, op, "adj_x"),
-        "onnx.MatMulInteger" | "onnx.QLinearMatMul" | "tfrt.QuantizedMatMul" | "tfrt.NarrowMatMul" => {
-            matrix_product(graph, op, "")
-        }
+        "onnx.MatMulInteger"
+        | "onnx.QLinearMatMul"
+        | "tfrt.ExpertMatMul"
+        | "tfrt.NarrowExpertMatMul"
+        | "tfrt.NarrowMatMul"
+        | "tfrt.QuantizedMatMul" => matrix_product(graph, op, ""),
         "tf.Einsum" => einsum(graph, op),
         "tfrt.FusedAttention" => fused_attention(graph, op),
         "onnx.Attention" => onnx_attention(graph, op),

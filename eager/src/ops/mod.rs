@@ -33,6 +33,7 @@ mod elementwise;
 mod encode_png;
 mod encoded_images;
 mod examples;
+mod experts;
 mod fail;
 mod fused;
 mod fused_elementwise;
@@ -147,6 +148,7 @@ pub fn register(ops: &mut OpRegistry) {
     hashes::register(ops);
     linear_algebra::register(ops);
     narrow_matmul::register(ops);
+    experts::register(ops);
     quantized::register(ops);
     quantized_elements::register(ops);
     ragged::register(ops);

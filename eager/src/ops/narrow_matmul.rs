@@ -22,10 +22,10 @@ use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, attr};
 
 static ME: Accessor = Accessor::new("tfrt.NarrowMatMul");
 
-const BITS: AttrSpec = attr::int("bits");
-const BLOCK: AttrSpec = attr::int("block_size");
+pub(super) const BITS: AttrSpec = attr::int("bits");
+pub(super) const BLOCK: AttrSpec = attr::int("block_size");
 /// Whether rows are rounded to bytes, block by block, which is faster.
-const ROUNDED: AttrSpec = attr::boolean_or("rounded", false);
+pub(super) const ROUNDED: AttrSpec = attr::boolean_or("rounded", false);
 
 /// Returns the extents of the matrix.
 pub(super) fn shape_of(
@@ -42,6 +42,14 @@ pub(super) fn shape_of(
             .map_err(|_| invalid(format!("{} must not be negative, got {value}", spec.name)))
     };
     NarrowShape::new([depth, cols], number(BLOCK)?, number(BITS)?).map_err(shape_error)
+}
+
+/// Returns how rows are held.
+pub(super) fn precision(attrs: &OpAttrs) -> Result<NarrowPrecision, Diagnostic> {
+    Ok(match attrs.optional::<bool>(ROUNDED.name)? {
+        Some(true) => NarrowPrecision::Bytes,
+        _ => NarrowPrecision::F32,
+    })
 }
 
 fn metadata(call: MetadataCall<'_>) -> Described {
@@ -72,7 +80,7 @@ fn metadata(call: MetadataCall<'_>) -> Described {
 }
 
 /// Returns what `make` lays out, which is kept with a constant.
-fn laid_out<T: Element + tfrt_tensor::Element, D: Send + Sync + 'static>(
+pub(super) fn laid_out<T: Element + tfrt_tensor::Element, D: Send + Sync + 'static>(
     tensor: &DenseHostTensor,
     fits: impl FnOnce(&D) -> bool,
     make: impl FnOnce(&[T]) -> Result<D, ShapeError>,
@@ -105,10 +113,7 @@ fn multiply(call: &CpuCall<'_>) -> Computed {
     };
     let zeros = optional_dense(zeros)?.map(lay_out_zeros).transpose()?;
     let bias = optional_dense(bias)?.map(|bias| bias.read::<f32>(&ME)).transpose()?;
-    let precision = match call.attrs.optional::<bool>(ROUNDED.name)? {
-        Some(true) => NarrowPrecision::Bytes,
-        _ => NarrowPrecision::F32,
-    };
+    let precision = precision(call.attrs)?;
     let rows = product(&a.shape().dims()[..a.shape().rank() - 1]);
     let left = NarrowRows::new(&shape, precision, rows, &a.read::<f32>(&ME)?).map_err(shape_error)?;
     let plan = NarrowProduct::new(shape, rows, workers(call.cx)).map_err(shape_error)?;

@@ -237,6 +237,41 @@ fn sinks_take_part_in_the_sum_alone() {
     assert_eq!(result("", 0), [8.0, 8.0]);
 }
 
+/// Three experts that multiply by 1, 10 and 100 and add 1: the two with the highest scores count, by the
+/// softmax of all scores, or of theirs alone.
+#[test]
+fn experts_are_chosen_by_their_scores() {
+    let text = |name: &str, text: &'static str| AttributeProto {
+        s: text.into(),
+        ..attribute(name, AttributeType::String)
+    };
+    let logarithms = |parts: [f32; 3]| parts.map(f32::ln);
+    let constants = [
+        tensor("x", &[2, 1], &[2.0, 3.0]),
+        tensor("scores", &[2, 3], &[logarithms([1.0, 4.0, 3.0]), logarithms([5.0, 1.0, 3.0])].concat()),
+        tensor("first", &[3, 1, 1], &[1.0, 10.0, 100.0]),
+        tensor("first_bias", &[3, 1], &[1.0; 3]),
+        tensor("second", &[3, 1, 1], &[1.0; 3]),
+    ];
+    let result = |normalizes: i64| {
+        let attribute = vec![
+            int("k", 2),
+            int("normalize_routing_weights", normalizes),
+            text("activation_type", "identity"),
+        ];
+        let inputs = ["x", "scores", "first", "first_bias", "second"];
+        let call = NodeProto { attribute, ..node("MoE", &inputs, &["y"]) };
+        elements::<f32>(&computed(call, &constants))
+    };
+    let near = |found: Vec<f32>, expected: [f32; 2]| {
+        let is_near =
+            found.iter().zip(expected).all(|(found, expected)| (found / expected - 1.0).abs() < 1e-5);
+        assert!(is_near, "{found:?} {expected:?}");
+    };
+    near(result(0), [(4.0 * 21.0 + 3.0 * 201.0) / 8.0, (5.0 * 4.0 + 3.0 * 301.0) / 9.0]);
+    near(result(1), [(4.0 * 21.0 + 3.0 * 201.0) / 7.0, (5.0 * 4.0 + 3.0 * 301.0) / 8.0]);
+}
+
 /// In NHWC and in NCHW, with the sum and its activation.
 #[test]
 fn group_normalizations_take_channels_last_and_first() {

@@ -20,7 +20,7 @@ pub(super) const OPS: Family = &[
 ];
 
 /// The two halves of rows.
-fn halves(node: &mut Node<'_, '_>, x: ValueId) -> Imported<[ValueId; 2]> {
+pub(super) fn halves(node: &mut Node<'_, '_>, x: ValueId) -> Imported<[ValueId; 2]> {
     let axis = node.add_integer(node.rank(x)? as i64 - 1)?;
     let halves = node.ops("tf.Split", &[axis, x], &[("num_split", Attribute::i64(2))], 2)?;
     Ok([halves[0], halves[1]])

@@ -3,6 +3,7 @@
 
 mod attention;
 mod blocks;
+mod experts;
 mod fused;
 mod gates;
 mod grouped;
@@ -26,6 +27,7 @@ pub(super) use fused::STANDARD;
 pub(super) const FAMILIES: &[Family] = &[
     attention::OPS,
     blocks::OPS,
+    experts::OPS,
     fused::OPS,
     gates::OPS,
     grouped::OPS,
