@@ -14,12 +14,14 @@ pub(super) fn function(name: &str) -> Option<Function> {
     })
 }
 
-fn one(call: &Call<'_>, dims: Vec<Option<u64>>) -> Inferred {
+fn one(call: &Call<'_>, dims: Vec<Extent>) -> Inferred {
     Ok(call.dtype(0).map(|dtype| vec![TensorType::ranked(dtype, dims)]))
 }
 
+type Extent = Option<u64>;
+
 /// Both extents of the last dimensions, and those before.
-fn split_matrix(dims: &[Option<u64>]) -> Option<(&[Option<u64>], [Option<u64>; 2])> {
+fn split_matrix(dims: &[Extent]) -> Option<(&[Extent], [Extent; 2])> {
     let (&[rows, columns], outer) = dims.split_last_chunk::<2>().map(|(outer, last)| (last, outer))?;
     Some((outer, [rows, columns]))
 }

@@ -24,7 +24,7 @@ fn spectrogram(call: &Call<'_>) -> Inferred {
         .zip(window)
         .zip(stride)
         .map(|((samples, window), stride)| samples.checked_sub(window).map_or(0, |rest| rest / stride + 1));
-    let bins = window.and_then(|window| window.checked_next_power_of_two()).map(|length| length / 2 + 1);
+    let bins = window.and_then(u64::checked_next_power_of_two).map(|length| length / 2 + 1);
     Ok(Some(vec![TensorType::ranked(DType::F32, [channels, frames, bins])]))
 }
 
