@@ -11,6 +11,7 @@ use crate::micro::{Epilogue, Packed, PackedSource, RowProduct};
 use crate::shape::{StridedWalk, element_count, row_major_strides};
 use crate::simd::{Loop, run_wide, vectorize_products};
 use crate::softmax::row_max;
+use crate::special::tanh_f32;
 use crate::{BlockOp, ShapeError, TileMut, broadcast_shapes, map_in_place, zip_in_place};
 
 /// The number of scores that are computed at a time. They stay in the second-level cache.
@@ -108,10 +109,12 @@ pub struct AttentionShape {
     pub output: Vec<usize>,
 }
 
-/// `softmax(scale · Q · Kᵀ + mask) · V` for each matrix of a batch.
+/// `softmax(scale · Q · Kᵀ + mask) · V` for each matrix of a batch. The scores may be [capped](Self::capped)
+/// before the mask is added.
 #[derive(Debug, Clone)]
 pub struct Attention {
     scale: f32,
+    cap: Option<f32>,
     /// The extents of the results before they are reordered: batch, rows, columns.
     dims: Vec<usize>,
     depth: usize,
@@ -200,6 +203,7 @@ impl Attention {
         let block_rows = if workers > 1 { rows.div_ceil(wanted).max(LEAST_ROWS) } else { rows };
         Ok(Self {
             scale,
+            cap: None,
             depth,
             key_count,
             batch: batch.collect(),
@@ -215,6 +219,12 @@ impl Attention {
             output_shape,
             block_rows: block_rows.clamp(1, rows.max(1)),
         })
+    }
+
+    /// Keeps scores within `±cap`, which is positive: each becomes `cap · tanh(score / cap)`.
+    pub fn capped(mut self, cap: f32) -> Self {
+        self.cap = Some(cap);
+        self
     }
 
     /// Returns the shape of the output.
@@ -285,7 +295,12 @@ impl Attention {
         let seen = self.seen_by_first.saturating_add(row).min(scores.len());
         let (scores, hidden) = scores.split_at_mut(seen);
         hidden.fill(0.0);
-        let scale = self.scale;
+        let mut scale = self.scale;
+        if let Some(cap) = self.cap {
+            let factor = scale / cap;
+            map_in_place(scores, |x| tanh_f32(x * factor));
+            scale = cap;
+        }
         match (mask, self.mask_strides) {
             (Some(mask), Some([_, 0])) => {
                 let summand = mask[0];

@@ -38,7 +38,8 @@ fn reference(plan: &Attention, shape: &AttentionShape, input: AttentionInput<'_>
             });
             let mask = shape.mask.as_ref().zip(input.mask);
             let summand = mask.map_or(0.0, |(view, mask)| at(view, mask, &with(place[rank - 2], key)));
-            products.sum::<f64>() * f64::from(plan.scale) + summand
+            let score = products.sum::<f64>() * f64::from(plan.scale);
+            plan.cap.map_or(score, |cap| f64::from(cap) * (score / f64::from(cap)).tanh()) + summand
         };
         let seen = (plan.seen_by_first + place[rank - 2]).min(plan.key_count);
         let scores: Vec<f64> = (0..seen).map(score).collect();
@@ -63,12 +64,12 @@ struct Case<'a> {
 }
 
 fn check(case: &Case<'_>) {
-    for seen_by_first in [None, Some(1), Some(5)] {
-        check_seen(case, seen_by_first);
+    for (seen_by_first, cap) in [(None, None), (Some(1), Some(0.5)), (Some(5), None), (None, Some(2.0))] {
+        check_with(case, seen_by_first, cap);
     }
 }
 
-fn check_seen(case: &Case<'_>, seen_by_first: Option<usize>) {
+fn check_with(case: &Case<'_>, seen_by_first: Option<usize>, cap: Option<f32>) {
     let view = |(shape, order): (&[usize], &[usize])| Reordered::new(shape, order).unwrap();
     let mask = case.mask.map(|mask| view((mask, &(0..mask.len()).collect::<Vec<_>>())));
     let shape = AttentionShape {
@@ -83,7 +84,11 @@ fn check_seen(case: &Case<'_>, seen_by_first: Option<usize>) {
     let (queries, keys) = (numbers(len(queries), 1), numbers(len(keys), 2));
     let (values, mask) = (numbers(len(values), 3), case.mask.map(|mask| numbers(len(mask), 4)));
     let input = AttentionInput { queries: &queries, keys: &keys, values: &values, mask: mask.as_deref() };
-    let plan = Attention::new(&shape, 0.7, 1).unwrap();
+    let plan = |workers| {
+        let plan = Attention::new(&shape, 0.7, workers).unwrap();
+        if let Some(cap) = cap { plan.capped(cap) } else { plan }
+    };
+    let (plan, cut) = (plan(1), plan(5));
     let expected = reference(&plan, &shape, input);
     let mut out = vec![f32::NAN; expected.len()];
     plan.run(&Serial, input, &mut out).unwrap();
@@ -91,7 +96,6 @@ fn check_seen(case: &Case<'_>, seen_by_first: Option<usize>) {
         assert!((f64::from(*out) - expected).abs() < 1e-5, "{out}, not {expected}");
     }
     // The results are the same for any cut into blocks.
-    let cut = Attention::new(&shape, 0.7, 5).unwrap();
     let mut again = vec![f32::NAN; expected.len()];
     cut.run(&Serial, input, &mut again).unwrap();
     assert_eq!(out, again);

@@ -284,10 +284,10 @@ fn attention<T: Computable>(call: &CpuCall<'_>) -> Computed {
     let wanted = wanted(call.attrs, REQUIRED)?;
     let (is_causal, softcap) =
         (flag(call.attrs, "is_causal", false)?, float_attr(call.attrs, "softcap")?.unwrap_or(0.0));
-    if T::DTYPE == DType::F32 && !wanted[3] && softcap <= 0.0 {
+    if T::DTYPE == DType::F32 && !wanted[3] {
         let mask = given_mask.map(|mask| Mask::new::<f32>(mask, &extents)).transpose()?;
-        let changes = Changes { mask: mask.as_ref(), lengths: lengths.as_deref(), is_causal };
-        return attend(call, &extents, [q, k, v], [past_key, past_value], (changes, scale), wanted);
+        let changes = Changes { scale, softcap, mask: mask.as_ref(), lengths: lengths.as_deref(), is_causal };
+        return attend(call, &extents, [q, k, v], [past_key, past_value], &changes, wanted);
     }
     let mask = given_mask.map(|mask| Mask::new::<T>(mask, &extents)).transpose()?;
     let widen = |tensor: Option<&DenseHostTensor>| tensor.map(widened::<T>).transpose();

@@ -17,6 +17,9 @@ const LEAST_PRODUCTS: usize = 1 << 19;
 
 /// What changes the scores.
 pub(super) struct Changes<'a> {
+    pub(super) scale: f64,
+    /// What keeps scores within itself, if it is positive.
+    pub(super) softcap: f64,
     pub(super) mask: Option<&'a Mask<f32>>,
     pub(super) lengths: Option<&'a [i64]>,
     pub(super) is_causal: bool,
@@ -101,7 +104,7 @@ fn summands(changes: &Changes<'_>, extents: &Extents) -> Result<Option<Summands>
 fn plan(
     call: &CpuCall<'_>,
     extents: &Extents,
-    (scale, is_causal): (f32, bool),
+    changes: &Changes<'_>,
     summand_dims: Option<[usize; 4]>,
 ) -> Result<Attention, ShapeError> {
     let Extents { q, k, v, .. } = extents;
@@ -134,10 +137,11 @@ fn plan(
         values: of_keys(v.size)?,
         mask: mask.transpose()?,
         // The only step sees all keys.
-        seen_by_first: (is_causal && !is_one).then_some(extents.past + 1),
+        seen_by_first: (changes.is_causal && !is_one).then_some(extents.past + 1),
         output: output.to_vec(),
     };
-    Attention::new(&shape, scale, workers(call.cx))
+    let plan = Attention::new(&shape, changes.scale as f32, workers(call.cx))?;
+    Ok(if changes.softcap > 0.0 { plan.capped(changes.softcap as f32) } else { plan })
 }
 
 /// Computes all results but the scores.
@@ -146,7 +150,7 @@ pub(super) fn attend(
     extents: &Extents,
     [q, k, v]: [&DenseHostTensor; 3],
     past: [Option<&DenseHostTensor>; 2],
-    (changes, scale): (Changes<'_>, f64),
+    changes: &Changes<'_>,
     wanted: [bool; 4],
 ) -> Computed {
     let keys = joined(call, past[0], k, &extents.k, extents.past)?;
@@ -154,9 +158,9 @@ pub(super) fn attend(
     let [shape, ..] = extents.outputs()?;
     let mut y = allocate(call, DType::F32, shape.dims())?;
     if wanted[0] && y.num_elements() > 0 {
-        let summands = summands(&changes, extents)?;
+        let summands = summands(changes, extents)?;
         let dims = summands.as_ref().map(|summands| summands.dims);
-        let plan = plan(call, extents, (scale as f32, changes.is_causal), dims).map_err(shape_error)?;
+        let plan = plan(call, extents, changes, dims).map_err(shape_error)?;
         if plan.shape().iter().product::<usize>() != y.num_elements() {
             return Err(invalid("the mask does not fit the scores"));
         }
