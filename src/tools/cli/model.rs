@@ -134,16 +134,18 @@ fn is_graph(path: &Path) -> bool {
     path.is_file() && tensorflow::is_tensorflow(path)
 }
 
-/// Compiles a model and loads the program. `outputs` are the tensors of a GraphDef that the caller
-/// names.
+/// Compiles a model and loads the program. The caller names inputs that it gives, and `outputs` that are
+/// tensors of a GraphDef.
 pub(super) fn open(
     path: &Path,
     args: &ModelArgs,
+    inputs: impl Iterator<Item = String>,
     outputs: &[String],
     runtime: &Runtime,
     console: &mut Console,
 ) -> Result<(Program, Model), Failure> {
     let mut options = runtime.adapted(&args.options()?);
+    options.import.given.extend(inputs);
     if is_graph(path) {
         let named = outputs.iter().filter(|name| !options.import.outputs.contains(name)).cloned();
         let named: Vec<_> = named.collect();

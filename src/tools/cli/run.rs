@@ -10,7 +10,7 @@ use std::{
 
 use serde::Serialize;
 use serde_json::json;
-use tfrt_compiler::{TensorType, lower::SETUP};
+use tfrt_compiler::lower::SETUP;
 use tfrt_host::{AsyncValue, Diagnostic, Value, tracing};
 use tfrt_tensor::HostTensor;
 
@@ -19,7 +19,7 @@ use super::{
     merge_traces::merge,
     model::Model,
     print_json,
-    program::{MissingInputs, ProgramArgs, RemoteTrace, Session},
+    program::{MissingInputs, ProgramArgs, RemoteTrace, Session, named},
     report::{error_to_json, report, to_json, visible},
     values::{self, CHAIN, Difference, JsonValue},
 };
@@ -251,21 +251,12 @@ fn results_json<'t>(session: &Session, results: &[AsyncValue], types: &'t [Strin
 /// The names of results on the command line, each once.
 fn result_names(args: &Args) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in args.outputs.iter().chain(&args.expected).filter_map(|text| result_name(text)) {
+    for name in args.outputs.iter().chain(&args.expected).filter_map(|text| named(text)) {
         if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
     }
     names
-}
-
-/// The name of the result that a text is for: what is before an equals sign, unless that is a
-/// number, the type of a value or a part of a file's name.
-fn result_name(text: &str) -> Option<&str> {
-    let (name, _) = text.split_once('=')?;
-    let is_other =
-        name.parse::<usize>().is_ok() || name.starts_with('@') || TensorType::parse(name).is_some();
-    (!is_other).then_some(name)
 }
 
 /// Checks that a model has outputs of these names.

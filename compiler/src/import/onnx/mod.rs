@@ -297,7 +297,8 @@ impl<'g> Importer<'g> {
     }
 
     fn import_main(&mut self, proto: &GraphProto) -> Imported<()> {
-        let constants: HashSet<&str> = proto.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+        let constants = proto.initializer.iter().map(|tensor| tensor.name.as_str());
+        let constants: HashSet<&str> = constants.filter(|name| !self.is_given(name)).collect();
         let inputs = proto.input.iter().filter(|input| !constants.contains(input.name.as_str()));
         let dimensions = inputs.clone().flat_map(dimension_names).collect();
         let inputs: Vec<Port> = inputs.map(|input| self.input_port(input)).collect::<Imported<_>>()?;
@@ -328,6 +329,11 @@ impl<'g> Importer<'g> {
         self.finish_function(function, values);
         (self.graph.inputs, self.graph.outputs) = (inputs, outputs);
         Ok(())
+    }
+
+    /// Whether the caller gives an input, even if the model has a value for it.
+    fn is_given(&self, name: &str) -> bool {
+        self.options.given.contains(name) || self.options.input_shapes.contains_key(name)
     }
 
     /// Ends the current block with a return and gives the function its type.
@@ -409,6 +415,10 @@ impl<'g> Importer<'g> {
     /// Imports constants and nodes of a graph into the current block, and gives its outputs.
     fn import_body(&mut self, proto: &GraphProto) -> Imported {
         for tensor in &proto.initializer {
+            if self.is_given(&tensor.name) && self.scope.find(&tensor.name).is_some() {
+                // It is an input.
+                continue;
+            }
             let read = self.tensors.read(tensor);
             let read = read.map_err(|message| format!("initializer '{}': {message}", tensor.name))?;
             let value = self.builder().add_constant(&tensor.name, read);

@@ -12,7 +12,7 @@ use super::{
         ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto,
         TensorTypeProto, TypeProto, TypeValue, ValueInfoProto,
     },
-    read_file,
+    read_bytes, read_file,
 };
 use crate::{CompileOptions, Evaluator, Graph, compile, import::ImportOptions};
 
@@ -83,6 +83,24 @@ pub(super) fn floats(name: &str, numbers: &[f32]) -> TensorProto {
         float_data: numbers.to_vec(),
         ..TensorProto::default()
     }
+}
+
+#[test]
+fn inputs_with_a_default_are_constants_unless_they_are_given() {
+    let mut graph = graph_of(vec![node("Add", &["x", "b"], &["y"])], vec![floats("b", &[1.0; 4])]);
+    graph.input.push(value("b", &[4]));
+    let model = model(graph).encode_to_vec();
+    let evaluator = Evaluator::new(&host()).unwrap();
+    let inputs = |options: &ImportOptions| {
+        let (graph, _) = read_bytes("model.onnx", &model, options, &evaluator).unwrap();
+        graph.inputs.iter().map(|port| format!("{}: {}", port.name, port.ty)).collect::<Vec<_>>()
+    };
+    let given = |name: &str| ImportOptions { given: [name.to_owned()].into(), ..ImportOptions::default() };
+    assert_eq!(inputs(&ImportOptions::default()), ["x: ?x4xf32"]);
+    assert_eq!(inputs(&given("b")), ["x: ?x4xf32", "b: 4xf32"]);
+    assert_eq!(inputs(&given("another")), ["x: ?x4xf32"]);
+    let shapes = [("b".to_owned(), vec![Some(4)])].into();
+    assert_eq!(inputs(&ImportOptions { input_shapes: shapes, ..ImportOptions::default() }).len(), 2);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use std::{
 };
 
 use tfrt_bef::{MAGIC, VerifiedBef};
+use tfrt_compiler::TensorType;
 use tfrt_host::{Diagnostic, ErrorCode, FunctionRef, MAX_PENDING_CALLS};
 
 use self::{devices::DeviceArgs, distributed::DistributedArgs, ending::Ending};
@@ -83,6 +84,15 @@ pub(super) struct ProgramArgs {
     cluster: ClusterArgs,
 }
 
+/// The name of the input or of the result that a text is for: what is before an equals sign, unless that is
+/// a number, the type of a value or a part of a file's name.
+pub(super) fn named(text: &str) -> Option<&str> {
+    let (name, _) = text.split_once('=')?;
+    let is_other =
+        name.parse::<usize>().is_ok() || name.starts_with('@') || TensorType::parse(name).is_some();
+    (!is_other).then_some(name)
+}
+
 /// Opens a program, or a model as one.
 fn open_program(
     args: &ProgramArgs,
@@ -92,7 +102,8 @@ fn open_program(
     console: &mut Console,
 ) -> Result<(Program, Option<Model>), Failure> {
     if model::is_model(&args.program) {
-        let (program, model) = model::open(&args.program, &args.model, outputs, runtime, console)?;
+        let inputs = args.inputs.iter().filter_map(|text| named(text)).map(str::to_owned);
+        let (program, model) = model::open(&args.program, &args.model, inputs, outputs, runtime, console)?;
         return Ok((program, Some(model)));
     }
     args.model.check_program(&args.program)?;
