@@ -6,7 +6,7 @@ use tfrt_ir::{Attribute, ValueId};
 
 use super::{Family, float, int, quantized::scaled_product};
 use crate::import::onnx::{
-    node::{ImportError, Imported, Node},
+    node::{Imported, Node},
     ops::dims::{Extent, known_extent, reshape},
 };
 
@@ -50,10 +50,17 @@ impl Operands {
     }
 }
 
+/// The greatest number of heads.
+const MAX_HEADS: i64 = 1 << 16;
+
 pub(super) fn head_count(node: &Node<'_, '_>, name: &str) -> Imported<i64> {
-    node.int(name)?
-        .filter(|&count| count > 0)
-        .ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
+    match node.int(name)? {
+        Some(count @ 1..=MAX_HEADS) => Ok(count),
+        Some(count) => {
+            Err(format!("attribute '{name}' must be between 1 and {MAX_HEADS}, and is {count}").into())
+        }
+        None => Err(format!("attribute '{name}' is missing").into()),
+    }
 }
 
 /// `[batch, steps, heads * size]` as `[batch, heads, steps, size]`.

@@ -21,7 +21,10 @@ fn mixture(node: &mut Node<'_, '_>, layer: Layer) -> Imported {
         return Err("a sparse mixer and a limit behind the activation are not supported".into());
     }
     let (x, k) = (node.input(0)?, node.int_or("k", 1)?);
-    let hidden = known_extent(node, x, node.rank(x)? - 1, "the extent of rows")?;
+    if k < 1 {
+        return Err(format!("attribute 'k' must be positive, and is {k}").into());
+    }
+    let hidden = known_extent(node, x, node.rank(x)?.saturating_sub(1), "the extent of rows")?;
     let flat = node.reshape(x, &[-1, hidden])?;
     let [weights, chosen] = routed(node, k)?;
     // As many copies of each row as experts are chosen for it, one behind the other.

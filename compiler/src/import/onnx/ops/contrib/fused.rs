@@ -92,8 +92,9 @@ fn bias_softmax(node: &mut Node<'_, '_>) -> Imported {
     let rank = node.rank(x)?;
     let axis = node.axis(node.int_or("axis", 1)?, rank)?;
     if node.int("is_inner_broadcast")?.is_some_and(|flag| flag != 0) {
-        while node.rank(bias)? < rank {
-            let place = node.add_integer((axis - (rank - node.rank(bias)?)) as i64)?;
+        for missing in (1..=rank.saturating_sub(node.rank(bias)?)).rev() {
+            let place = axis.checked_sub(missing).ok_or("the bias has too few dimensions")?;
+            let place = node.add_integer(place as i64)?;
             bias = node.op("tf.ExpandDims", &[bias, place], &[])?;
         }
     }

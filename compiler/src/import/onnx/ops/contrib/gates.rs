@@ -35,10 +35,16 @@ fn split_gelu(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.Mul", &[left, gate], &[])?])
 }
 
-/// Normalizes each part of `size` elements of a row by the root of its mean square, in f32.
-fn normalized(node: &mut Node<'_, '_>, x: ValueId, size: i64, epsilon: f32) -> Imported<ValueId> {
+/// Normalizes each part of `size` elements of a row by the root of its mean square, in f32. Each element of
+/// a part has a factor, or none.
+fn normalized(
+    node: &mut Node<'_, '_>,
+    x: ValueId,
+    (size, factors): (i64, Option<ValueId>),
+    epsilon: f32,
+) -> Imported<ValueId> {
     let rank = node.rank(x)?;
-    let row = known_extent(node, x, rank - 1, "the extent of rows")?;
+    let row = known_extent(node, x, rank.saturating_sub(1), "the extent of rows")?;
     if size < 1 || row % size != 0 {
         return Err(format!("rows of {row} elements cannot be divided into parts of {size}").into());
     }
@@ -46,9 +52,15 @@ fn normalized(node: &mut Node<'_, '_>, x: ValueId, size: i64, epsilon: f32) -> I
     let dims: Vec<_> = outer.chain([row / size, size].map(Extent::Number)).collect();
     let wide = node.cast(x, DType::F32)?;
     let parts = reshape(node, wide, &dims)?;
-    let ones = node.builder().add_elements(&[size as usize], &vec![1.0_f32; size as usize])?;
+    let factors = match factors {
+        Some(factors) => node.cast(factors, DType::F32)?,
+        None => {
+            let (shape, one) = (node.add_integers(&[size])?, node.add_number_like(parts, 1.0)?);
+            node.op("tf.Fill", &[shape, one], &[])?
+        }
+    };
     let attributes = vec![int("axis", -1), float("epsilon", epsilon)];
-    Ok(node.standard("RMSNormalization", &[Some(parts), Some(ones)], attributes, 1)?[0])
+    Ok(node.standard("RMSNormalization", &[Some(parts), Some(factors)], attributes, 1)?[0])
 }
 
 /// `x` in the shape and the data type of `like`.
@@ -62,9 +74,7 @@ fn like(node: &mut Node<'_, '_>, x: ValueId, like: ValueId) -> Imported<ValueId>
 fn gated_normalization(node: &mut Node<'_, '_>) -> Imported {
     let (x, scale, gate) = (node.input(0)?, node.input(1)?, node.input(2)?);
     let size = known_extent(node, scale, 0, "the extent of the scale")?;
-    let y = normalized(node, x, size, node.float_or("epsilon", 1e-5)?)?;
-    let scale = node.cast(scale, DType::F32)?;
-    let y = node.op("tf.Mul", &[y, scale], &[])?;
+    let y = normalized(node, x, (size, Some(scale)), node.float_or("epsilon", 1e-5)?)?;
     let gate = node.cast(gate, DType::F32)?;
     let gate = match node.string_or("activation", "silu")?.as_str() {
         "silu" | "swish" => node.standard("Swish", &[Some(gate)], Vec::new(), 1)?[0],
@@ -80,12 +90,12 @@ fn gated_normalization(node: &mut Node<'_, '_>) -> Imported {
 /// Normalizes branches, which are the last but one dimension or parts of the last one.
 fn by_branch(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
-    let last = known_extent(node, x, node.rank(x)? - 1, "the extent of rows")?;
+    let last = known_extent(node, x, node.rank(x)?.saturating_sub(1), "the extent of rows")?;
     let size = match node.int_or("num_branches", 0)? {
         branches if branches > 0 => last / branches,
         _ => last,
     };
-    let mut y = normalized(node, x, size, node.float_or("epsilon", 1e-5)?)?;
+    let mut y = normalized(node, x, (size, None), node.float_or("epsilon", 1e-5)?)?;
     let Some(scale) = node.optional(1) else { return Ok(vec![like(node, y, x)?]) };
     let mut scale = node.cast(scale, DType::F32)?;
     if node.rank(scale)? == 1 {

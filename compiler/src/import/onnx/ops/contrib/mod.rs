@@ -8,6 +8,7 @@ mod fused;
 mod gates;
 mod grouped;
 mod images;
+mod linear;
 mod positions;
 mod quantized;
 mod sequences;
@@ -32,6 +33,7 @@ pub(super) const FAMILIES: &[Family] = &[
     gates::OPS,
     grouped::OPS,
     images::OPS,
+    linear::OPS,
     positions::OPS,
     quantized::OPS,
     sequences::OPS,

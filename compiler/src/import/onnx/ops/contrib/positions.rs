@@ -3,7 +3,7 @@
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
-use super::{Family, int};
+use super::{Family, attention::head_count, int};
 use crate::import::onnx::{
     node::{Imported, Node},
     ops::dims::{Extent, known_extent, reshape},
@@ -15,6 +15,9 @@ pub(super) const OPS: Family = &[
     ("MRotaryEmbedding", rotate_by_three),
     ("RelativePositionBias", bias),
 ];
+
+/// The greatest number of pairs of a head's elements.
+const MAX_PAIRS: i64 = 1 << 16;
 
 /// The numbers 0, 1, … before `end`, which is a tensor of one integer.
 fn places(node: &mut Node<'_, '_>, end: ValueId) -> Imported<ValueId> {
@@ -85,8 +88,7 @@ fn gated_bias(node: &mut Node<'_, '_>) -> Imported {
     if node.optional(6).is_some() || node.rank(x)? != 3 {
         return Err("rows without padding are not supported".into());
     }
-    let heads =
-        node.int("num_heads")?.filter(|&heads| heads > 0).ok_or("attribute 'num_heads' is missing")?;
+    let heads = head_count(node, "num_heads")?;
     let size = known_extent(node, weights, 0, "the size of heads")?;
     let x = node.op("tf.AddV2", &[x, query_bias], &[])?;
     let dims = [Extent::Of(x, 0), Extent::Of(x, 1), Extent::Number(heads), Extent::Number(size)];
@@ -141,7 +143,8 @@ fn rotate_by_three(node: &mut Node<'_, '_>) -> Imported {
         return Err("attribute 'mrope_section' must have three integers".into());
     };
     let half = known_extent(node, node.input(2)?, 1, "the extent of the table of cosines")?;
-    if time < 0 || height < 0 || width < 0 || time + height + width != half {
+    let fits = (0..=MAX_PAIRS).contains(&half) && sections.iter().all(|count| (0..=half).contains(count));
+    if !fits || time + height + width != half {
         return Err(format!("sections {sections:?} do not add up to {half} pairs").into());
     }
     let kind = |pair: i64| match node.int_or("mrope_layout", 0) {

@@ -1,6 +1,5 @@
-//! Ops on windows of sequences, and on pairs of rows.
+//! Ops on windows of sequences.
 
-use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
 use super::{Family, int, text};
@@ -9,43 +8,7 @@ use crate::import::onnx::{
     ops::dims::Extent,
 };
 
-pub(super) const OPS: Family = &[
-    ("CDist", distances),
-    ("Inverse", inverse),
-    ("NGramRepeatBlock", forbid_repetitions),
-    ("UnfoldTensor", unfold),
-];
-
-fn inverse(node: &mut Node<'_, '_>) -> Imported {
-    let x = node.input(0)?;
-    let dtype = node.dtype(x)?;
-    let wide = node.cast(x, if dtype == DType::F16 { DType::F32 } else { dtype })?;
-    let y = node.op("tf.MatrixInverse", &[wide], &[])?;
-    Ok(vec![node.cast(y, dtype)?])
-}
-
-/// The distances between all rows of two matrices, by the products of rows.
-fn distances(node: &mut Node<'_, '_>) -> Imported {
-    let has_root = match node.string_or("metric", "sqeuclidean")?.as_str() {
-        "euclidean" => true,
-        "sqeuclidean" => false,
-        other => return Err(format!("the metric '{other}' is not supported").into()),
-    };
-    let (a, b) = (node.input(0)?, node.input(1)?);
-    let norms = [a, b].map(|x| {
-        let (squares, axes) = (node.op("tf.Square", &[x], &[])?, node.add_integers(&[1])?);
-        node.op("tf.Sum", &[squares, axes], &[("keep_dims", Attribute::Bool(true))])
-    });
-    let [a_norms, b_norms] = norms;
-    let b_norms = node.transpose(b_norms?, &[1, 0])?;
-    let product = node.op("tf.MatMul", &[a, b], &[("transpose_b", Attribute::Bool(true))])?;
-    let (factor, zero) = (node.add_number_like(a, -2.0)?, node.add_number_like(a, 0.0)?);
-    let product = node.op("tf.Mul", &[product, factor], &[])?;
-    let sum = node.op("tf.AddV2", &[product, a_norms?], &[])?;
-    let sum = node.op("tf.AddV2", &[sum, b_norms], &[])?;
-    let squares = node.op("tf.Maximum", &[sum, zero], &[])?;
-    Ok(vec![if has_root { node.op("tf.Sqrt", &[squares], &[])? } else { squares }])
-}
+pub(super) const OPS: Family = &[("NGramRepeatBlock", forbid_repetitions), ("UnfoldTensor", unfold)];
 
 /// The places of the elements of all windows: a matrix with a row for each window. `length` is the
 /// sequence's.
@@ -91,10 +54,10 @@ fn forbid_repetitions(node: &mut Node<'_, '_>) -> Imported {
     let attributes = [("num_split", Attribute::i64(2))];
     let parts = node.ops("tf.SplitV", &[runs, sizes, last_axis], &attributes, 2)?;
     // The words at the end, which a next one would make a run.
-    let own = node.add_integers(&(1 - size..0).collect::<Vec<_>>())?;
-    let length = Extent::Of(words, 1).to_scalar(node)?;
-    let own = node.op("tf.AddV2", &[own, length], &[])?;
-    let zero = node.add_integer(0)?;
+    let (length, count) = (Extent::Of(words, 1).to_scalar(node)?, node.add_integer(size - 1)?);
+    let first = node.op("tf.Sub", &[length, count], &[])?;
+    let (zero, one) = (node.add_integer(0)?, node.add_integer(1)?);
+    let own = node.op("tf.Range", &[first, length, one], &[])?;
     let own = node.op("tf.Maximum", &[own, zero], &[])?;
     let own = node.op("tf.GatherV2", &[words, own, axis], &[])?;
     let own = node.op("tf.ExpandDims", &[own, axis], &[])?;
