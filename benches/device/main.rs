@@ -1,5 +1,5 @@
 //! Figures of a device: what a launch, an event, an allocation cost; how fast our kernels move
-//! memory and the libraries multiply; how long a step of a small network takes, launch by launch
+//! memory, attend, and the libraries multiply; how long a step of a small network takes, launch by launch
 //! and as a graph.
 //!
 //! `cargo bench --bench device -- --device auto --json device.json --markdown device.md`. With
@@ -9,6 +9,7 @@
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "the binary runs alone and reports")]
 
+mod attention;
 pub(crate) mod mlp;
 mod report;
 mod throughput;
@@ -108,6 +109,7 @@ fn measure(device: &str, short: bool, only_network: bool) -> Outcome<Report> {
     if !only_network {
         overheads(&bench, &mut report)?;
         throughput::measure(&bench, &mut report)?;
+        attention::measure(&bench, &mut report)?;
     }
     mlp::measure(&bench, &mut report)?;
     Ok(report)

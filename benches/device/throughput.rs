@@ -18,7 +18,7 @@ pub(crate) fn measure(bench: &Bench, report: &mut Report) -> Outcome {
 
 /// Fills a buffer with random numbers: on zeros, a GPU draws less power and is faster than it is at
 /// work.
-fn randomize(bench: &Bench, dtype: DType, buffer: &DeviceBuffer, count: u64) -> Outcome {
+pub(crate) fn randomize(bench: &Bench, dtype: DType, buffer: &DeviceBuffer, count: u64) -> Outcome {
     let generator = Philox::new(1, buffer.len().into());
     Ok(bench.kernels.random(&bench.stream, Distribution::Normal, dtype, buffer, count, &generator)?)
 }

@@ -155,9 +155,10 @@ def ceilings(page, report, model):
         copy = (measured or {}).get("copy_gbs")
         rows = []
         for figure in figures:
-            share = figure["value"] / copy if copy and figure["name"].startswith("kernel") else None
+            other = copy if figure["name"].startswith("kernel") else (measured or {}).get(figure["name"])
+            share = figure["value"] / other if other else None
             rows.append((figure["name"], figure["value"], figure["unit"], f"{share:.0%}" if share else "–"))
-        page.table(["", "value", "unit", "of the copy bandwidth"], rows)
+        page.table(["", "value", "unit", "of the copy bandwidth, or of PyTorch's"], rows)
 
 
 def comparison(page, report, model):

@@ -11,7 +11,7 @@ FOLDER is what `measure prepare` wrote. The script reads lines of JSON and answe
     {"profile": 10, "of": "graph"}                             the time of each kernel in so many calls
     {"close": true}                                            forgets all networks
     {"reference": "FILE", "count": 32}                         writes the scores of the first images, computed in f64
-    {"ceilings": 8192}                                         what the card reaches with products of that size
+    {"ceilings": 8192}                                         what the card reaches with products of that size, and attention
 
 Modes are those of `measure`: `call` and `calls` from host memory to host memory, `resident` and `residents` with images and
 scores that stay on the device. A batch normalization with mean 0 and variance 1 follows each convolution, so that the
@@ -34,6 +34,14 @@ from sides import QUEUED, serve, timed
 
 EPSILON = 1e-5
 DTYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
+# The shapes of benches/device/attention.rs: batch, heads, heads of keys, rows, keys, elements, whether rows see their past.
+ATTENTION = {
+    "attention, ViT-B, 64 images, f32": ("f32", 64, 12, 12, 197, 197, 64, False),
+    "attention, ViT-B, 64 images, f16": ("f16", 64, 12, 12, 197, 197, 64, False),
+    "attention, prompt of 4096, f16": ("f16", 1, 32, 8, 4096, 4096, 128, True),
+    "attention, a token after 4096, f16": ("f16", 1, 32, 8, 1, 4096, 128, False),
+    "attention, 32 tokens after 4096, f16": ("f16", 32, 32, 8, 1, 4096, 128, False),
+}
 VARIANTS = {
     # Name: channels last, cudnn.benchmark.
     "eager": (False, False),
@@ -289,7 +297,7 @@ class Answers(Side):
         return self.write(path, torch.cat(results))
 
     def ceilings(self, size):
-        """TFLOP/s of large products and GB/s of copies, of random data."""
+        """TFLOP/s of large products and of attention, and GB/s of copies, of random data."""
         figures = {}
 
         def best(work, repetitions=20):
@@ -308,6 +316,19 @@ class Answers(Side):
             torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
             a, b = (torch.randn(size, size, device=self.device, dtype=DTYPES[name]) for _ in range(2))
             figures[f"{name}_tflops"] = 2 * size**3 / best(lambda: torch.mm(a, b)) / 1e12
+        torch.backends.cuda.matmul.allow_tf32 = False
+        for name, (dtype, batch, heads, key_heads, rows, keys, length, is_causal) in ATTENTION.items():
+            # A rehearsal is small.
+            batch, rows, keys = (batch, rows, keys) if size >= 1024 else (1, min(rows, 20), 20)
+
+            def heads_of(rows, heads):
+                return torch.randn(batch, rows, heads, length, device=self.device, dtype=DTYPES[dtype]).transpose(1, 2)
+
+            q, k, v = heads_of(rows, heads), heads_of(keys, key_heads), heads_of(keys, key_heads)
+            attend = torch.nn.functional.scaled_dot_product_attention
+            seconds = best(lambda: attend(q, k, v, is_causal=is_causal, enable_gqa=heads != key_heads))
+            operations = 4 * batch * heads * rows * keys * length
+            figures[name] = (operations / 2 if is_causal else operations) / seconds / 1e12
         count = (size * size) * 4
         a = torch.randn(count, device=self.device)
         b = torch.empty_like(a)
