@@ -1,6 +1,6 @@
 //! Makes one op of attention: the product of queries and keys, a scale, a mask, a softmax, and the
 //! product with values. The transposes that give heads a dimension of their own become orders in
-//! which the op takes its arguments.
+//! which the op takes its arguments. Keys and values that are repeated for several heads are shared.
 //!
 //! The op computes scores and weights of narrow types in `f32`, so that casts between the products
 //! and the softmax have no use.
@@ -10,20 +10,22 @@ use tfrt_ir::{Attribute, OpId, ValueId};
 use tfrt_tensor::{Accessor, HostTensor, bf16, f16};
 
 use super::rewrite::{Rewriter, apply};
+use super::share_heads::share_heads;
 use super::transpose::transposed;
 use crate::{Evaluator, Graph};
 
 static READ: Accessor = Accessor::new("fusion of attention");
 
 /// The fused op and its attributes.
-const FUSED: &str = "tfrt.FusedAttention";
+pub(super) const FUSED: &str = "tfrt.FusedAttention";
 const SCALE: &str = "scale";
-const OUTPUT_ORDER: &str = "output_order";
+pub(super) const OUTPUT_ORDER: &str = "output_order";
 const PRODUCT: &str = "tf.BatchMatMulV2";
 
 /// Fuses attention.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     apply(graph, evaluator, &[fuse, move_transpose_in]);
+    apply(graph, evaluator, &[share_heads]);
 }
 
 /// A value, and the order in which its axes are taken.
@@ -151,7 +153,7 @@ fn scores(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(OpId, f32, Option<
     pick(a, b).or_else(|| pick(b, a))
 }
 
-fn order_attribute(order: &[usize]) -> Attribute {
+pub(super) fn order_attribute(order: &[usize]) -> Attribute {
     Attribute::array(order.iter().map(|&axis| Attribute::i64(axis as i64)).collect::<Vec<_>>())
 }
 

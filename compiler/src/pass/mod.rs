@@ -25,6 +25,7 @@ mod quantized_elements;
 mod rewrite;
 mod scalar_loops;
 mod scale;
+mod share_heads;
 #[cfg(test)]
 mod tests;
 mod transpose;

@@ -70,3 +70,27 @@ func @narrow(%q: tensor<2x5x4xf16>, %k: tensor<2x6x4xf16>, %mask: tensor<6xf32>)
   %sums = "tf.BatchMatMulV2"(%weights, %k) : (tensor<2x5x6xf16>, tensor<2x6x4xf16>) -> tensor<2x5x4xf16>
   tfrt.return %sums : tensor<2x5x4xf16>
 }
+
+// Keys and values that are repeated for the heads of a group are shared by them.
+// CHECK-LABEL: func @groups
+// CHECK: %[[mask:[0-9]+]] = "tf.Reshape"(%arg3, {{.*}} -> tensor<2x1x1x1x6xf32>
+// CHECK: %[[queries:[0-9]+]] = "tf.Reshape"(%arg0, {{.*}} -> tensor<2x5x2x3x4xf32>
+// CHECK: %[[sums:[0-9]+]] = "tfrt.FusedAttention"(%[[queries]], %arg1, %arg2, %[[mask]]) {key_order = [0, 1, 2, 3, 4], output_order = [0, 3, 1, 2, 4], query_order = [0, 2, 3, 1, 4], scale = 1.000000e+00 : f32, value_order = [0, 1, 2, 3, 4]} : {{.*}} -> tensor<2x5x2x3x4xf32>
+// CHECK: %[[joined:[0-9]+]] = "tf.Reshape"(%[[sums]], {{.*}} -> tensor<2x5x6x4xf32>
+// CHECK-NEXT: tfrt.return %[[joined]]
+func @groups(%q: tensor<2x5x6x4xf32>, %k: tensor<2x2x1x6x4xf32>, %v: tensor<2x2x1x6x4xf32>, %mask: tensor<2x1x1x6xf32>) -> tensor<2x5x6x4xf32> {
+  %wide = "tf.Const"() {value = dense<[2, 2, 3, 6, 4]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %joined = "tf.Const"() {value = dense<[2, 6, 6, 4]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %swap = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %queries = "tf.Transpose"(%q, %swap) : (tensor<2x5x6x4xf32>, tensor<4xi64>) -> tensor<2x6x5x4xf32>
+  %wide_keys = "tf.BroadcastTo"(%k, %wide) : (tensor<2x2x1x6x4xf32>, tensor<5xi64>) -> tensor<2x2x3x6x4xf32>
+  %keys = "tf.Reshape"(%wide_keys, %joined) : (tensor<2x2x3x6x4xf32>, tensor<4xi64>) -> tensor<2x6x6x4xf32>
+  %wide_values = "tf.BroadcastTo"(%v, %wide) : (tensor<2x2x1x6x4xf32>, tensor<5xi64>) -> tensor<2x2x3x6x4xf32>
+  %values = "tf.Reshape"(%wide_values, %joined) : (tensor<2x2x3x6x4xf32>, tensor<4xi64>) -> tensor<2x6x6x4xf32>
+  %products = "tf.BatchMatMulV2"(%queries, %keys) {adj_y = true} : (tensor<2x6x5x4xf32>, tensor<2x6x6x4xf32>) -> tensor<2x6x5x6xf32>
+  %masked = "tf.AddV2"(%products, %mask) : (tensor<2x6x5x6xf32>, tensor<2x1x1x6xf32>) -> tensor<2x6x5x6xf32>
+  %weights = "tf.Softmax"(%masked) : (tensor<2x6x5x6xf32>) -> tensor<2x6x5x6xf32>
+  %sums = "tf.BatchMatMulV2"(%weights, %values) : (tensor<2x6x5x6xf32>, tensor<2x6x6x4xf32>) -> tensor<2x6x5x4xf32>
+  %y = "tf.Transpose"(%sums, %swap) : (tensor<2x6x5x4xf32>, tensor<4xi64>) -> tensor<2x5x6x4xf32>
+  tfrt.return %y : tensor<2x5x6x4xf32>
+}

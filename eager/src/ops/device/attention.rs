@@ -81,6 +81,44 @@ fn joined(axes: impl Iterator<Item = Axis>) -> Vec<Axis> {
     all
 }
 
+/// The axes of the batch that a kernel takes.
+#[derive(Clone, Copy)]
+struct Inner {
+    batch: Axis,
+    key_heads: Axis,
+    /// The heads that share keys and values.
+    shared: Axis,
+}
+
+impl Inner {
+    /// Takes them from the end of all axes. Returns the others, too.
+    fn split(axes: &[Axis]) -> (&[Axis], Self) {
+        let one = Axis { extent: 1, strides: [0; 5] };
+        let (mut outer, mut inner) = (axes, Self { batch: one, key_heads: one, shared: one });
+        if let [others @ .., last] = outer
+            && last.strides[KEYS] == 0
+            && last.strides[VALUES] == 0
+        {
+            (outer, inner.shared) = (others, *last);
+        }
+        // Heads of queries are one axis, so that those with other keys follow those that share some.
+        let follows = |axis: &Axis| {
+            let Axis { extent, strides } = inner.shared;
+            let is_next = |&i: &usize| axis.strides[i] == strides[i].saturating_mul(extent);
+            extent == 1 || [QUERIES, MASK, OUTPUT].iter().all(is_next)
+        };
+        if let [others @ .., last] = outer
+            && follows(last)
+        {
+            (outer, inner.key_heads) = (others, *last);
+        }
+        if let [others @ .., last] = outer {
+            (outer, inner.batch) = (others, *last);
+        }
+        (outer, inner)
+    }
+}
+
 /// The operands of a call, and the extents of its matrices.
 struct Operands {
     /// Queries, keys, values, the result, and perhaps a mask.
@@ -130,11 +168,11 @@ impl Operands {
         })
     }
 
-    /// Queues the attention of the last two axes of the batch. Operands begin at these elements.
+    /// Queues the attention of the inner axes of the batch. Operands begin at these elements.
     fn queue(
         &self,
         call: &DeviceCall<'_>,
-        [batch, heads]: [Axis; 2],
+        Inner { batch, key_heads, shared }: Inner,
         at: [u64; 5],
         scratch: &mut Option<DeviceBuffer>,
     ) -> DeviceOpResult<()> {
@@ -144,9 +182,8 @@ impl Operands {
             tensor.buffer().slice(offset, tensor.buffer().len().saturating_sub(offset))
         };
         let buffers = (0..self.seen.len()).map(from).collect::<Result<Vec<_>, _>>()?;
-        // Heads that all have the same keys and values share them.
-        let shares = heads.strides[KEYS] == 0 && heads.strides[VALUES] == 0;
-        let rows = |operand: usize| AttentionRows {
+        let heads = if shared.extent == 1 { key_heads } else { shared };
+        let rows_of = |operand: usize, heads: Axis| AttentionRows {
             buffer: &buffers[operand],
             strides: [batch.strides[operand], heads.strides[operand], self.rows[operand]],
         };
@@ -162,17 +199,17 @@ impl Operands {
             dtype: call.result(0)?.dtype,
             extents: AttentionExtents {
                 batch: batch.extent,
-                heads: heads.extent,
-                shared: if shares { heads.extent.max(1) } else { 1 },
+                heads: key_heads.extent.saturating_mul(shared.extent),
+                shared: shared.extent,
                 rows: self.row_count,
                 keys: key_count,
                 depth: queries[queries.len() - 1] as u64,
                 size: self.size,
             },
-            output: rows(OUTPUT),
-            queries: rows(QUERIES),
-            keys: rows(KEYS),
-            values: rows(VALUES),
+            output: rows_of(OUTPUT, heads),
+            queries: rows_of(QUERIES, heads),
+            keys: rows_of(KEYS, key_heads),
+            values: rows_of(VALUES, key_heads),
             mask,
             lengths: None,
             causal: None,
@@ -207,12 +244,7 @@ fn attention(call: &DeviceCall<'_>) -> Queued {
     if count(&result) == 0 {
         return Ok(result.into());
     }
-    let one = Axis { extent: 1, strides: [0; 5] };
-    let (outer, inner) = match operands.axes.as_slice() {
-        [outer @ .., batch, heads] => (outer, [*batch, *heads]),
-        [heads] => (&[][..], [one, *heads]),
-        [] => (&[][..], [one, one]),
-    };
+    let (outer, inner) = Inner::split(&operands.axes);
     let (places, mut scratch) = (outer.iter().map(|axis| axis.extent).product::<u64>(), None);
     for place in 0..places {
         let (mut rest, mut at) = (place, [0; 5]);
