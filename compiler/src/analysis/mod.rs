@@ -133,6 +133,33 @@ mod tests {
     }
 
     #[test]
+    fn attention_has_two_products_and_no_scores_in_memory() {
+        // Two batches of three heads with five queries, six keys of four elements, and values of seven.
+        let fused = summary(
+            r#"func @main(%q: tensor<2x5x3x4xf16>, %k: tensor<2x6x3x4xf16>, %v: tensor<2x3x7x6xf16>) -> tensor<2x5x3x7xf16> {
+                %y = "tfrt.FusedAttention"(%q, %k, %v) {key_order = [0, 2, 1, 3], output_order = [0, 2, 1, 3],
+                    query_order = [0, 2, 1, 3], scale = 0.5 : f32, value_order = [0, 1, 3, 2]}
+                  : (tensor<2x5x3x4xf16>, tensor<2x6x3x4xf16>, tensor<2x3x7x6xf16>) -> tensor<2x5x3x7xf16>
+                tfrt.return %y : tensor<2x5x3x7xf16>
+            }"#,
+        );
+        assert_eq!(fused.flops(), 2 * 2 * 3 * 5 * 6 * (4 + 7));
+        assert_eq!(fused.peak.bytes, 2 * 5 * 3 * 7 * 2);
+        // One query of two heads after five keys, with the cache that results.
+        let cached = summary(
+            r#"func @main(%q: tensor<1x1x8xf32>, %k: tensor<1x1x4xf32>, %past: tensor<1x1x5x4xf32>)
+                -> (tensor<1x1x8xf32>, tensor<1x1x6x4xf32>, tensor<1x1x6x4xf32>) {
+                %y:3 = "onnx.Attention"(%q, %k, %k, %past, %past) {kv_num_heads = 1, q_num_heads = 2,
+                    operand_segment_sizes = [1, 1, 1, 0, 1, 1, 0], result_segment_sizes = [1, 1, 1, 0]}
+                  : (tensor<1x1x8xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x5x4xf32>,
+                     tensor<1x1x5x4xf32>) -> (tensor<1x1x8xf32>, tensor<1x1x6x4xf32>, tensor<1x1x6x4xf32>)
+                tfrt.return %y#0, %y#1, %y#2 : tensor<1x1x8xf32>, tensor<1x1x6x4xf32>, tensor<1x1x6x4xf32>
+            }"#,
+        );
+        assert_eq!(cached.flops(), 2 * 6 * (8 + 8));
+    }
+
+    #[test]
     fn what_has_no_known_shape_is_counted() {
         let summary = summary(
             r#"func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
