@@ -211,10 +211,25 @@ impl Rewriter<'_> {
         }
     }
 
+    /// Gives values what is known of the results that they replace, which inference may not find again.
+    fn pass_types(&mut self, op: OpId, values: &[ValueId]) {
+        let results = self.op(op).results.clone();
+        for (result, &value) in results.into_iter().zip(values) {
+            let is_result = self.graph.module.defining_op(value).is_some();
+            if let (true, Some(old), Some(new)) = (is_result, self.ty(result), self.ty(value))
+                && let Some(both) = new.merge(&old)
+                && both != new
+            {
+                self.graph.module.set_value_type(value, both.to_ir());
+            }
+        }
+    }
+
     /// Replaces an operation by values, and removes what defined its operands if nothing uses that
     /// any more.
     pub(super) fn replace(&mut self, op: OpId, values: &[ValueId]) -> Option<()> {
         let mut unused: Vec<_> = self.op(op).operands.clone();
+        self.pass_types(op, values);
         self.graph.module.replace_op(op, values);
         while let Some(value) = unused.pop() {
             if let Some(op) = self.graph.module.defining_op(value)

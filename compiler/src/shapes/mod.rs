@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod agreement_tests;
+mod arity;
 mod attention;
 mod broadcast;
 mod elements;
@@ -142,6 +143,12 @@ pub(crate) fn integers(tensor: &HostTensor) -> Option<Vec<i64>> {
 /// # Errors
 /// InvalidArgument if the arguments do not fit the op, whatever the unknown extents turn out to be.
 pub(crate) fn infer(call: &Call<'_>) -> Result<Vec<TensorType>, Diagnostic> {
+    let least = arity::least(call.name);
+    if call.operands.len() < least {
+        let given = call.operands.len();
+        let message = format!("{}: the op takes at least {least} arguments, got {given}", call.name);
+        return Err(Diagnostic::invalid_argument(message));
+    }
     let by_function = match family(call.name) {
         Some(function) => function(call)?,
         None => probe::infer(call)?,

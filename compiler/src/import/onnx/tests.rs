@@ -33,7 +33,7 @@ pub(super) fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
 }
 
 /// A value of f32 of these extents; -1 for one that is not known.
-fn value(name: &str, dims: &[i64]) -> ValueInfoProto {
+pub(super) fn value(name: &str, dims: &[i64]) -> ValueInfoProto {
     let dim = |&extent: &i64| DimensionProto {
         value: Some(match extent {
             -1 => DimensionValue::Parameter("n".to_owned()),

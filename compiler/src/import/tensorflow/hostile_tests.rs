@@ -135,8 +135,15 @@ fn odd_graph(random: &mut Random) -> String {
             "StackPushV2",
             "StackPopV2",
         ]);
+        // Mostly as many as the op takes, which is refused with fewer.
+        let fewest = match op {
+            "AddV2" | "Assign" | "Less" | "Switch" | "_SwitchN" => 2,
+            "Enter" | "Exit" | "Identity" | "LoopCond" | "Merge" | "NextIteration" => 1,
+            _ => 0,
+        };
+        let fewest = if random.below(8) == 0 { 0 } else { fewest };
         let mut inputs = String::new();
-        for place in 0..random.below(4) {
+        for place in 0..random.below(4).max(fewest) {
             // Mostly what stands before it, as in graphs that are right.
             let bound = if random.below(6) == 0 { names.len() } else { 4 + number };
             let mut name = names[random.below(bound)].clone();
@@ -145,7 +152,7 @@ fn odd_graph(random: &mut Random) -> String {
             }
             let suffix = random.choose(&["", "", "", ":1", ":2"]);
             inputs += &match random.below(8) {
-                0 => format!("^{name} "),
+                0 if place >= fewest => format!("^{name} "),
                 _ => format!("{name}{suffix} "),
             };
         }
@@ -170,6 +177,17 @@ fn control_flow_that_makes_no_sense_is_an_error_or_imported() {
         imported += usize::from(found.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}")));
     }
     assert!(imported > 20, "{imported} graphs are imported, so that nearly nothing is tested");
+}
+
+#[test]
+fn too_few_inputs_are_an_error_of_the_node() {
+    let float = attr("dtype", "type: DT_FLOAT");
+    for op in ["Pad", "PadV2", "Squeeze", "Mean"] {
+        let text = node("x", "Placeholder", "", &float) + &node("y", op, "", &attr("T", "type: DT_FLOAT"));
+        let errors = errors(&text);
+        assert!(errors.contains("argument") || errors.contains("input"), "{op}: {errors}");
+        assert!(errors.contains("'y'"), "{op}: {errors}");
+    }
 }
 
 /// The errors of a graph.

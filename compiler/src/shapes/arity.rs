@@ -1,0 +1,135 @@
+//! How many arguments an op has at least, of the ops that the passes read: where types are not known, an op's
+//! metadata function is not asked.
+
+/// The names of ops that have at least as many arguments.
+const LEAST: &[(usize, &[&str])] = &[
+    (
+        1,
+        &[
+            "onnx.AveragePool",
+            "onnx.LpPool",
+            "onnx.MaxPool",
+            "onnx.Resize",
+            "tf.Abs",
+            "tf.AvgPool",
+            "tf.Cast",
+            "tf.Ceil",
+            "tf.ConcatV2",
+            "tf.Cos",
+            "tf.Elu",
+            "tf.Erf",
+            "tf.Exp",
+            "tf.Expm1",
+            "tf.Floor",
+            "tf.Gelu",
+            "tf.Identity",
+            "tf.LeakyRelu",
+            "tf.Log",
+            "tf.LogicalNot",
+            "tf.MaxPool",
+            "tf.Neg",
+            "tf.Reciprocal",
+            "tf.Relu",
+            "tf.Relu6",
+            "tf.Round",
+            "tf.Rsqrt",
+            "tf.Selu",
+            "tf.Sigmoid",
+            "tf.Sign",
+            "tf.Sin",
+            "tf.Softmax",
+            "tf.Softplus",
+            "tf.Softsign",
+            "tf.Sqrt",
+            "tf.Square",
+            "tf.Squeeze",
+            "tf.Tanh",
+            "tfrt.FusedElementwise",
+        ],
+    ),
+    (
+        2,
+        &[
+            "onnx.Conv",
+            "onnx.ConvInteger",
+            "onnx.ConvTranspose",
+            "onnx.DequantizeLinear",
+            "onnx.MatMulInteger",
+            "onnx.QuantizeLinear",
+            "tf.Add",
+            "tf.AddV2",
+            "tf.All",
+            "tf.Any",
+            "tf.BatchMatMul",
+            "tf.BatchMatMulV2",
+            "tf.BiasAdd",
+            "tf.BroadcastTo",
+            "tf.Conv2D",
+            "tf.DepthwiseConv2dNative",
+            "tf.Equal",
+            "tf.ExpandDims",
+            "tf.Fill",
+            "tf.Greater",
+            "tf.GreaterEqual",
+            "tf.Less",
+            "tf.LessEqual",
+            "tf.LogicalAnd",
+            "tf.LogicalOr",
+            "tf.MatMul",
+            "tf.Max",
+            "tf.Maximum",
+            "tf.Mean",
+            "tf.Min",
+            "tf.Minimum",
+            "tf.MirrorPad",
+            "tf.Mul",
+            "tf.NotEqual",
+            "tf.Pad",
+            "tf.Pow",
+            "tf.Prod",
+            "tf.RealDiv",
+            "tf.Reshape",
+            "tf.Split",
+            "tf.SquaredDifference",
+            "tf.Sub",
+            "tf.Sum",
+            "tf.Transpose",
+            "tf._FusedConv2D",
+            "tf._FusedMatMul",
+            "tfrt.ByteTable",
+        ],
+    ),
+    (
+        3,
+        &[
+            "onnx.Attention",
+            "tf.Conv2DBackpropInput",
+            "tf.GatherV2",
+            "tf.PadV2",
+            "tf.Select",
+            "tf.SelectV2",
+            "tf.Slice",
+            "tf.SplitV",
+            "tfrt.FusedAttention",
+            "tfrt.FusedConv2D",
+        ],
+    ),
+    (4, &["tf.StridedSlice"]),
+    (8, &["onnx.QLinearConv", "onnx.QLinearMatMul"]),
+];
+
+/// The number of arguments that an op has at least.
+pub(super) fn least(name: &str) -> usize {
+    let found = LEAST.iter().find(|(_, names)| names.binary_search(&name).is_ok());
+    found.map_or(0, |&(count, _)| count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LEAST;
+
+    #[test]
+    fn names_are_sorted() {
+        assert!(LEAST.iter().all(|(_, names)| names.is_sorted()));
+    }
+}
