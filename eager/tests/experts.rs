@@ -1,5 +1,5 @@
-//! Products of rows by the matrices of experts, against those of each row alone. All numbers are small
-//! multiples of powers of two, so that both are exact.
+//! Products of rows by the matrices of experts, against those of each row alone. All numbers are
+//! small multiples of powers of two, so that both are exact.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends that way")]
 

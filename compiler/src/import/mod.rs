@@ -18,8 +18,8 @@ pub struct ImportOptions {
     /// Shapes of inputs by name, in the place of those that the model declares. An extent of `None`
     /// stays unknown.
     pub input_shapes: HashMap<String, Vec<Option<u64>>>,
-    /// Inputs that the caller gives although the model holds a value for them. Inputs with a shape here
-    /// are among them.
+    /// Inputs that the caller gives although the model holds a value for them. Those with a shape in
+    /// `input_shapes` are among them.
     pub given: BTreeSet<String>,
     /// Extents of the model's named dimensions.
     pub dimensions: HashMap<String, u64>,

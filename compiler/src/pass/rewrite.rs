@@ -211,7 +211,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Gives values what is known of the results that they replace, which inference may not find again.
+    /// Gives values what is known of the results that they replace, which inference may not find
+    /// again.
     fn pass_types(&mut self, op: OpId, values: &[ValueId]) {
         let results = self.op(op).results.clone();
         for (result, &value) in results.into_iter().zip(values) {

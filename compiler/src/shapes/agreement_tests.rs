@@ -112,8 +112,8 @@ fn all_calls(evaluator: &Evaluator, mut visit: impl FnMut(&Case, &str)) {
     }
 }
 
-/// Ops of which a call has results whose extents depend on more than is tracked: what floats and strings
-/// hold, files, and rare forms of arguments.
+/// Ops of which a call has results whose extents depend on more than is tracked: what floats and
+/// strings hold, files, and rare forms of arguments.
 const OPEN: &[&str] = &[
     "onnx.Compress",
     "onnx.NonMaxSuppression",

@@ -1,5 +1,5 @@
-//! How many arguments an op has at least, of the ops that the passes read: where types are not known, an op's
-//! metadata function is not asked.
+//! How many arguments an op has at least, of the ops that the passes read: where types are not
+//! known, an op's metadata function is not asked.
 
 /// The names of ops that have at least as many arguments.
 const LEAST: &[(usize, &[&str])] = &[

@@ -42,7 +42,8 @@ pub(crate) fn known_elements(call: &Call<'_>, result: &TensorType) -> Option<Ele
     (is_whole && elements.len() <= MAX_KNOWN_ELEMENTS).then_some(elements)
 }
 
-/// The elements of the first arguments, one after the other. An argument may be known by its length alone.
+/// The elements of the first arguments, one after the other. An argument may be known by its length
+/// alone.
 fn joined(call: &Call<'_>, count: usize) -> Option<Elements> {
     let unknown = |part: usize| match *call.dims(part)? {
         [] => Some(vec![None]),

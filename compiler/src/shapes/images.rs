@@ -1,5 +1,5 @@
-//! Ops on images and volumes whose results have other extents: windows, resizing, decoding, and parts of
-//! space that become a batch.
+//! Ops on images and volumes whose results have other extents: windows, resizing, decoding, and
+//! parts of space that become a batch.
 
 use tfrt_host::{DType, Diagnostic};
 
@@ -75,7 +75,8 @@ fn joined(extent: u64, [block, cut]: [u64; 2]) -> Option<u64> {
     extent.checked_mul(block)?.checked_sub(cut)
 }
 
-/// Blocks of the dimensions behind the first one become a part of that, or parts of it become blocks.
+/// Blocks of the dimensions behind the first one become a part of that, or parts of it become
+/// blocks.
 fn with_blocks(call: &Call<'_>, of_block: OfBlock) -> Inferred {
     let (Some(dims), Some(dtype)) = (call.dims(0), call.dtype(0)) else { return Ok(None) };
     let unknown = one(dtype, vec![None; dims.len()]);

@@ -468,7 +468,8 @@ fn top_k(call: &Call<'_>) -> Inferred {
     Ok(Some(vec![TensorType::ranked(dtype, dims), indices]))
 }
 
-/// The positions and the shape of a sparse tensor with as many dimensions as the new shape has numbers.
+/// The positions and the shape of a sparse tensor with as many dimensions as the new shape has
+/// numbers.
 fn sparse(call: &Call<'_>) -> Inferred {
     let count = call.dims(0).and_then(|positions| positions.first().copied().flatten());
     let rank = call.dims(2).and_then(|shape| shape.first().copied().flatten());

@@ -55,7 +55,8 @@ fn segments(call: &Call<'_>) -> Inferred {
     Ok(Some(vec![TensorType::ranked(dtype, [&[None], row].concat())]))
 }
 
-/// As many segments as the third argument says, in the place of the dimensions that have a number each.
+/// As many segments as the third argument says, in the place of the dimensions that have a number
+/// each.
 fn unsorted_segments(call: &Call<'_>) -> Inferred {
     let (Some(dims), Some(numbers), Some(dtype)) = (call.dims(0), call.dims(1), call.dtype(0)) else {
         return Ok(None);

@@ -1,11 +1,11 @@
 //! Products of rows, each by one of several matrices, as mixtures of experts have them.
 //!
-//! The operands of `tfrt.ExpertMatMul` are `x`, `experts`, `weights`, and perhaps `bias`: rows of shape
-//! `[rows, depth]`; the number of each row's expert; matrices of shape `[experts, columns, depth]`; and
-//! numbers of shape `[experts, columns]` that are added.
+//! The operands of `tfrt.ExpertMatMul` are `x`, `experts`, `weights`, and perhaps `bias`: rows of
+//! shape `[rows, depth]`; the number of each row's expert; matrices of shape `[experts, columns,
+//! depth]`; and numbers of shape `[experts, columns]` that are added.
 //!
-//! `tfrt.NarrowExpertMatMul` takes `x`, `experts`, `matrix`, `scales`, and perhaps `zeros` and `bias`: those of
-//! `tfrt.NarrowMatMul`, with a first dimension of experts before all but `x`.
+//! `tfrt.NarrowExpertMatMul` takes `x`, `experts`, `matrix`, `scales`, and perhaps `zeros` and
+//! `bias`: those of `tfrt.NarrowMatMul`, with a first dimension of experts before all but `x`.
 
 use std::{collections::BTreeMap, ops::Range};
 

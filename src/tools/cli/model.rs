@@ -134,8 +134,8 @@ fn is_graph(path: &Path) -> bool {
     path.is_file() && tensorflow::is_tensorflow(path)
 }
 
-/// Compiles a model and loads the program. The caller names inputs that it gives, and `outputs` that are
-/// tensors of a GraphDef.
+/// Compiles a model and loads the program. The caller names inputs that it gives, and `outputs`
+/// that are tensors of a GraphDef.
 pub(super) fn open(
     path: &Path,
     args: &ModelArgs,

@@ -199,8 +199,8 @@ fn quantized_attention_is_that_of_its_numbers() {
     }
 }
 
-/// One head of one number, five steps: a cache of three that drops two at once gives what a whole one with
-/// the same window gives.
+/// One head of one number, five steps: a cache of three that drops two at once gives what a whole
+/// one with the same window gives.
 #[test]
 fn a_sliding_cache_keeps_what_the_window_needs() {
     let steps = [0.5, -1.0, 0.25, 2.0];
@@ -222,8 +222,8 @@ fn a_sliding_cache_keeps_what_the_window_needs() {
     assert_eq!(result("last", 1, &["", "y"]), [0.25, 2.0, 1.5]);
 }
 
-/// Two heads whose only key has the score 0: a sink of 0 takes half of the sum, one of ln 3 three parts of
-/// four.
+/// Two heads whose only key has the score 0: a sink of 0 takes half of the sum, one of ln 3 three
+/// parts of four.
 #[test]
 fn sinks_take_part_in_the_sum_alone() {
     let constants = [
@@ -245,8 +245,8 @@ fn sinks_take_part_in_the_sum_alone() {
     assert_eq!(result("", 0), [8.0, 8.0]);
 }
 
-/// Three experts that multiply by 1, 10 and 100 and add 1: the two with the highest scores count, by the
-/// softmax of all scores, or of theirs alone.
+/// Three experts that multiply by 1, 10 and 100 and add 1: the two with the highest scores count,
+/// by the softmax of all scores, or of theirs alone.
 #[test]
 fn experts_are_chosen_by_their_scores() {
     let text = |name: &str, text: &'static str| AttributeProto {
@@ -314,8 +314,8 @@ fn group_normalizations_take_channels_last_and_first() {
     assert_eq!(result("SkipGroupNorm", &skipped, 0, 0), [-1.0, 1.0, -1.0, 3.0]);
 }
 
-/// Images and filters of different types are an error of the run. Until then, the passes keep what is known
-/// of the result.
+/// Images and filters of different types are an error of the run. Until then, the passes keep what
+/// is known of the result.
 #[test]
 fn passes_keep_types_that_inference_does_not_find_again() {
     let filter = tensor("w", &[5, 8, 3, 3], &[0.0; 360]);

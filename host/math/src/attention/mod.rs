@@ -101,16 +101,16 @@ pub struct AttentionShape {
     pub values: Reordered,
     /// What is added to the scores, broadcast to a row for each query and a column for each key.
     pub mask: Option<Reordered>,
-    /// The number of keys that the first query of each matrix sees, at least one, if it does not see
-    /// all. Each query sees one more than the one before it.
+    /// The number of keys that the first query of each matrix sees, at least one, if it does not
+    /// see all. Each query sees one more than the one before it.
     pub seen_by_first: Option<usize>,
     /// The axis of the matrices of results (batch, queries, columns of values) that each axis of
     /// the output is. The last one stays last.
     pub output: Vec<usize>,
 }
 
-/// `softmax(scale · Q · Kᵀ + mask) · V` for each matrix of a batch. The scores may be [capped](Self::capped)
-/// before the mask is added.
+/// `softmax(scale · Q · Kᵀ + mask) · V` for each matrix of a batch. The scores may be
+/// [capped](Self::capped) before the mask is added.
 #[derive(Debug, Clone)]
 pub struct Attention {
     scale: f32,

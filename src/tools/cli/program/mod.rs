@@ -84,8 +84,8 @@ pub(super) struct ProgramArgs {
     cluster: ClusterArgs,
 }
 
-/// The name of the input or of the result that a text is for: what is before an equals sign, unless that is
-/// a number, the type of a value or a part of a file's name.
+/// The name of the input or of the result that a text is for: what is before an equals sign, unless
+/// that is a number, the type of a value or a part of a file's name.
 pub(super) fn named(text: &str) -> Option<&str> {
     let (name, _) = text.split_once('=')?;
     let is_other =

@@ -1,5 +1,5 @@
-//! Attention of `f32` by the plan of `tfrt-math`, which never has all scores at a time and reads keys
-//! and values where they are.
+//! Attention of `f32` by the plan of `tfrt-math`, which never has all scores at a time and reads
+//! keys and values where they are.
 
 use tfrt_compute::{OnQueue, shape_error, workers};
 use tfrt_host::{DType, Diagnostic};
@@ -63,8 +63,8 @@ struct Summands {
     dims: [usize; 4],
 }
 
-/// Returns what is added to the scores, if there is anything. Later steps than a query's are hidden by
-/// the plan.
+/// Returns what is added to the scores, if there is anything. Later steps than a query's are hidden
+/// by the plan.
 fn summands(changes: &Changes<'_>, extents: &Extents) -> Result<Option<Summands>, Diagnostic> {
     let keys = extents.keys();
     let lengths = changes.lengths.filter(|lengths| lengths.iter().any(|&length| length < keys as i64));

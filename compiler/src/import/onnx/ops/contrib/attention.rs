@@ -166,7 +166,8 @@ struct Added {
     scores: Option<ValueId>,
 }
 
-/// Attention of queries, keys and values that lie one behind the other in a row, after those of the past.
+/// Attention of queries, keys and values that lie one behind the other in a row, after those of the
+/// past.
 fn attend_projected(
     node: &mut Node<'_, '_>,
     mut projected: ValueId,

@@ -16,9 +16,11 @@ use crate::import::onnx::{
 pub(super) const OPS: Family =
     &[("GatherBlockQuantized", gather), ("MatMulBnb4", coded_product), ("MatMulNBits", product)];
 
-/// The numbers of codes of 4 bits with a sign, an exponent and a fraction, as bitsandbytes has them.
+/// The numbers of codes of 4 bits with a sign, an exponent and a fraction, as bitsandbytes has
+/// them.
 const FP4: [f32; 8] = [0.0, 0.005_208_333_5, 0.666_666_7, 1.0, 0.333_333_34, 0.5, 0.166_666_67, 0.25];
-/// The numbers of NF4's codes: quantiles of the normal distribution, Dettmers et al. 2023, appendix E.
+/// The numbers of NF4's codes: quantiles of the normal distribution, Dettmers et al. 2023, appendix
+/// E.
 const NF4: [f32; 16] = [
     -1.0,
     -0.696_192_8,
@@ -156,8 +158,8 @@ fn dequantized(
     node.op("tf.Mul", &[difference, scales], &[])
 }
 
-/// `a * b^T`, or `a * b`, where codes of 4 bits stand for the elements of `b`, the first one in a byte's
-/// upper bits, and blocks of them have a factor.
+/// `a * b^T`, or `a * b`, where codes of 4 bits stand for the elements of `b`, the first one in a
+/// byte's upper bits, and blocks of them have a factor.
 fn coded_product(node: &mut Node<'_, '_>) -> Imported {
     let (rows, columns, block) = (extent(node, "N")?, extent(node, "K")?, extent(node, "block_size")?);
     let table = match node.int_or("quant_type", 1)? {

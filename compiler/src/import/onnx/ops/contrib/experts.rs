@@ -1,5 +1,5 @@
-//! Mixtures of experts: each row is computed by a few of many networks of two layers, which a router's scores
-//! choose.
+//! Mixtures of experts: each row is computed by a few of many networks of two layers, which a
+//! router's scores choose.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
@@ -84,7 +84,8 @@ fn repeated(node: &mut Node<'_, '_>, rows: ValueId, count: i64) -> Imported<Valu
     node.reshape(rows, &[-1, row])
 }
 
-/// What the second layer takes: the activation of the first, multiplied by the third if there is one.
+/// What the second layer takes: the activation of the first, multiplied by the third if there is
+/// one.
 fn activated(node: &mut Node<'_, '_>, first: ValueId, third: Option<ValueId>) -> Imported<ValueId> {
     let name = node.string_or("activation_type", "relu")?;
     if name == "swiglu" {
@@ -126,8 +127,8 @@ fn dense(node: &mut Node<'_, '_>, rows: ValueId, chosen: ValueId, layer: usize) 
     Ok(Some(node.onnx_ops("tfrt.ExpertMatMul", &operands, &[], 1)?[0]))
 }
 
-/// Products by the matrices of `QMoE`, whose inputs are integers, scales and bias for each layer, and zero
-/// points behind those.
+/// Products by the matrices of `QMoE`, whose inputs are integers, scales and bias for each layer,
+/// and zero points behind those.
 fn narrow(
     node: &mut Node<'_, '_>,
     rows: ValueId,

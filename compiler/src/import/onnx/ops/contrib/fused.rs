@@ -85,8 +85,9 @@ fn bias_dropout(node: &mut Node<'_, '_>) -> Imported {
     }])
 }
 
-/// The softmax, over all dimensions from `axis` on, of the sum of an input and a bias. The bias lacks
-/// dimensions before the axis: the nearest ones if the broadcast is an inner one, or the first ones.
+/// The softmax, over all dimensions from `axis` on, of the sum of an input and a bias. The bias
+/// lacks dimensions before the axis: the nearest ones if the broadcast is an inner one, or the
+/// first ones.
 fn bias_softmax(node: &mut Node<'_, '_>) -> Imported {
     let (x, mut bias) = (node.input(0)?, node.input(1)?);
     let rank = node.rank(x)?;

@@ -35,8 +35,8 @@ fn split_gelu(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.op("tf.Mul", &[left, gate], &[])?])
 }
 
-/// Normalizes each part of `size` elements of a row by the root of its mean square, in f32. Each element of
-/// a part has a factor, or none.
+/// Normalizes each part of `size` elements of a row by the root of its mean square, in f32. Each
+/// element of a part has a factor, or none.
 fn normalized(
     node: &mut Node<'_, '_>,
     x: ValueId,
@@ -154,8 +154,8 @@ fn swiglu(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![gated(node, parts, limit)?])
 }
 
-/// `gate * sigmoid(alpha * gate) * (up + beta)`, where the limit bounds the gate above and `up` on both
-/// sides; alpha and beta are attributes.
+/// `gate * sigmoid(alpha * gate) * (up + beta)`, where the limit bounds the gate above and `up` on
+/// both sides; alpha and beta are attributes.
 pub(super) fn gated(
     node: &mut Node<'_, '_>,
     [mut gate, mut up]: [ValueId; 2],

@@ -1,5 +1,5 @@
-//! `GroupQueryAttention`: several heads of queries share one of keys and values, with rotary positions and
-//! a cache. All rows of a batch have the same number of steps.
+//! `GroupQueryAttention`: several heads of queries share one of keys and values, with rotary
+//! positions and a cache. All rows of a batch have the same number of steps.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
@@ -169,8 +169,8 @@ impl Cache {
         node.op("tf.AddV2", &[places, rows], &[])
     }
 
-    /// What the model adds to scores: for the keys of all steps, of which a sliding cache lacks the first
-    /// ones.
+    /// What the model adds to scores: for the keys of all steps, of which a sliding cache lacks the
+    /// first ones.
     fn mask(&self, node: &mut Node<'_, '_>) -> Imported<Option<ValueId>> {
         let mask = node.optional(10);
         let (Some(mask), Some(_)) = (mask, &self.window) else { return Ok(mask) };
@@ -221,8 +221,8 @@ impl Cache {
     }
 }
 
-/// How many of `count` steps a sliding cache holds: all that fit; beyond that, it drops as many at once
-/// as its capacity exceeds the window, and one more.
+/// How many of `count` steps a sliding cache holds: all that fit; beyond that, it drops as many at
+/// once as its capacity exceeds the window, and one more.
 fn resident(
     node: &mut Node<'_, '_>,
     count: ValueId,
@@ -240,7 +240,8 @@ fn resident(
     node.op("tf.Sub", &[count, dropped], &[])
 }
 
-/// Rotates heads, `[batch, steps, heads * size]`, by the tables of cosines and sines at these places.
+/// Rotates heads, `[batch, steps, heads * size]`, by the tables of cosines and sines at these
+/// places.
 fn rotated(node: &mut Node<'_, '_>, x: ValueId, heads: i64, places: ValueId) -> Imported<ValueId> {
     let (cosines, sines) = (node.input(7)?, node.input(8)?);
     let half = known_extent(node, cosines, 1, "the extent of the table of cosines")?;
@@ -276,8 +277,8 @@ fn attention(node: &mut Node<'_, '_>, operands: &[Option<ValueId>], [heads, shar
     node.onnx_ops("onnx.Attention", operands, &attributes, 3 + usize::from(has_sinks))
 }
 
-/// The output if the softmax of each head had one score more, the head's sink, that takes part in the sum
-/// alone: the logarithm of the other scores' sum tells which part of it they are.
+/// The output if the softmax of each head had one score more, the head's sink, that takes part in
+/// the sum alone: the logarithm of the other scores' sum tells which part of it they are.
 fn with_sinks(node: &mut Node<'_, '_>, y: ValueId, scores: ValueId, heads: i64) -> Imported<ValueId> {
     let wide = node.cast(scores, DType::F32)?;
     let last = node.add_integers(&[-1])?;

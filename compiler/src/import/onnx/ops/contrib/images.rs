@@ -47,8 +47,8 @@ fn group_normalization(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![normalized(node, x)?])
 }
 
-/// Normalizes the sum of the input, of another one or one for each channel, and of a bias. The second
-/// output is the sum.
+/// Normalizes the sum of the input, of another one or one for each channel, and of a bias. The
+/// second output is the sum.
 fn skip_group_normalization(node: &mut Node<'_, '_>) -> Imported {
     let is_last = node.int_or("channels_last", 1)? != 0;
     let last = |node: &mut Node<'_, '_>, x| if is_last { Ok(x) } else { channels_last(node, x) };

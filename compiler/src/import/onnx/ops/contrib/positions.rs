@@ -26,8 +26,8 @@ fn places(node: &mut Node<'_, '_>, end: ValueId) -> Imported<ValueId> {
     node.op("tf.Range", &[zero, end, one], &[])
 }
 
-/// A bias for each head and for each bucket of distances between queries and keys: half of the buckets are
-/// exact, the others grow with the logarithm of the distance. T5: Raffel et al. 2020.
+/// A bias for each head and for each bucket of distances between queries and keys: half of the
+/// buckets are exact, the others grow with the logarithm of the distance. T5: Raffel et al. 2020.
 fn bias(node: &mut Node<'_, '_>) -> Imported {
     let (table, queries, keys) = (node.input(0)?, node.input(1)?, node.input(2)?);
     let farthest = node.int("max_distance")?.ok_or("attribute 'max_distance' is missing")?;
@@ -81,7 +81,8 @@ fn bucket(node: &mut Node<'_, '_>, distance: ValueId, buckets: i64, farthest: i6
     node.op("tf.SelectV2", &[is_near, distance, far], &[])
 }
 
-/// Biases of positions, each row of each head with a factor that its query gives. WavLM: Chen et al. 2022.
+/// Biases of positions, each row of each head with a factor that its query gives. WavLM: Chen et
+/// al. 2022.
 fn gated_bias(node: &mut Node<'_, '_>) -> Imported {
     let (x, query_bias, biases) = (node.input(0)?, node.input(1)?, node.input(2)?);
     let (weights, bias, factors) = (node.input(3)?, node.input(4)?, node.input(5)?);
@@ -131,8 +132,8 @@ fn rotate_by_angles(node: &mut Node<'_, '_>) -> Imported {
     rotated.into_iter().collect()
 }
 
-/// Rotary positions of three kinds: time, height and width. Each pair of a head's elements is rotated by
-/// the angle of one of them.
+/// Rotary positions of three kinds: time, height and width. Each pair of a head's elements is
+/// rotated by the angle of one of them.
 fn rotate_by_three(node: &mut Node<'_, '_>) -> Imported {
     if node.flag("is_packed_batching")? || node.float_or("scale", 1.0)? != 1.0 {
         return Err("packed rows and a scale are not supported".into());

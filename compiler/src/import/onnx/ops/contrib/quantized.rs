@@ -116,7 +116,8 @@ fn convolution(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![channels_last(node, y)?])
 }
 
-/// As `EmbedLayerNormalization`, whose tables and factors are integers with a scale and a zero point.
+/// As `EmbedLayerNormalization`, whose tables and factors are integers with a scale and a zero
+/// point.
 fn embed(node: &mut Node<'_, '_>) -> Imported {
     let mut inputs: Vec<_> = (0..8).map(|index| node.optional(index)).collect();
     for index in 0..5 {

@@ -42,8 +42,8 @@ fn unfold(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![node.transpose(y, &order)?])
 }
 
-/// Makes the scores of words minus infinity that would end a second occurrence of a run of `ngram_size`
-/// words.
+/// Makes the scores of words minus infinity that would end a second occurrence of a run of
+/// `ngram_size` words.
 fn forbid_repetitions(node: &mut Node<'_, '_>) -> Imported {
     let (words, scores) = (node.input(0)?, node.input(1)?);
     let size = node.int("ngram_size")?.filter(|&size| size > 0);
