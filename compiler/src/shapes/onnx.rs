@@ -3,7 +3,7 @@
 use tfrt_host::DType;
 use tfrt_tensor::HostTensor;
 
-use super::{Call, Function, Inferred, READ, movement::strided_count};
+use super::{Call, Function, Inferred, READ, extent, movement::strided_count};
 use crate::TensorType;
 
 /// The function of an op of this family.
@@ -34,7 +34,6 @@ pub(super) fn function(name: &str) -> Option<Function> {
             |call| one(output_type(call), vec![extent(call.integer(0))])
         }
         "onnx.MelWeightMatrix" => mel_weights,
-        "tf.RandomStandardNormal" | "tf.RandomUniform" => random,
         _ => return None,
     })
 }
@@ -63,13 +62,9 @@ fn ints_attr(call: &Call<'_>, name: &str) -> Option<Vec<i64>> {
     call.attrs.optional::<&[i64]>(name).ok().flatten().map(<[_]>::to_vec)
 }
 
-/// An extent as an integer, and back.
+/// An extent as an integer.
 fn signed(dim: Option<u64>) -> Option<i64> {
     i64::try_from(dim?).ok()
-}
-
-fn extent(number: Option<i64>) -> Option<u64> {
-    u64::try_from(number?).ok()
 }
 
 /// The elements of a small tensor of floating-point numbers.
@@ -399,15 +394,4 @@ fn n_grams(call: &Call<'_>) -> Inferred {
     dims.pop();
     dims.push(columns);
     one(DType::F32, dims)
-}
-
-fn random(call: &Call<'_>) -> Inferred {
-    let dtype = call.type_attr("dtype").unwrap_or(DType::F32);
-    if let Some(elements) = call.elements(0) {
-        return one(dtype, elements.into_iter().map(extent).collect());
-    }
-    match call.dims(0) {
-        Some(&[Some(rank)]) if rank < 256 => one(dtype, vec![None; rank as usize]),
-        _ => Ok(Some(vec![TensorType::unranked(dtype)])),
-    }
 }

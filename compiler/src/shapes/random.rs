@@ -8,7 +8,9 @@ use crate::TensorType;
 /// The function of an op of this family.
 pub(super) fn function(name: &str) -> Option<Function> {
     Some(match name {
-        "tf.RandomUniformInt"
+        "tf.RandomStandardNormal"
+        | "tf.RandomUniform"
+        | "tf.RandomUniformInt"
         | "tf.StatelessRandomGammaV2"
         | "tf.StatelessRandomGammaV3"
         | "tf.StatelessRandomNormal"
