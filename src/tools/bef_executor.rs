@@ -13,6 +13,8 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
+    time::{Duration, Instant},
 };
 
 use parking_lot::Mutex;
@@ -309,7 +311,7 @@ fn run_function(
         console.complain(format_args!("Evaluation of function '{name}' panicked: {panic:?}"));
         fine = false;
     }
-    let after = AsyncValue::live_count();
+    let after = count_at_rest(before);
     if after != before {
         console.complain(format_args!(
             "Evaluation of function '{name}' leaked {} async values (before: {before}, after: {after})!",
@@ -318,6 +320,22 @@ fn run_function(
         fine = false;
     }
     Ok(fine)
+}
+
+/// How long values may stay after the work that held them has ended. The thread of a device that tells
+/// of the end drops what it held only then.
+const REST: Duration = Duration::from_millis(500);
+
+/// The number of values that live once it is `before`, or after [`REST`].
+fn count_at_rest(before: usize) -> usize {
+    let end = Instant::now() + REST;
+    loop {
+        let count = AsyncValue::live_count();
+        if count == before || Instant::now() >= end {
+            return count;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The line that tells the results; none if there are none.

@@ -182,6 +182,9 @@ fn max_pool_gradient(node: &mut Node<'_, '_>) -> Imported {
     Ok(vec![if is_last { transposed(node, sums, &TO_LAST)? } else { sums }.into()])
 }
 
+/// The greatest number of elements of a volume whose windows are counted.
+const MAX_ELEMENTS: i64 = 1 << 24;
+
 /// Each gradient is shared by the elements of its window.
 fn average_pool_gradient(node: &mut Node<'_, '_>) -> Imported {
     let (input_sizes, mut gradient) = (node.input(0)?, node.input(1)?);
@@ -189,6 +192,14 @@ fn average_pool_gradient(node: &mut Node<'_, '_>) -> Imported {
     let input = sizes(node, input_sizes, if is_last { 1 } else { 2 })?;
     let output = extents(node, gradient, "the gradient")?;
     let windows = windows(node, input, output, &spatial(node, "ksize")?)?;
+    for extents in
+        [windows.each_ref().map(|windows| windows.output), windows.each_ref().map(|windows| windows.window)]
+    {
+        let count = extents.iter().try_fold(1i64, |count, &extent| count.checked_mul(extent));
+        if !count.is_some_and(|count| (0..=MAX_ELEMENTS).contains(&count)) {
+            return Err(format!("volumes of extents {extents:?} are too large").into());
+        }
+    }
     if is_last {
         gradient = transposed(node, gradient, &TO_FIRST)?;
     }
