@@ -295,6 +295,10 @@ fn fuse_scale(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let columns = rewriter.ty(b)?.dims?.last().copied().flatten()?;
     let is_f32 =
         [sums, scale].iter().all(|&value| rewriter.ty(value).is_some_and(|ty| ty.dtype == DType::F32));
+    let dtype = |value| rewriter.ty(value).map(|ty| ty.dtype);
+    if dtype(a) != dtype(a_zero) || dtype(b) != dtype(b_zero) {
+        return None;
+    }
     let fits = |count: u64| count == 1 || count == columns;
     let (zeros, scales) = (count(rewriter, b_zero)?, count(rewriter, scale)?);
     if !is_alone || !is_f32 || count(rewriter, a_zero)? != 1 || !fits(zeros) || !fits(scales) {

@@ -84,10 +84,17 @@ fn sizes(node: &mut Node<'_, '_>, vector: ValueId, first: usize) -> Imported<[i6
     known(elements.as_deref().map(|elements| &elements[first..first + 3]), "the input")
 }
 
+/// The greatest extent of a volume.
+const MAX_EXTENT: i64 = 1 << 30;
+
 fn windows(node: &Node<'_, '_>, input: [i64; 3], output: [i64; 3], window: &[i64]) -> Imported<[Windows; 3]> {
     let strides = spatial(node, "strides")?;
     if spatial(node, "dilations")?.iter().any(|&dilation| dilation != 1) {
         return Err("dilated gradients are not supported".into());
+    }
+    let extents = [&input, &output, window, &strides].into_iter().flatten();
+    if let Some(extent) = extents.copied().find(|extent| !(0..=MAX_EXTENT).contains(extent)) {
+        return Err(format!("an extent, window or stride of {extent} is not supported").into());
     }
     Ok(std::array::from_fn(|axis| Windows {
         input: input[axis],
