@@ -180,6 +180,27 @@ fn control_flow_that_makes_no_sense_is_an_error_or_imported() {
 }
 
 #[test]
+fn volumes_of_any_size_take_no_memory() {
+    let sizes = "tensor { dtype: DT_INT32 tensor_shape { dim { size: 5 } } int_val: 1 }";
+    let shape = "shape { dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } }";
+    let list = |window: i64| format!("list {{ i: 1 i: {window} i: {window} i: {window} i: 1 }}");
+    for window in [1 << 20, 1 << 40, -1] {
+        let text = node("s", "Const", "", &(attr("dtype", "type: DT_INT32") + &attr("value", sizes)))
+            + &node("g", "Placeholder", "", &(attr("dtype", "type: DT_FLOAT") + &attr("shape", shape)))
+            + &node(
+                "y",
+                "AvgPool3DGrad",
+                "s g",
+                &(attr("ksize", &list(window))
+                    + &attr("strides", &list(1))
+                    + &attr("padding", "s: \"SAME\"")),
+            );
+        let errors = errors(&text);
+        assert!(errors.contains("too large") || errors.contains("is not supported"), "{window}: {errors}");
+    }
+}
+
+#[test]
 fn too_few_inputs_are_an_error_of_the_node() {
     let float = attr("dtype", "type: DT_FLOAT");
     for op in ["Pad", "PadV2", "Squeeze", "Mean"] {
