@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::{
-    outputs,
+    ops, outputs,
     proto::{Attr, FunctionDef, NodeDef},
 };
 
@@ -137,7 +137,15 @@ impl<'p> Body<'p> {
         let node = self.find(node_name).ok_or_else(missing)?;
         let output = match (second, third) {
             (None, _) => 0,
-            (Some(index), None) if !self.is_function => numbered(index)?,
+            (Some(index), None) if !self.is_function => {
+                let index = numbered(index)?;
+                let (node, is_known) = (&self.nodes[node], ops::find(&self.nodes[node].op).is_some());
+                if is_known && index >= outputs::count(node) {
+                    return Err(format!("its input '{name}' is an output that does not exist"));
+                }
+                index
+            }
+            (Some(_), Some(_)) if !self.is_function => return Err(missing()),
             (Some(output), index) => {
                 let index = index.map_or(Ok(0), numbered)?;
                 // A function that is called by its own name gives its outputs by theirs.

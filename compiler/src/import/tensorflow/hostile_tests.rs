@@ -110,6 +110,8 @@ fn odd_graph(random: &mut Random) -> String {
     for number in 0..count {
         names.push(format!("n{number}"));
     }
+    // Nodes of two outputs.
+    let mut splits = Vec::new();
     for number in 0..count {
         let op = random.choose(&[
             "Switch",
@@ -135,6 +137,9 @@ fn odd_graph(random: &mut Random) -> String {
             "StackPushV2",
             "StackPopV2",
         ]);
+        if matches!(op, "Merge" | "Switch") {
+            splits.push(format!("n{number}"));
+        }
         // Mostly as many as the op takes, which is refused with fewer.
         let fewest = match op {
             "AddV2" | "Assign" | "Less" | "Switch" | "_SwitchN" => 2,
@@ -150,7 +155,11 @@ fn odd_graph(random: &mut Random) -> String {
             if place == 1 && op == "Switch" && random.below(3) > 0 {
                 name = random.choose(&["p", "t"]).to_owned();
             }
-            let suffix = random.choose(&["", "", "", ":1", ":2"]);
+            let suffix = match (splits.contains(&name), random.below(24)) {
+                (_, 0) => ":2",
+                (true, _) => random.choose(&["", ":1"]),
+                (false, _) => "",
+            };
             inputs += &match random.below(8) {
                 0 if place >= fewest => format!("^{name} "),
                 _ => format!("{name}{suffix} "),
@@ -270,4 +279,93 @@ fn constants_that_do_not_fit_memory_are_errors() {
         );
     let error = errors(&(node("c", "Const", "", &huge) + &node("y", "Neg", "c", "")));
     assert!(error.contains("node 'c' (Const)") && error.contains("do not fit memory"), "{error}");
+}
+
+/// A function named `f` of one argument `x`, with what else is given.
+fn function(rest: &str) -> String {
+    let signature = "signature { name: \"f\" input_arg { name: \"x\" type: DT_FLOAT }";
+    format!("library {{ function {{ {signature} {rest} }} }}\n")
+}
+
+/// A node of a function.
+fn inner(name: &str, op: &str, inputs: &str) -> String {
+    node(name, op, inputs, "").replacen("node", "node_def", 1)
+}
+
+#[test]
+fn faults_of_functions_that_nothing_calls_are_errors() {
+    let y = "output_arg { name: \"y\" type: DT_FLOAT } }";
+    let ret = |source: &str| format!("ret {{ key: \"y\" value: \"{source}\" }}");
+    let given = |nodes: &str, source: &str| y.to_owned() + nodes + &ret(source);
+    let neg = inner("a", "Neg", "x");
+    let control = "output_arg { name: \"y\" type: DT_FLOAT } control_output: \"c\" }";
+    let data = "output_arg { name: \"y\" type: DT_RESOURCE handle_data { } } }";
+    let cases = [
+        (given(&inner("a", "", "x"), "a:y"), "the node has no op"),
+        (given(&inner("x", "Neg", "x"), "x:y"), "two of its arguments and nodes have the name 'x'"),
+        (given(&(neg.clone() + &neg), "a:y"), "two of its arguments and nodes have the name 'a'"),
+        (given(&inner("a", "Neg", "b:y:0"), "a:y"), "its input 'b:y:0' does not exist"),
+        (given(&inner("a", "Neg", "x ^b"), "a:y"), "its input '^b' does not exist"),
+        (given(&inner("a", "Neg", "x:y:99999999999"), "a:y"), "its input 'x:y:99999999999' does not exist"),
+        (given(&node("a", "Neg", "x", &attr("", "i: 1")).replacen("node", "node_def", 1), "a:y"), "no name"),
+        (given(&neg, ""), "its output 'y' is '', which does not exist"),
+        (given(&neg, "b:y"), "its output 'y' is 'b:y', which does not exist"),
+        (y.to_owned() + &neg, "its output 'y' is not given"),
+        (control.to_owned() + &neg + &ret("a:y"), "its control output 'c' is not given"),
+        (given(&neg, "a:y") + &attr("", "i: 1"), "one of its attributes has no name"),
+        (data.to_owned() + &neg + &ret("a:y"), "the resource 'y' holds tensors of no type"),
+    ];
+    let x = node("x", "Placeholder", "", &attr("dtype", "type: DT_FLOAT")) + &node("y", "Neg", "x", "");
+    assert!(errors(&(x.clone() + &function("}").replace("\"f\"", "\"\""))).contains("has no name"));
+    let twice = function("}") + &function("}");
+    assert!(errors(&(x.clone() + &twice)).contains("two functions of this name"));
+    for (rest, expected) in cases {
+        let error = errors(&(x.clone() + &function(&rest)));
+        assert!(
+            error.contains(expected) && error.contains("function 'f' of in.pbtxt"),
+            "{expected}: {error}"
+        );
+    }
+}
+
+#[test]
+fn faults_of_nodes_are_errors_before_their_ops_are_looked_at() {
+    let float = attr("dtype", "type: DT_FLOAT");
+    let x = node("x", "Placeholder", "", &float);
+    for (text, expected) in [
+        (node("y", "", "x", ""), "the node has no op"),
+        (node("y", "Neg", "x:y:0", ""), "its input 'x:y:0' does not exist"),
+        (node("a", "Neg", "x", "") + &node("y", "Neg", "a:1", ""), "an output that does not exist"),
+        (node("y", "NoSuchOp", "x", &attr("f", "func { attr { } }")), "one of its attributes has no name"),
+        (
+            node("y", "PartitionedCall", "x", &attr("Tout", "list { shape { } }")),
+            "attribute 'Tout' must be a number or a list of types",
+        ),
+    ] {
+        let error = errors(&(x.clone() + &text));
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}
+
+/// TensorFlow's own broken graphs, from a checkout that `TFRT_TENSORFLOW_SOURCE` names.
+#[test]
+#[expect(clippy::print_stderr, reason = "says why the test is skipped")]
+fn broken_graphs_of_tensorflow_are_errors() {
+    let Some(root) = std::env::var_os("TFRT_TENSORFLOW_SOURCE") else {
+        eprintln!("skipped: TFRT_TENSORFLOW_SOURCE names no checkout of TensorFlow");
+        return;
+    };
+    let mut paths = Vec::new();
+    files(&Path::new(&root).join("tensorflow/core/ir/importexport/tests/graphdef_to_mlir"), &mut paths);
+    paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("invalid_")));
+    assert!(paths.len() >= 28, "the checkout has {} broken graphs", paths.len());
+    let x = node("given", "Placeholder", "", &attr("dtype", "type: DT_FLOAT"))
+        + &node("taken", "Neg", "given", "");
+    for path in paths {
+        // What is added makes a model of each file, so that nothing but its fault is an error.
+        let text = fs::read_to_string(&path).unwrap() + "\n" + &x;
+        let evaluator = Evaluator::new(&test_host()).unwrap();
+        let read = read_bytes("in.pbtxt", text.as_bytes(), &ImportOptions::default(), &evaluator);
+        assert!(read.is_err(), "{} is imported", path.display());
+    }
 }

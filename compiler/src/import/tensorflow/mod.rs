@@ -24,6 +24,7 @@ mod proto;
 mod saved_model;
 mod schema;
 mod slices;
+mod structure;
 mod table;
 mod tensor;
 mod text;
@@ -165,7 +166,17 @@ struct Importer<'g> {
 }
 
 impl<'g> Importer<'g> {
-    fn new(file: String, options: &'g ImportOptions, evaluator: &'g Evaluator, graph: &mut GraphDef) -> Self {
+    /// Takes the functions of a graph, whose structure is checked.
+    fn new(
+        file: String,
+        options: &'g ImportOptions,
+        evaluator: &'g Evaluator,
+        graph: &mut GraphDef,
+    ) -> Result<Self, Diagnostics> {
+        let faults = structure::check(graph, &file);
+        if faults.has_errors() {
+            return Err(faults);
+        }
         let library = graph.library.take().unwrap_or_default();
         let functions = library.function.into_iter().filter_map(|function| {
             let name = function.signature.as_ref()?.name.clone();
@@ -173,7 +184,7 @@ impl<'g> Importer<'g> {
         });
         let graph = Graph::new();
         let block = graph.module.body();
-        Self {
+        Ok(Self {
             location: Location::file(file.as_str(), 0, 0),
             file,
             options,
@@ -193,7 +204,7 @@ impl<'g> Importer<'g> {
             node_count: 0,
             function_count: 0,
             diagnostics: Diagnostics::new(),
-        }
+        })
     }
 
     fn error(&mut self, message: impl Into<String>) {

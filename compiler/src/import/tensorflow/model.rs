@@ -49,7 +49,7 @@ pub fn read(
     }
     let file = file_name(path);
     let mut graph: GraphDef = decode(path, schema::graph()).map_err(|message| failure(&file, message))?;
-    let mut importer = Importer::new(file, options, evaluator, &mut graph);
+    let mut importer = Importer::new(file, options, evaluator, &mut graph)?;
     importer.folder = path.parent().map(Path::to_owned).unwrap_or_default();
     importer.import_graph(&graph)
 }
@@ -66,7 +66,7 @@ pub fn read_bytes(
 ) -> Result<(Graph, Diagnostics), Diagnostics> {
     let decoded = decode_bytes(Path::new(name), Bytes::copy_from_slice(bytes), schema::graph());
     let mut graph: GraphDef = decoded.map_err(|message| failure(name, message))?;
-    Importer::new(name.to_owned(), options, evaluator, &mut graph).import_graph(&graph)
+    Importer::new(name.to_owned(), options, evaluator, &mut graph)?.import_graph(&graph)
 }
 
 /// One error about a file.

@@ -6,10 +6,10 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
-use super::proto::{Attr, NodeDef};
+use super::proto::{Attr, ListValue, NodeDef};
 
 /// The most values that stand behind a name.
-const MAX_OUTPUTS: usize = 1 << 16;
+pub(super) const MAX_OUTPUTS: usize = 1 << 16;
 
 /// An output's name, and the attribute that counts its values or lists their types.
 type Output = (&'static str, Option<&'static str>);
@@ -40,6 +40,17 @@ fn size(node: &NodeDef, count: Option<&str>) -> usize {
         Some(Attr::List(list)) => list.r#type.len(),
         _ => 0,
     }
+}
+
+/// The attribute that counts outputs of a node and can do so neither as a number nor as a list of types.
+pub(super) fn wrong_count(node: &NodeDef) -> Option<&'static str> {
+    let mut counts = outputs(&node.op)?.iter().filter_map(|&(_, count)| count);
+    let is_wrong = |name: &&str| match node.attr.get(*name).and_then(|attr| attr.value.as_ref()) {
+        None | Some(Attr::I(_) | Attr::Placeholder(_)) => false,
+        Some(Attr::List(list)) => *list != ListValue { r#type: list.r#type.clone(), ..ListValue::default() },
+        Some(_) => true,
+    };
+    counts.find(is_wrong)
 }
 
 /// How many outputs a node has.

@@ -180,6 +180,8 @@ pub(super) struct OpDef {
     pub(super) input_arg: Vec<ArgDef>,
     #[prost(message, repeated, tag = "3")]
     pub(super) output_arg: Vec<ArgDef>,
+    #[prost(string, repeated, tag = "20")]
+    pub(super) control_output: Vec<String>,
 }
 
 /// An argument or result of a function.
@@ -189,6 +191,15 @@ pub(super) struct ArgDef {
     pub(super) name: String,
     #[prost(int32, tag = "3")]
     pub(super) r#type: i32,
+    #[prost(message, repeated, tag = "7")]
+    pub(super) handle_data: Vec<HandleData>,
+}
+
+/// What a resource holds.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct HandleData {
+    #[prost(int32, tag = "1")]
+    pub(super) dtype: i32,
 }
 
 /// The file `saved_model.pb`.

@@ -64,7 +64,7 @@ pub(super) fn read(
     let mut meta = open(path, &options.tags).map_err(fail)?;
     let mut graph = meta.graph_def.take().unwrap_or_default();
     let signature = signature(&meta, options.signature.as_deref()).map_err(fail)?;
-    let mut importer = Importer::new(file.clone(), options, evaluator, &mut graph);
+    let mut importer = Importer::new(file.clone(), options, evaluator, &mut graph)?;
     importer.folder = path.to_owned();
     if has_checkpoint(path) {
         let prefix = path.join("variables/variables");

@@ -127,14 +127,15 @@ schemas! {
     op "OpDef" {
         "name" 1 Bytes; "input_arg" 2 Of(arg); "output_arg" 3 Of(arg); "attr" 4 Skipped; "summary" 5 Skipped;
         "description" 6 Skipped; "deprecation" 8 Skipped; "is_aggregate" 16 Skipped; "is_stateful" 17 Skipped;
-        "is_commutative" 18 Skipped; "allows_uninitialized_input" 19 Skipped; "control_output" 20 Skipped;
+        "is_commutative" 18 Skipped; "allows_uninitialized_input" 19 Skipped; "control_output" 20 Bytes;
         "is_distributed_communication" 21 Skipped;
     }
     arg "OpDef.ArgDef" {
         "name" 1 Bytes; "description" 2 Skipped; "type" 3 DataType; "type_attr" 4 Skipped;
-        "number_attr" 5 Skipped; "type_list_attr" 6 Skipped; "handle_data" 7 Skipped; "is_ref" 16 Skipped;
+        "number_attr" 5 Skipped; "type_list_attr" 6 Skipped; "handle_data" 7 Of(handle_data); "is_ref" 16 Skipped;
         "experimental_full_type" 17 Skipped;
     }
+    handle_data "ResourceHandleProto.DtypeAndShape" { "dtype" 1 DataType; "shape" 2 Skipped; }
     pub(super) saved_model "SavedModel" { "saved_model_schema_version" 1 Int; "meta_graphs" 2 Of(meta_graph); }
     meta_graph "MetaGraphDef" {
         "meta_info_def" 1 Of(meta_info); "graph_def" 2 Of(graph); "saver_def" 3 Of(saver);

@@ -71,11 +71,16 @@ impl Matrix {
     }
 }
 
-/// Returns `e` to the power of `± i · 2π · place / length`.
+/// Returns `e` to the power of `± i · 2π · place · frequency / length`. Quarters of a turn are exact,
+/// so that parts that must be zero are.
 fn root_of_one(place: usize, frequency: usize, length: usize, is_inverse: bool) -> [f64; 2] {
-    let turn = (place as u128 * frequency as u128 % length as u128) as f64 / length as f64;
-    let (sin, cos) = (TAU * turn).sin_cos();
-    [cos, if is_inverse { sin } else { -sin }]
+    let turn = place as u128 * frequency as u128 % length as u128;
+    let quarters = 4 * turn;
+    let (sin, cos) = match quarters.is_multiple_of(length as u128) {
+        true => [(0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0)][(quarters / length as u128) as usize],
+        false => (TAU * (turn as f64 / length as f64)).sin_cos(),
+    };
+    [cos, if is_inverse { sin } else { 0.0 - sin }]
 }
 
 /// Returns the matrix of a transform.
