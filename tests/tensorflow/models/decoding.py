@@ -330,3 +330,23 @@ def first_assets(folder):
 
     session_case(folder, build, {"words": np.array(["banana", "kiwi", "apple"], object)})
     os.remove(vocabulary)
+
+
+@case
+def files_of_a_model(folder):
+    path = os.path.join(folder, "raw.bin")
+    with open(path, "wb") as file:
+        file.write(bytes([2, 0, 255, 7]))
+
+    class Module(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.path = tf.saved_model.Asset(path)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+        def f(self, x):
+            return {"y": x + tf.cast(tf.io.decode_raw(tf.io.read_file(self.path.asset_path), tf.uint8), tf.int32)[:2]}
+
+    module = Module()
+    saved_case(folder, module, module.f, {"x": np.array([1, 2], np.int32)})
+    os.remove(path)

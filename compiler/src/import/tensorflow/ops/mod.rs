@@ -8,6 +8,7 @@ mod basic;
 mod composed;
 mod counts;
 mod examples;
+mod files;
 mod gradients;
 mod older;
 mod optimizers;
@@ -62,6 +63,7 @@ const FAMILIES: &[Family] = &[
     control_flow::OPS,
     counts::OPS,
     examples::OPS,
+    files::OPS,
     gradients::OPS,
     older::OPS,
     optimizers::OPS,

@@ -1,17 +1,14 @@
 //! Tables. The entries of most are known when the model is compiled; those that the model can
 //! change are followed like variables, as two tensors.
 
-use std::{
-    path::{Component, Path},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 use tfrt_tensor::{DenseHostTensor, HostTensor, StringHostTensor, TensorShape};
 
 use super::{
-    Family,
+    Family, files,
     sparse::{gather, places_of},
     variables::{resource_name, set},
 };
@@ -48,8 +45,6 @@ pub(super) const OPS: Family = &[
     ("MutableHashTableV2", mutable_table),
 ];
 
-/// The longest file of entries that is read.
-const MAX_FILE_BYTES: u64 = 1 << 30;
 /// What `key_index` and `value_index` say for a line as a whole, and for its number.
 const WHOLE_LINE: i64 = -2;
 const LINE_NUMBER: i64 = -1;
@@ -217,14 +212,7 @@ fn export(node: &mut Node<'_, '_>) -> Imported {
 /// Entries that are lines of a file: keys and values are lines, their numbers, or columns of them.
 fn import_file(node: &mut Node<'_, '_>) -> Imported {
     let name = node.resource(0)?;
-    let file = node.input(1)?;
-    let file = match node.constant(file) {
-        Some(HostTensor::String(strings)) => {
-            strings.strings().first().map(ToString::to_string).unwrap_or_default()
-        }
-        _ => return Err("the name of the table's file is not known".into()),
-    };
-    let text = read_inside(&node.importer.folder, Path::new(&file))?;
+    let text = tensor::text(&files::read(node, 1)?)?;
     let delimiter = node.string("delimiter")?.unwrap_or_else(|| "\t".to_owned());
     let skipped = usize::try_from(node.int("offset")?.unwrap_or(0)).unwrap_or(0);
     let vocabulary = usize::try_from(node.int("vocab_size")?.unwrap_or(-1)).unwrap_or(usize::MAX);
@@ -245,25 +233,6 @@ fn import_file(node: &mut Node<'_, '_>) -> Imported {
     let keys = tensors.pop().ok_or("a table needs keys")?;
     node.importer.state.tables.insert(name, Table { keys, values });
     Ok(Vec::new())
-}
-
-/// The text of a file that must be in a folder or below it.
-fn read_inside(folder: &Path, file: &Path) -> Imported<String> {
-    let shown = file.display();
-    let outside = || format!("'{shown}' lies outside of the model's folder");
-    let cannot = |error| format!("cannot read '{shown}': {error}");
-    if file.components().any(|part| part == Component::ParentDir) {
-        return Err(outside().into());
-    }
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let (real, folder) = (file.canonicalize().map_err(cannot)?, folder.canonicalize().map_err(cannot)?);
-    if !real.starts_with(&folder) {
-        return Err(outside().into());
-    }
-    if std::fs::metadata(&real).map_err(cannot)?.len() > MAX_FILE_BYTES {
-        return Err(format!("'{shown}' has more than {MAX_FILE_BYTES} bytes").into());
-    }
-    Ok(tensor::text(&std::fs::read(&real).map_err(cannot)?)?)
 }
 
 /// A column of a file, as texts.
