@@ -299,6 +299,16 @@ def control_edges(folder):
 
 
 @case
+def control_edges_of_inputs(folder):
+    def build(x, y):
+        with tf.control_dependencies([x, y]):
+            factor = tf.constant(2.0)
+        return {"scaled": x * factor}
+
+    graph_case(folder, build, {"x": numbers(3), "y": numbers(2)}, text=True)
+
+
+@case
 def strings(folder):
     def build(text):
         return {

@@ -61,22 +61,22 @@ fn called(nodes: &[NodeDef], library: &Library) -> HashMap<usize, Vec<String>> {
 pub(super) type BodyError = (Option<usize>, String);
 
 impl<'p> Body<'p> {
-    /// The nodes of a graph.
-    pub(super) fn of_graph(nodes: &'p [NodeDef]) -> Result<Self, BodyError> {
-        Self::new(nodes, HashMap::new(), None)
+    /// The nodes of a graph, which may call functions in `library` by their names.
+    pub(super) fn of_graph(nodes: &'p [NodeDef], library: &Library) -> Result<Self, BodyError> {
+        Self::new(nodes, None, library)
     }
 
     /// The nodes of a function, which may call others in `library` by their names.
     pub(super) fn of_function(function: &'p FunctionDef, library: &Library) -> Result<Self, BodyError> {
         let arguments = function.signature.iter().flat_map(|signature| &signature.input_arg);
         let arguments = arguments.enumerate().map(|(index, argument)| (argument.name.as_str(), index));
-        Self::new(&function.node_def, arguments.collect(), Some(library))
+        Self::new(&function.node_def, Some(arguments.collect()), library)
     }
 
     fn new(
         nodes: &'p [NodeDef],
-        arguments: HashMap<&'p str, usize>,
-        library: Option<&Library>,
+        arguments: Option<HashMap<&'p str, usize>>,
+        library: &Library,
     ) -> Result<Self, BodyError> {
         let mut index = HashMap::new();
         for (number, node) in nodes.iter().enumerate() {
@@ -84,8 +84,8 @@ impl<'p> Body<'p> {
                 return Err((Some(number), format!("there are two nodes '{}'", node.name)));
             }
         }
-        let is_function = library.is_some();
-        let called = library.map_or_else(HashMap::new, |library| called(nodes, library));
+        let (is_function, arguments) = (arguments.is_some(), arguments.unwrap_or_default());
+        let called = called(nodes, library);
         let mut body = Self { nodes, index, arguments, is_function, called, edges: Vec::new() };
         let sent = sent(nodes);
         for (number, node) in nodes.iter().enumerate() {
@@ -139,8 +139,8 @@ impl<'p> Body<'p> {
             (None, _) => 0,
             (Some(index), None) if !self.is_function => {
                 let index = numbered(index)?;
-                let (node, is_known) = (&self.nodes[node], ops::find(&self.nodes[node].op).is_some());
-                if is_known && index >= outputs::count(node) {
+                let is_known = self.called.contains_key(&node) || ops::find(&self.nodes[node].op).is_some();
+                if is_known && index >= self.outputs(node) {
                     return Err(format!("its input '{name}' is an output that does not exist"));
                 }
                 index
@@ -158,6 +158,11 @@ impl<'p> Body<'p> {
             }
         };
         Ok(Source::Output(node, output))
+    }
+
+    /// How many outputs a node has.
+    pub(super) fn outputs(&self, node: usize) -> usize {
+        self.called.get(&node).map_or_else(|| outputs::count(&self.nodes[node]), Vec::len)
     }
 
     /// The inputs of a node.
@@ -235,6 +240,7 @@ impl<'p> Body<'p> {
                         _ => None,
                     },
                     None => match controls.get(next - inputs.len()) {
+                        Some(&before) if is_given(Source::Output(before, 0)) => None,
                         Some(&before) => Some(before),
                         None => {
                             marks[node] = Mark::Done;

@@ -271,6 +271,21 @@ fn an_output_that_does_not_exist_is_answered_by_those_that_do() {
 }
 
 #[test]
+fn every_output_of_a_called_function_is_an_output() {
+    let outputs = "output_arg { name: \"a\" type: DT_FLOAT } output_arg { name: \"b\" type: DT_FLOAT } }";
+    let ret = |name: &str| format!("ret {{ key: \"{name}\" value: \"{name}:y:0\" }} ");
+    let body = inner("a", "Neg", "x") + &inner("b", "Abs", "x") + &ret("a") + &ret("b");
+    let float = attr("dtype", "type: DT_FLOAT");
+    let text = node("x", "Placeholder", "", &float)
+        + &node("y", "f", "x", "")
+        + &function(&(outputs.to_owned() + &body));
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    let (graph, _) = read_bytes("in.pbtxt", text.as_bytes(), &ImportOptions::default(), &evaluator).unwrap();
+    let names: Vec<_> = graph.outputs.iter().map(|port| port.name.as_str()).collect();
+    assert_eq!(names, ["y:0", "y:1"]);
+}
+
+#[test]
 fn constants_that_do_not_fit_memory_are_errors() {
     let huge = attr("dtype", "type: DT_FLOAT")
         + &attr(

@@ -15,7 +15,7 @@ use super::{
     body::{Body, Source},
     file_name,
     node::{ImportError, Imported, Value},
-    ops, outputs,
+    ops,
     proto::{Attr, GraphDef, NodeDef},
     saved_model, schema, tensor, text,
 };
@@ -112,7 +112,7 @@ impl Importer<'_> {
     /// name, or what nothing uses.
     pub(super) fn import_graph(mut self, graph: &GraphDef) -> Result<(Graph, Diagnostics), Diagnostics> {
         let place = self.file.clone();
-        let body = match Body::of_graph(&graph.node) {
+        let body = match Body::of_graph(&graph.node, &self.functions) {
             Ok(body) => body,
             Err(error) => {
                 self.structure_error(&graph.node, &place, error);
@@ -152,7 +152,7 @@ impl Importer<'_> {
                 };
                 let source = body.source(name).map_err(|_| missing())?;
                 match source {
-                    Source::Output(node, output) if output < outputs::count(&body.nodes[node]) => {
+                    Source::Output(node, output) if output < body.outputs(node) => {
                         Ok(End { name: name.clone(), source })
                     }
                     _ => Err(missing()),
@@ -171,7 +171,7 @@ impl Importer<'_> {
     fn sinks(body: &Body<'_>) -> Vec<End> {
         let is_end = |node: &usize| {
             let op = &body.nodes[*node].op;
-            !ops::is_placeholder(op) && op != "Const" && outputs::count(&body.nodes[*node]) > 0
+            !ops::is_placeholder(op) && op != "Const" && body.outputs(*node) > 0
         };
         let sinks: Vec<usize> = body.sinks().into_iter().filter(is_end).collect();
         // Nodes of control flow are outputs if there are no others; most of those that nothing uses
@@ -181,7 +181,7 @@ impl Importer<'_> {
         let mut ends = Vec::new();
         for node in sinks.into_iter().filter(|node| !has_plain || is_plain(node)) {
             let proto = &body.nodes[node];
-            let count = outputs::count(proto);
+            let count = body.outputs(node);
             for output in 0..count {
                 let name = if count == 1 { proto.name.clone() } else { format!("{}:{output}", proto.name) };
                 ends.push(End { name, source: Source::Output(node, output) });

@@ -15,7 +15,7 @@ use super::{
     file_name,
     model::{End, Preparation, decode, failure, node_of},
     node::Imported,
-    ops, outputs,
+    ops,
     proto::{AssetFileDef, MetaGraphDef, SavedModel, SignatureDef, TensorInfo},
     schema,
 };
@@ -75,7 +75,7 @@ pub(super) fn read(
         let node = tensor.split(':').next().unwrap_or_default();
         importer.assets.insert(node.to_owned(), path.join("assets").join(&asset.filename));
     }
-    let body = match Body::of_graph(&graph.node) {
+    let body = match Body::of_graph(&graph.node, &importer.functions) {
         Ok(body) => body,
         Err(error) => {
             importer.structure_error(&graph.node, &file, error);
@@ -88,12 +88,10 @@ pub(super) fn read(
         wanted = chosen(wanted, &options.outputs).map_err(fail)?;
     }
     let before = preparation(&body, &meta, path, importer.checkpoint.is_some()).map_err(fail)?;
-    let frame = Frame::new(body, file.clone());
-    if let Some(count) = wanted.iter().filter_map(node_of).map(|node| outputs::count(&graph.node[node])).min()
-        && count == 0
-    {
+    if wanted.iter().filter_map(node_of).any(|node| body.outputs(node) == 0) {
         return Err(fail("the signature's outputs are not tensors".to_owned()));
     }
+    let frame = Frame::new(body, file.clone());
     importer.import_main(frame, &inputs, &wanted, &before)
 }
 
