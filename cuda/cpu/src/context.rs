@@ -4,13 +4,13 @@
 
 use std::alloc::Layout;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{
-    Context, Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Paging, Pattern, Resources, Transfers,
+    Bell, Context, Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Paging, Pattern, Resources, Transfers,
 };
 use tfrt_device::observer::Access;
 use tfrt_device::origin::Origin;
@@ -39,6 +39,8 @@ pub(super) struct Device {
     failure: Mutex<Option<DeviceError>>,
     /// Whether the failure was reported at the end of a program.
     taken: AtomicBool,
+    /// What is rung when an event is reached, and when the context fails.
+    bell: OnceLock<Bell>,
     used: AtomicU64,
     pinned: Mutex<HashMap<usize, Layout>>,
 }
@@ -67,7 +69,20 @@ impl Device {
                 failure => *failure = Some(error),
             }
             self.failed.store(true, Ordering::Release);
+            self.ring();
         }
+    }
+
+    /// Rings the bell, if there is one.
+    pub(super) fn ring(&self) {
+        if let Some(bell) = self.bell.get() {
+            bell();
+        }
+    }
+
+    /// Sets the bell. Returns whether it is the first.
+    pub(super) fn set_bell(&self, bell: Bell) -> bool {
+        self.bell.set(bell).is_ok()
     }
 
     pub(super) fn has_failed(&self) -> bool {
@@ -109,6 +124,7 @@ impl CpuContext {
             failed: AtomicBool::new(false),
             failure: Mutex::default(),
             taken: AtomicBool::new(false),
+            bell: OnceLock::new(),
             used: AtomicU64::new(0),
             pinned: Mutex::default(),
         };

@@ -10,7 +10,7 @@ use std::time::Instant;
 use parking_lot::{Condvar, Mutex};
 use smallvec::SmallVec;
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::hal::{EventOptions, Events};
+use tfrt_device::hal::{Bell, EventOptions, Events};
 use tfrt_device::origin::Origin;
 
 use super::access::Waiting;
@@ -115,6 +115,7 @@ impl EventCore {
             ready
         };
         self.reached.notify_all();
+        self.device.ring();
         for (_, stream) in ready {
             stream.resume();
         }
@@ -204,6 +205,10 @@ impl Events for CpuContext {
             (false, true) => Ok(false),
             (reached, _) => self.device.check().map(|()| reached),
         }
+    }
+
+    fn ring_for_events(&self, bell: Bell) -> bool {
+        self.device.set_bell(bell)
     }
 
     fn synchronize_event(&self, event: &Event) -> Result<()> {

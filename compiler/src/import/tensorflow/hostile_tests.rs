@@ -364,7 +364,6 @@ fn faults_of_nodes_are_errors_before_their_ops_are_looked_at() {
 
 /// TensorFlow's own broken graphs, from a checkout that `TFRT_TENSORFLOW_SOURCE` names.
 #[test]
-#[expect(clippy::print_stderr, reason = "says why the test is skipped")]
 fn broken_graphs_of_tensorflow_are_errors() {
     let Some(root) = std::env::var_os("TFRT_TENSORFLOW_SOURCE") else {
         eprintln!("skipped: TFRT_TENSORFLOW_SOURCE names no checkout of TensorFlow");

@@ -1,5 +1,5 @@
 //! Tells the host that a stream has reached a point, without blocking a thread and without a
-//! callback of the driver. One thread per context polls the oldest outstanding event of each
+//! callback of the driver. One thread per context looks at the oldest outstanding event of each
 //! stream.
 //!
 //! A completion has two parts. First the resources of the completed work are *released* on all
@@ -7,8 +7,10 @@
 //! listener may look at everything that happened before its event, on any stream. A host that waits
 //! for a stream releases what is due before it continues ([`Completions::settle`]).
 //!
-//! The thread spins or sleeps between two looks, at a pace that follows the duration of its latest
-//! waits ([`Pace`]). It is parked while nothing is outstanding.
+//! Between two looks the thread spins or sleeps, at a pace that follows the duration of its latest
+//! waits ([`Pace`]). Where the backend rings a bell for its events
+//! ([`Events::ring_for_events`](crate::hal::Events::ring_for_events)), it waits for that in the place
+//! of sleeping. It is parked while nothing is outstanding.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -18,7 +20,7 @@ use parking_lot::{Condvar, Mutex};
 use super::backing::Fence;
 use super::context::next_id;
 use super::event::Event;
-use super::pace::{Pace, sleep_exactly};
+use super::pace::{Pace, Step, sleep_exactly};
 use super::stream::StreamRef;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{DynContext, Erased, EventOptions, Promised, ReleasedOnDrop, Teardown};
@@ -62,6 +64,29 @@ struct Pending {
     tell: Option<Tell>,
 }
 
+/// Wakes the thread. What is locked here is never held while anything is called.
+#[derive(Default)]
+struct Alarm {
+    is_rung: Mutex<bool>,
+    rung: Condvar,
+}
+
+impl Alarm {
+    fn ring(&self) {
+        *self.is_rung.lock() = true;
+        self.rung.notify_one();
+    }
+
+    /// Waits until it has been rung since the last time.
+    fn wait(&self) {
+        let mut is_rung = self.is_rung.lock();
+        while !*is_rung {
+            self.rung.wait(&mut is_rung);
+        }
+        *is_rung = false;
+    }
+}
+
 #[derive(Default)]
 struct State {
     /// By stream, in the order of its work.
@@ -82,7 +107,9 @@ pub(super) struct Completions {
     hal: SharedContext,
     teardown: Teardown,
     state: Mutex<State>,
-    work: Condvar,
+    alarm: Arc<Alarm>,
+    /// Whether the backend rings the alarm when an event is reached.
+    is_rung: bool,
     /// Held while due resources are released.
     releasing: Mutex<()>,
     kin: Arc<Mutex<Vec<Weak<Completions>>>>,
@@ -122,11 +149,15 @@ const MAX_SPARE: usize = 64;
 
 impl Completions {
     pub(super) fn new(hal: SharedContext, teardown: Teardown, kin: Arc<Mutex<Vec<Weak<Self>>>>) -> Arc<Self> {
+        let alarm = Arc::<Alarm>::default();
+        let bell = alarm.clone();
+        let is_rung = hal.ring_for_events(Box::new(move || bell.ring()));
         Arc::new_cyclic(|me| Self {
             hal,
             teardown,
             state: Mutex::default(),
-            work: Condvar::new(),
+            alarm,
+            is_rung,
             releasing: Mutex::default(),
             kin,
             me: me.clone(),
@@ -178,7 +209,7 @@ impl Completions {
         }
         let pending = Pending { event: Mark::Own(event), release, tell };
         state.streams.entry(stream.id()).or_default().push_back(pending);
-        self.work.notify_one();
+        self.alarm.ring();
         Ok(())
     }
 
@@ -205,7 +236,7 @@ impl Completions {
         }
         let pending = Pending { event, release, tell };
         state.streams.entry(key).or_default().push_back(pending);
-        self.work.notify_one();
+        self.alarm.ring();
         Ok(())
     }
 
@@ -243,7 +274,7 @@ impl Completions {
         let mut state = self.state.lock();
         if state.has_thread {
             state.end = Some((self.teardown.promise(), last));
-            self.work.notify_all();
+            self.alarm.ring();
         } else if let Some(last) = last {
             drop(state);
             self.teardown.hand_over(last);
@@ -341,20 +372,26 @@ impl Completions {
     fn watch(&self) -> (Promised, Option<Release>) {
         let mut pace = Pace::new();
         loop {
-            {
+            let is_idle = {
                 let mut state = self.state.lock();
-                while state.streams.is_empty() {
-                    if let Some(end) = state.end.take() {
-                        return end;
-                    }
-                    pace.stop();
-                    self.work.wait(&mut state);
+                if state.streams.is_empty()
+                    && let Some(end) = state.end.take()
+                {
+                    return end;
                 }
-            }
-            if self.round() {
+                state.streams.is_empty()
+            };
+            if is_idle {
+                pace.stop();
+                self.alarm.wait();
+            } else if self.round() {
                 pace.found();
             } else {
-                pace.wait();
+                match pace.next() {
+                    Step::Spin => std::thread::yield_now(),
+                    Step::Sleep(_) if self.is_rung => self.alarm.wait(),
+                    Step::Sleep(time) => std::thread::sleep(time),
+                }
             }
         }
     }

@@ -1,5 +1,5 @@
-//! How a thread waits that polls: it spins while the end is likely to be near, and sleeps
-//! otherwise.
+//! How a thread waits that looks again and again: it spins while the end is likely to be near, and
+//! sleeps otherwise.
 
 #![expect(unsafe_code, reason = "a call of the system")]
 
@@ -22,9 +22,9 @@ pub(super) struct Pace {
     start: Option<Instant>,
 }
 
-/// What to do before the next poll.
+/// What to do before the next look.
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     Spin,
     Sleep(Duration),
 }
@@ -50,13 +50,10 @@ impl Pace {
         self.usual = (self.usual * 3 + waited) / 4;
     }
 
-    /// Spins or sleeps before the next poll.
-    pub(super) fn wait(&mut self) {
+    /// Returns what to do before the next look.
+    pub(super) fn next(&mut self) -> Step {
         let waited = self.start.get_or_insert_with(Instant::now).elapsed();
-        match self.step(waited) {
-            Step::Spin => std::thread::yield_now(),
-            Step::Sleep(time) => std::thread::sleep(time),
-        }
+        self.step(waited)
     }
 
     fn step(&self, waited: Duration) -> Step {

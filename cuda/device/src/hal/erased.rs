@@ -13,8 +13,8 @@ use std::time::Duration;
 use tfrt_host::DType;
 
 use super::{
-    Attends, Attention, Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn,
-    DnnOperation, EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory,
+    Attends, Attention, Backend, Bell, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties,
+    Dnn, DnnOperation, EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory,
     Memory, MemoryInfo, Modules, PackedParameters, Paging, Pattern, Resources, Scaling, StreamOptions,
     Streams, Teardown, Transfers, UniqueId,
 };
@@ -254,6 +254,9 @@ impl<C: Context> Events for ErasedContext<C> {
     }
     fn query_event(&self, event: &Erased) -> Result<bool> {
         self.0.query_event(downcast(event)?)
+    }
+    fn ring_for_events(&self, bell: Bell) -> bool {
+        self.0.ring_for_events(bell)
     }
     fn synchronize_event(&self, event: &Erased) -> Result<()> {
         self.0.synchronize_event(downcast(event)?)

@@ -12,6 +12,9 @@ pub struct EventOptions {
     pub internal: bool,
 }
 
+/// Tells a thread of the front to look at the events of a context.
+pub type Bell = Box<dyn Fn() + Send + Sync>;
+
 /// Creates, records and queries events.
 pub trait Events: Resources {
     /// Creates an event that is not recorded.
@@ -25,6 +28,14 @@ pub trait Events: Resources {
     /// it or the context has failed, returns that error. For internal events, the backend may keep
     /// reporting "not reached".
     fn query_event(&self, event: &Self::Event) -> Result<bool>;
+
+    /// Has `bell` called each time that what [`query_event`](Self::query_event) says of an event may
+    /// have changed. Called once, before there are events. Returns whether the bell will be rung; a
+    /// backend that cannot tell is polled.
+    fn ring_for_events(&self, bell: Bell) -> bool {
+        drop(bell);
+        false
+    }
 
     /// Waits until the latest record is complete.
     fn synchronize_event(&self, event: &Self::Event) -> Result<()>;

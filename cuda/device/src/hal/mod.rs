@@ -38,7 +38,7 @@ pub use dnn::{
     Tensor, TensorLayout,
 };
 pub use erased::{DynBackend, DynContext, Erased, erase};
-pub use event::{EventOptions, Events};
+pub use event::{Bell, EventOptions, Events};
 pub use graph::Graphs;
 pub use memory::{Copy2d, Endpoint, ManagedMemory, Memory, MemoryInfo, Paging, Pattern, Transfers};
 pub use memory_only::MemoryOnly;

@@ -1,0 +1,53 @@
+//! Tests that a context rings its bell when events are reached, so that nobody has to poll them.
+#![expect(clippy::unwrap_used, reason = "tests end that way")]
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use tfrt_cpu::CpuOptions;
+use tfrt_device::hal::{DynContext, EventOptions, Pattern, StreamOptions};
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A context and what its bell sends.
+fn context() -> (Box<DynContext>, Receiver<()>) {
+    let context = tfrt_cpu::open(&CpuOptions::default()).unwrap().create_context(0).unwrap();
+    let (ring, rung) = mpsc::channel();
+    // Nobody listens any more when a test has ended.
+    assert!(context.ring_for_events(Box::new(move || ring.send(()).unwrap_or(()))));
+    (context, rung)
+}
+
+#[test]
+fn the_bell_rings_when_an_event_is_reached() {
+    let (context, rung) = context();
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let event = context.create_event(EventOptions::default()).unwrap();
+    let (open, gate) = mpsc::channel::<()>();
+    context.host_callback(&stream, Box::new(move || gate.recv().unwrap_or(()))).unwrap();
+    context.record_event(&event, &stream).unwrap();
+    assert_eq!(rung.recv_timeout(Duration::from_millis(20)), Err(RecvTimeoutError::Timeout));
+    assert_eq!(context.query_event(&event), Ok(false));
+    open.send(()).unwrap();
+    rung.recv_timeout(LONG).unwrap();
+    assert_eq!(context.query_event(&event), Ok(true));
+}
+
+#[test]
+fn the_bell_rings_when_the_context_fails() {
+    let (context, rung) = context();
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let event = context.create_event(EventOptions::default()).unwrap();
+    let (open, gate) = mpsc::channel::<()>();
+    // The event stays out of reach of its stream, which waits.
+    let blocked = context.create_stream(StreamOptions::default()).unwrap();
+    context.host_callback(&blocked, Box::new(move || gate.recv().unwrap_or(()))).unwrap();
+    context.record_event(&event, &blocked).unwrap();
+    let result =
+        context.set(&stream, 8, Pattern::U8(0), 1).and_then(|()| context.synchronize_stream(&stream));
+    assert!(result.is_err(), "nothing is allocated at the address");
+    rung.recv_timeout(LONG).unwrap();
+    assert!(context.query_event(&event).is_err());
+    open.send(()).unwrap();
+}
