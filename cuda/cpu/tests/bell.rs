@@ -5,10 +5,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use tfrt_cpu::CpuOptions;
+use tfrt_device::front::Platform;
 use tfrt_device::hal::{DynContext, EventOptions, Pattern, StreamOptions};
 
 /// Longer than anything here takes.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(20);
 
 /// A context and what its bell sends.
 fn context() -> (Box<DynContext>, Receiver<()>) {
@@ -50,4 +51,32 @@ fn the_bell_rings_when_the_context_fails() {
     rung.recv_timeout(LONG).unwrap();
     assert!(context.query_event(&event).is_err());
     open.send(()).unwrap();
+}
+
+/// A context ends while another thread finds that its last work is done.
+#[test]
+fn a_context_ends_whoever_finds_its_last_event() {
+    for _ in 0..300 {
+        let platform = Platform::new(tfrt_cpu::open(&CpuOptions::default()).unwrap());
+        let ending = platform.device(0).unwrap().create_context().unwrap();
+        let other = platform.device(0).unwrap().create_context().unwrap();
+        let finder = other.create_stream(StreamOptions::default()).unwrap();
+        let (open, gate) = mpsc::channel::<()>();
+        let stream = ending.create_stream(StreamOptions::default()).unwrap();
+        stream.host_callback(move || gate.recv().unwrap_or(())).unwrap();
+        drop((stream, ending));
+        open.send(()).unwrap();
+        for _ in 0..20 {
+            // Releases what is due in all contexts.
+            finder.synchronize().unwrap();
+        }
+        let (tell, told) = mpsc::channel();
+        let finish = std::thread::spawn(move || {
+            drop((finder, other));
+            platform.finish_teardown();
+            tell.send(()).unwrap_or(());
+        });
+        told.recv_timeout(LONG).unwrap();
+        finish.join().unwrap();
+    }
 }

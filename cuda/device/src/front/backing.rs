@@ -186,6 +186,11 @@ impl Fence {
         &self.event
     }
 
+    /// Returns whether the fence stands on a stream of this context.
+    pub(super) fn is_of(&self, hal: &SharedContext) -> bool {
+        Arc::ptr_eq(&self.hal, hal)
+    }
+
     pub(super) fn query(&self) -> Result<bool> {
         self.hal.query_event(&self.event)
     }

@@ -49,6 +49,14 @@ impl Mark {
         }
     }
 
+    /// Returns whether the event belongs to this context.
+    fn is_of(&self, hal: &SharedContext) -> bool {
+        match self {
+            Self::Own(_) | Self::Shared(_) => true,
+            Self::Fence(fence) => fence.is_of(hal),
+        }
+    }
+
     fn synchronize(&self, hal: &DynContext) -> Result<()> {
         match self {
             Self::Own(event) => hal.synchronize_event(event),
@@ -319,7 +327,8 @@ impl Completions {
     /// failed device will not report.
     fn take_due(&self) -> Vec<(Pending, Result<()>)> {
         let mut due = Vec::new();
-        self.state.lock().streams.retain(|_, pending| {
+        let mut state = self.state.lock();
+        state.streams.retain(|_, pending| {
             while let Some(oldest) = pending.front() {
                 let outcome = match oldest.event.query(&***self.hal) {
                     Ok(false) => break,
@@ -329,7 +338,19 @@ impl Completions {
             }
             !pending.is_empty()
         });
+        if state.streams.is_empty() && state.end.is_some() {
+            // The thread may wait for an event that another thread has found here.
+            self.alarm.ring();
+        }
         due
+    }
+
+    /// Returns whether the alarm is rung when something becomes due.
+    fn rings(&self) -> bool {
+        // An allocator's fence may stand on a stream of another context.
+        let is_own =
+            |pending: &VecDeque<Pending>| pending.front().is_none_or(|oldest| oldest.event.is_of(&self.hal));
+        self.is_rung && self.state.lock().streams.values().all(is_own)
     }
 
     /// Releases what is due on all devices, then tells the listeners. Returns whether anything was
@@ -389,7 +410,7 @@ impl Completions {
             } else {
                 match pace.next() {
                     Step::Spin => std::thread::yield_now(),
-                    Step::Sleep(_) if self.is_rung => self.alarm.wait(),
+                    Step::Sleep(_) if self.rings() => self.alarm.wait(),
                     Step::Sleep(time) => std::thread::sleep(time),
                 }
             }
