@@ -61,6 +61,7 @@ impl<'s> Parser<'s, '_> {
                 Ok(Attribute::Unit)
             }
             "dense" => self.dense(ty),
+            "array" => self.typed_array(),
             "opaque" | "sparse" | "affine_map" | "affine_set" => {
                 let word = self.text(span);
                 Err(self.error(span, format!("'{word}' attributes are not supported")))
@@ -69,6 +70,23 @@ impl<'s> Parser<'s, '_> {
             _ if self.at_type() => Ok(Attribute::Type(self.ty()?)),
             _ => Err(self.unexpected("an attribute value")),
         }
+    }
+
+    /// Parses `array<i64: 1, 2>`, an array of numbers or booleans of one type.
+    fn typed_array(&mut self) -> Parsed<Attribute> {
+        self.bump();
+        self.expect(Tok::Less, "before the type of the elements")?;
+        let ty = self.ty()?;
+        let mut elements = Vec::new();
+        if self.eat(Tok::Colon) {
+            self.list_until(Tok::Greater, |parser| {
+                elements.push(parser.attribute(Some(&ty))?);
+                Ok(())
+            })?;
+        } else {
+            self.expect(Tok::Greater, "after the type of no elements")?;
+        }
+        Ok(Attribute::array(elements))
     }
 
     /// Parses `#alias`, `#dialect.body` or `#dialect<"body">`.
@@ -181,7 +199,7 @@ impl<'s> Parser<'s, '_> {
         match self.token.kind {
             Tok::Int | Tok::Float | Tok::Minus | Tok::String | Tok::Symbol | Tok::LSquare | Tok::Hash => true,
             Tok::Bare => {
-                matches!(self.text(self.token.span), "true" | "false" | "unit" | "dense" | "loc")
+                matches!(self.text(self.token.span), "true" | "false" | "unit" | "dense" | "array" | "loc")
                     || self.at_type()
             }
             kind => kind == Tok::Bang,

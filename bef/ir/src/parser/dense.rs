@@ -153,9 +153,6 @@ impl Parser<'_, '_> {
             None if literals.list.is_empty() && count != 0 => {
                 return Err(fail(format!("expected {count} elements, found none")));
             }
-            None if !literals.list.is_empty() && count == 0 => {
-                return Err(fail(format!("type {ty} has no elements")));
-            }
             Some(shape) if shape != expected && !(literals.len() == 0 && count == 0) => {
                 return Err(fail(format!(
                     "the elements have shape {shape:?}, but the type has shape {expected:?}"
@@ -164,7 +161,8 @@ impl Parser<'_, '_> {
             _ => {}
         }
         let Some(size) = numeric else {
-            return self.pack_strings(literals, ty);
+            let none = Literals::default();
+            return self.pack_strings(if count == 0 { &none } else { literals }, ty);
         };
         if let Some(given) = literals.complex
             && given != matches!(element, Type::Complex(_))
@@ -178,7 +176,9 @@ impl Parser<'_, '_> {
             self.pack_scalar(*literal, scalar, &mut bytes)
                 .map_err(|message| (Some(literal.span), message))?;
         }
-        DenseElements::numbers(ty.clone(), &bytes).map_err(fail)
+        // A splat of a type without elements is none.
+        let bytes = if count == 0 { &[] } else { &bytes[..] };
+        DenseElements::numbers(ty.clone(), bytes).map_err(fail)
     }
 
     fn pack_scalar(&self, literal: Literal, ty: &Type, bytes: &mut Vec<u8>) -> Result<(), String> {

@@ -89,7 +89,14 @@ impl<'s> Parser<'s, '_> {
         let span = self.token.span;
         let named = arguments.names.iter().flatten().count();
         if named != arguments.names.len() {
-            return Err(self.error(span, "a function with a body needs names for its arguments"));
+            // The label of the first block may name them.
+            let region = if named == 0 { Some(self.isolated_region(&[])?) } else { None };
+            let entry = region.and_then(|region| self.module.region(region).blocks.first());
+            let given = entry.map(|&block| self.module.types_of(&self.module.block(block).arguments));
+            return match (region, given) {
+                (Some(region), Some(given)) if given == arguments.types => Ok(region),
+                _ => Err(self.error(span, "a function with a body needs names for its arguments")),
+            };
         }
         let entry: Vec<_> = arguments.names.into_iter().flatten().zip(arguments.types).collect();
         self.isolated_region(&entry)

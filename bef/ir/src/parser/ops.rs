@@ -8,7 +8,7 @@ use crate::assembly::Assembly;
 use crate::lexer::{Tok, Token, unescape};
 use crate::module::OpState;
 use crate::source::Span;
-use crate::{BlockId, Location, OpId, RegionId, Type, ValueId};
+use crate::{Attribute, BlockId, Location, Name, OpId, RegionId, Type, ValueId};
 
 /// A use of a value by name that has not been resolved yet: `%x` or `%x#1`.
 #[derive(Clone, Copy, Debug)]
@@ -210,6 +210,7 @@ impl<'s> Parser<'s, '_> {
             let span = self.token.span;
             return Err(self.error(span, "successor blocks are not supported"));
         }
+        let properties = if self.eat(Tok::Less) { self.properties()? } else { Vec::new() };
         if self.eat(Tok::LParen) {
             let isolated = matches!(&*state.name, "func" | "func.func" | "module" | "builtin.module");
             self.list_until(Tok::RParen, |parser| {
@@ -218,6 +219,11 @@ impl<'s> Parser<'s, '_> {
             })?;
         }
         state.attributes = self.optional_attr_dict()?;
+        for (name, value) in properties {
+            if state.attributes.set(&name, value).is_some() {
+                self.error(span, format!("'{name}' is a property and an attribute of the operation"));
+            }
+        }
         self.expect(Tok::Colon, "before the operation's type")?;
         let at = self.token.span;
         let function = self.function_type()?;
@@ -225,6 +231,13 @@ impl<'s> Parser<'s, '_> {
         state.result_types = function.results;
         self.normalize_builtin(&mut state);
         Ok(state)
+    }
+
+    /// Parses the rest of `<{a = 1}>`, the attributes that MLIR keeps as properties of an operation.
+    fn properties(&mut self) -> Parsed<Vec<(Name, Attribute)>> {
+        let entries = self.attr_entries()?;
+        self.expect(Tok::Greater, "after the properties")?;
+        Ok(entries)
     }
 
     /// Parses an operation in the custom form of its name.

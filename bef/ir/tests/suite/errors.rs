@@ -126,10 +126,23 @@ fn attributes() {
         ("vector<?xi32>", "needs a static shape"),
         ("!a.b<(>", "unbalanced brackets"),
         ("sparse<0, 1>", "not supported"),
+        ("array<i8: 1, 300>", "out of range for type i8"),
+        ("array<i8, 1>", "after the type of no elements"),
+        ("dense<1.> : tensor<0xi32>", "a floating-point number cannot have type i32"),
     ];
     for (value, message) in table {
         check(&format!("\"x\"() {{a = {value}}} : () -> ()"), &[(1, message)]);
     }
+}
+
+#[test]
+fn names_of_a_functions_arguments() {
+    let message = "a function with a body needs names for its arguments";
+    check("func @f(i32) {\n  tfrt.return\n}", &[(1, message)]);
+    check("func @f(i32) {\n^bb0(%a: f32):\n  tfrt.return\n}", &[(1, message)]);
+    check("func @f(i32, %b: i32) {\n  tfrt.return\n}", &[(1, message)]);
+    check("\"x\"() <{a = 1}> {a = 2} : () -> ()", &[(1, "'a' is a property and an attribute")]);
+    check("\"x\"() <{a = 1} {b} : () -> ()", &[(1, "after the properties")]);
 }
 
 #[test]

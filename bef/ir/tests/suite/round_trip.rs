@@ -202,6 +202,9 @@ fn attributes_of_every_kind() {
         ("\"s\" : !tf.string", "\"s\" : !tf.string"),
         ("unit", "unit"),
         ("[1, 2 : i32, [], [true, 1.0]]", "[1, 2 : i32, [], [true, 1.000000e+00]]"),
+        ("array<i32: 1, -2>", "[1 : i32, -2 : i32]"),
+        ("array<i1: true, false>", "[true, false]"),
+        ("array<f32>", "[]"),
         ("{b = 1, a, \"x y\" = {}}", "{a, b = 1 : i64, \"x y\" = {}}"),
         ("i32", "i32"),
         ("tensor<2x?xf32>", "tensor<2x?xf32>"),
@@ -239,6 +242,8 @@ fn dense_elements_of_every_kind() {
         ),
         ("dense<[(1, 2), (3, 4)]> : tensor<2xcomplex<i8>>", "dense<[(1,2), (3,4)]> : tensor<2xcomplex<i8>>"),
         ("dense<[]> : tensor<0xf32>", "dense<> : tensor<0xf32>"),
+        ("dense<1.> : tensor<0xf32>", "dense<> : tensor<0xf32>"),
+        ("dense<\"a\"> : tensor<0x!tf.string>", "dense<> : tensor<0x!tf.string>"),
         ("dense<> : tensor<2x0xf32>", "dense<> : tensor<2x0xf32>"),
         ("dense<[\"a\", \"b\"]> : tensor<2x!tf.string>", "dense<[\"a\", \"b\"]> : tensor<2x!tf.string>"),
         ("dense<\"a\"> : tensor<2x!tf.string>", "dense<\"a\"> : tensor<2x!tf.string>"),
@@ -276,6 +281,23 @@ fn functions_and_modules() {
          {tfrt.native}\n  func @\"odd name\"(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n    \
          tfrt.return %arg0 : tensor<2xf32>\n  }\n  module @inner attributes {k} {\n    \
          func @ext() -> (i32, i32)\n  }\n}\n",
+    );
+}
+
+#[test]
+fn the_label_of_the_first_block_may_name_a_functions_arguments() {
+    check_module(
+        "func @f(i32, f32) -> f32 {\n^bb0(%a: i32, %b: f32):\n  tfrt.return %b : f32\n}\n",
+        "module {\n  func @f(%arg0: i32, %arg1: f32) -> f32 {\n    tfrt.return %arg1 : f32\n  }\n}\n",
+    );
+}
+
+#[test]
+fn properties_are_attributes() {
+    check("\"x\"() <{a = 1 : i32}> {b} : () -> ()", "\"x\"() {a = 1 : i32, b} : () -> ()");
+    check(
+        "\"x\"(%arg0) <{a}> ({\n^bb0(%arg3: i32):\n}) : (i32) -> ()",
+        "\"x\"(%arg0) ({\n^bb0(%arg3: i32):\n}) {a} : (i32) -> ()",
     );
 }
 
