@@ -168,8 +168,10 @@ __device__ __forceinline__ void pad(T *y, const T *x, count_t n, const Strided &
     }
 }
 
-#define PERMUTE(BITS, T)                                                                                   \
-    KERNEL transpose_b##BITS(T *y, const T *x, count_t batch, count_t rows, count_t columns) {             \
+// Of a transposition, BLOCKS of 256 threads shall be resident on a multiprocessor.
+#define PERMUTE(BITS, T, BLOCKS)                                                                           \
+    KERNEL __launch_bounds__(256, BLOCKS)                                                                  \
+        transpose_b##BITS(T *y, const T *x, count_t batch, count_t rows, count_t columns) {                \
         transpose(y, x, batch, rows, columns);                                                             \
     }                                                                                                      \
     KERNEL permute_b##BITS(                                                                                \
@@ -183,11 +185,11 @@ __device__ __forceinline__ void pad(T *y, const T *x, count_t n, const Strided &
         pad(y, x, n, STRIDED, value);                                                                      \
     }
 
-PERMUTE(8, u8)
-PERMUTE(16, u16)
-PERMUTE(32, u32)
-PERMUTE(64, u64)
-PERMUTE(128, uint4)
+PERMUTE(8, u8, 8)
+PERMUTE(16, u16, 8)
+PERMUTE(32, u32, 8)
+PERMUTE(64, u64, 6)
+PERMUTE(128, uint4, 8)
 PAD(8, u8)
 PAD(16, u16)
 PAD(32, u32)
