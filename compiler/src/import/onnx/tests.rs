@@ -234,6 +234,46 @@ fn subgraphs_nest_only_so_deep() {
     assert!(!errors.is_empty());
 }
 
+/// The errors of attention whose scores a subgraph changes.
+fn flex_attention_errors(extents: &[i64], modifier: GraphProto) -> String {
+    let attribute = AttributeProto {
+        name: "score_mod".to_owned(),
+        g: Some(Box::new(modifier)),
+        r#type: AttributeType::Graph as i32,
+        ..AttributeProto::default()
+    };
+    let domain = "ai.onnx.preview".to_owned();
+    let attention = NodeProto {
+        domain: domain.clone(),
+        attribute: vec![attribute],
+        ..node("FlexAttention", &["x", "x", "x"], &["y"])
+    };
+    let graph = GraphProto { input: vec![value("x", extents)], ..graph_of(vec![attention], vec![]) };
+    let mut model = model(graph);
+    model.opset_import.push(OperatorSetIdProto { domain, version: 1 });
+    import(&model).map(drop).unwrap_err()
+}
+
+#[test]
+fn modifiers_of_attention_take_and_give_one_tensor_of_a_type() {
+    let modifier = |node: NodeProto, inputs: &[&str]| GraphProto {
+        input: inputs.iter().map(|name| value(name, &[1, 2, 3, 3])).collect(),
+        output: node.output.iter().map(|name| value(name, &[1, 2, 3, 3])).collect(),
+        node: vec![node],
+        ..GraphProto::default()
+    };
+    let heads = [1, 2, 3, 4];
+    let relu = || node("Relu", &["s"], &["t"]);
+    let errors = flex_attention_errors(&heads, modifier(relu(), &["s", "u"]));
+    assert!(errors.contains("'score_mod' has 2 inputs instead of one"), "{errors}");
+    let errors = flex_attention_errors(&heads, modifier(node("TopK", &["s", "s"], &["t", "u"]), &["s"]));
+    assert!(errors.contains("FlexAttention node"), "{errors}");
+    let errors = flex_attention_errors(&heads, modifier(node("IsNaN", &["s"], &["t"]), &["s"]));
+    assert!(errors.contains("'score_mod' makes elements of"), "{errors}");
+    let errors = flex_attention_errors(&heads[1..], modifier(relu(), &["s"]));
+    assert!(errors.contains("the queries have 3 dimensions instead of 4"), "{errors}");
+}
+
 #[test]
 fn files_that_are_no_models_are_errors() {
     let folder = tempfile::tempdir().unwrap();

@@ -31,10 +31,10 @@ fn by_heads(node: &mut Node<'_, '_>, x: ValueId, heads: i64) -> Imported<ValueId
 }
 
 /// Queries, keys and values by head, the latter two after those of earlier steps.
-struct Heads {
-    query: ValueId,
-    key: ValueId,
-    value: ValueId,
+pub(super) struct Heads {
+    pub(super) query: ValueId,
+    pub(super) key: ValueId,
+    pub(super) value: ValueId,
     /// The number of earlier steps.
     past: Option<Extent>,
     /// The numbers of heads.
@@ -43,7 +43,7 @@ struct Heads {
 }
 
 impl Heads {
-    fn new(node: &mut Node<'_, '_>) -> Imported<Self> {
+    pub(super) fn new(node: &mut Node<'_, '_>) -> Imported<Self> {
         let [query, key, value] = [0, 1, 2].map(|index| node.input(index));
         let (mut query, mut key, mut value) = (query?, key?, value?);
         let count = |node: &Node<'_, '_>, x: ValueId, name: &str| -> Imported<Extent> {
@@ -77,7 +77,7 @@ impl Heads {
 
     /// Queries that share a head of keys as steps of that head, or back: `[batch, heads, steps,
     /// size]`.
-    fn share(&self, node: &mut Node<'_, '_>, x: ValueId, is_joined: bool) -> Imported<ValueId> {
+    pub(super) fn share(&self, node: &mut Node<'_, '_>, x: ValueId, is_joined: bool) -> Imported<ValueId> {
         let counts = self.query_count.known(node)?.zip(self.key_count.known(node)?);
         if counts.is_some_and(|(queries, keys)| queries == keys) {
             return Ok(x);

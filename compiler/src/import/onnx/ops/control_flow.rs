@@ -19,11 +19,13 @@ pub(super) const OPS: Family = &[("If", conditional), ("Loop", repeat), ("Scan",
 /// The operator set that took the batch dimension from `Scan`.
 pub(super) const MIN_SCAN_OPSET: i64 = 9;
 
-/// What a graph attribute holds.
+/// What a graph attribute holds, if there is one.
+pub(super) fn optional_graph<'n>(node: &Node<'n, '_>, name: &str) -> Option<&'n GraphProto> {
+    node.proto.attribute.iter().find(|attribute| attribute.name == name)?.g.as_deref()
+}
+
 fn graph<'n>(node: &Node<'n, '_>, name: &str) -> Imported<&'n GraphProto> {
-    let attribute = node.proto.attribute.iter().find(|attribute| attribute.name == name);
-    let graph = attribute.and_then(|attribute| attribute.g.as_deref());
-    graph.ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
+    optional_graph(node, name).ok_or_else(|| ImportError(format!("attribute '{name}' is missing")))
 }
 
 fn symbols(names: [(&str, &Subgraph); 2]) -> AttrDict {

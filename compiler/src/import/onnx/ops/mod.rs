@@ -14,6 +14,7 @@ mod control_flow;
 mod convolution;
 mod dims;
 mod elementwise;
+mod flex_attention;
 mod images;
 mod linear;
 mod linear_attention;
@@ -80,6 +81,7 @@ const FAMILIES: &[Family] = &[
 pub(super) const DOMAINS: &[(&str, &[Family])] = &[
     ("", FAMILIES),
     ("ai.onnx.ml", ml::FAMILIES),
+    ("ai.onnx.preview", flex_attention::FAMILIES),
     ("ai.onnx.preview.training", training::FAMILIES),
     ("com.microsoft", contrib::FAMILIES),
 ];
