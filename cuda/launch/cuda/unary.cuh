@@ -35,8 +35,11 @@ CALLED atanh(A x) { return ::atanh(x); }
 CALLED erf(A x) { return ::erf(x); }
 CALLED erfc(A x) { return ::erfc(x); }
 CALLED lgamma(A x) { return ::lgamma(x); }
-CALLED sigmoid(A x) { return A(1) / (A(1) + ::exp(-x)); }
-CALLED silu(A x) { return x / (A(1) + ::exp(-x)); }
+// The denominator of the logistic function. In f32 the exponential function has few instructions.
+static __device__ __forceinline__ f32 logistic(f32 x) { return 1 + ::exp(-x); }
+static __device__ __noinline__ f64 logistic(f64 x) { return 1 + ::exp(-x); }
+INLINED sigmoid(A x) { return A(1) / logistic(x); }
+INLINED silu(A x) { return x / logistic(x); }
 // Of the two forms of the same, the one that neither overflows nor loses the small term.
 CALLED softplus(A x) { return ::maximum(x, A(0)) + ::log1p(::exp(-::fabs(x))); }
 INLINED softsign(A x) { return x / (A(1) + ::fabs(x)); }

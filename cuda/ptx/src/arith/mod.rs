@@ -65,4 +65,8 @@ impl Modes {
     pub(crate) const RN: Self = Self { rounding: Rounding::NearestEven, ftz: false, saturate: false };
     /// `.rn.ftz`.
     pub(crate) const RN_FTZ: Self = Self { rounding: Rounding::NearestEven, ftz: true, saturate: false };
+    /// `.rm` alone.
+    pub(crate) const RM: Self = Self { rounding: Rounding::Down, ftz: false, saturate: false };
+    /// `.rm.ftz`.
+    pub(crate) const RM_FTZ: Self = Self { rounding: Rounding::Down, ftz: true, saturate: false };
 }

@@ -131,6 +131,13 @@ fn handlers32(opcode: &str, modes: Modes) -> Option<Handlers> {
             |M| binary!((f32, f32) => f32, |a, b| single::mul(a, b, M)),
             binary!((f32, f32) => f32, |a, b; aux| single::mul(a, b, modes_of(aux)))
         ),
+        // Compilers divide the argument of an exponential function with it.
+        "fma" if modes == Modes::RM => {
+            ternary!((f32, f32, f32) => f32, |a, b, c| single::fma::<FMA>(a, b, c, Modes::RM))
+        }
+        "fma" if modes == Modes::RM_FTZ => {
+            ternary!((f32, f32, f32) => f32, |a, b, c| single::fma::<FMA>(a, b, c, Modes::RM_FTZ))
+        }
         "fma" | "mad" => by_modes!(
             modes,
             |M| ternary!((f32, f32, f32) => f32, |a, b, c| single::fma::<FMA>(a, b, c, M)),
