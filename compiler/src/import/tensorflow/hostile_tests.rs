@@ -332,7 +332,7 @@ fn faults_of_functions_that_nothing_calls_are_errors() {
     ];
     let x = node("x", "Placeholder", "", &attr("dtype", "type: DT_FLOAT")) + &node("y", "Neg", "x", "");
     assert!(errors(&(x.clone() + &function("}").replace("\"f\"", "\"\""))).contains("has no name"));
-    let twice = function("}") + &function("}");
+    let twice = function("}") + &function(&("}".to_owned() + &neg));
     assert!(errors(&(x.clone() + &twice)).contains("two functions of this name"));
     for (rest, expected) in cases {
         let error = errors(&(x.clone() + &function(&rest)));

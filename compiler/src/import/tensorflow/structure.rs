@@ -2,7 +2,7 @@
 //! results. All faults are found at once. Whether an op has an output of the name that an edge gives
 //! is seen when the node is imported.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tfrt_ir::{Diagnostic, Diagnostics, Location};
 
@@ -18,14 +18,14 @@ pub(super) fn check(graph: &GraphDef, file: &str) -> Diagnostics {
         checker.check_node(node);
     }
     let unnamed = OpDef::default();
-    let mut names = HashSet::new();
+    let mut functions: HashMap<&str, &FunctionDef> = HashMap::new();
     for function in graph.library.iter().flat_map(|library| &library.function) {
         let signature = function.signature.as_ref().unwrap_or(&unnamed);
         checker.place = format!("function '{}' of {file}", signature.name);
         if signature.name.is_empty() {
             checker.place = file.to_owned();
             checker.fault("a function of the graph has no name");
-        } else if !names.insert(signature.name.as_str()) {
+        } else if functions.insert(&signature.name, function).is_some_and(|other| other != function) {
             checker.fault("the graph has two functions of this name");
         }
         checker.check_function(function, signature);
