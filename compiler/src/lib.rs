@@ -14,6 +14,7 @@ mod attributes;
 mod builder;
 pub mod chains;
 pub mod dialect;
+mod elementwise;
 mod evaluate;
 mod executor;
 mod graph;

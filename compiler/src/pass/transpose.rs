@@ -10,7 +10,10 @@ use std::ops::Range;
 use tfrt_ir::{Attribute, OpId, ValueId};
 
 use super::rewrite::{Rewriter, apply};
-use crate::{Evaluator, Graph};
+use crate::{
+    Evaluator, Graph,
+    elementwise::{BINARY, UNARY},
+};
 
 /// Sinks and cancels transposes.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
@@ -37,58 +40,6 @@ pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
         ],
     );
 }
-
-/// Ops of one argument that work element by element.
-const UNARY: &[&str] = &[
-    "tf.Abs",
-    "tf.Cast",
-    "tf.Ceil",
-    "tf.Cos",
-    "tf.Elu",
-    "tf.Erf",
-    "tf.Exp",
-    "tf.Expm1",
-    "tf.Floor",
-    "tf.Gelu",
-    "tf.LeakyRelu",
-    "tf.Log",
-    "tf.LogicalNot",
-    "tf.Neg",
-    "tf.Reciprocal",
-    "tf.Relu",
-    "tf.Relu6",
-    "tf.Round",
-    "tf.Rsqrt",
-    "tf.Selu",
-    "tf.Sigmoid",
-    "tf.Sign",
-    "tf.Sin",
-    "tf.Softplus",
-    "tf.Softsign",
-    "tf.Sqrt",
-    "tf.Square",
-    "tf.Tanh",
-];
-/// Ops whose arguments are broadcast together.
-const BROADCAST: &[&str] = &[
-    "tf.AddV2",
-    "tf.Equal",
-    "tf.Greater",
-    "tf.GreaterEqual",
-    "tf.Less",
-    "tf.LessEqual",
-    "tf.LogicalAnd",
-    "tf.LogicalOr",
-    "tf.Maximum",
-    "tf.Minimum",
-    "tf.Mul",
-    "tf.NotEqual",
-    "tf.Pow",
-    "tf.RealDiv",
-    "tf.SelectV2",
-    "tf.SquaredDifference",
-    "tf.Sub",
-];
 
 /// The argument of a transpose and the order in which it takes the dimensions.
 pub(super) fn transposed(rewriter: &Rewriter<'_>, value: ValueId) -> Option<(ValueId, Vec<usize>)> {
@@ -185,7 +136,7 @@ fn sink_elementwise(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// Whether an op computes each element from those in the same place, and from single numbers.
 pub(super) fn is_elementwise(rewriter: &Rewriter<'_>, op: OpId) -> bool {
     let name = rewriter.op(op).name.as_str();
-    UNARY.contains(&name) || BROADCAST.contains(&name) || has_one_scale(rewriter, op)
+    UNARY.contains(&name) || BINARY.contains(&name) || name == "tf.SelectV2" || has_one_scale(rewriter, op)
 }
 
 /// Whether an op quantizes or dequantizes all elements alike.

@@ -75,6 +75,21 @@ impl Heads {
         Ok(Self { query, key, value, past, query_count, key_count })
     }
 
+    /// `query * key^T * scale`, where attribute `scale` is by default one over the root of the size of
+    /// a head.
+    pub(super) fn products(&self, node: &mut Node<'_, '_>) -> Imported<ValueId> {
+        let scale = match node.float("scale")? {
+            Some(scale) => f64::from(scale),
+            None => 1.0 / (known_extent(node, self.query, 3, "the size of heads")? as f64).sqrt(),
+        };
+        let scale = node.add_number_like(self.query, scale)?;
+        let scaled = node.op("tf.Mul", &[self.query, scale], &[])?;
+        let shared = self.share(node, scaled, true)?;
+        let transposed = [("adj_y", Attribute::Bool(true))];
+        let products = node.op("tf.BatchMatMulV2", &[shared, self.key], &transposed)?;
+        self.share(node, products, false)
+    }
+
     /// Queries that share a head of keys as steps of that head, or back: `[batch, heads, steps,
     /// size]`.
     pub(super) fn share(&self, node: &mut Node<'_, '_>, x: ValueId, is_joined: bool) -> Imported<ValueId> {
@@ -105,16 +120,7 @@ fn attention(node: &mut Node<'_, '_>) -> Imported {
     let is_flat = node.rank(node.input(0)?)? == 3;
     let heads = Heads::new(node)?;
     let dtype = node.dtype(heads.query)?;
-    let scale = match node.float("scale")? {
-        Some(scale) => f64::from(scale),
-        None => 1.0 / (known_extent(node, heads.query, 3, "the size of heads")? as f64).sqrt(),
-    };
-    let scale = node.add_number_like(heads.query, scale)?;
-    let scaled = node.op("tf.Mul", &[heads.query, scale], &[])?;
-    let shared = heads.share(node, scaled, true)?;
-    let transposed = [("adj_y", Attribute::Bool(true))];
-    let products = node.op("tf.BatchMatMulV2", &[shared, heads.key], &transposed)?;
-    let products = heads.share(node, products, false)?;
+    let products = heads.products(node)?;
     let capped = capped(node, products)?;
     let mut scores = capped;
     for bias in biases(node, &heads)? {

@@ -1,9 +1,9 @@
 //! The domain `ai.onnx.preview`: attention whose scores and weights are changed by subgraphs.
 
 use tfrt_host::DType;
-use tfrt_ir::{Attribute, ValueId};
+use tfrt_ir::ValueId;
 
-use super::{Family, attention::Heads, control_flow::optional_graph, dims::known_extent};
+use super::{Family, attention::Heads, control_flow::optional_graph};
 use crate::import::onnx::node::{Imported, Node};
 
 pub(super) const FAMILIES: &[Family] = &[OPS];
@@ -21,16 +21,7 @@ fn flex_attention(node: &mut Node<'_, '_>) -> Imported {
     }
     let heads = Heads::new(node)?;
     let dtype = node.dtype(heads.query)?;
-    let scale = match node.float("scale")? {
-        Some(scale) => f64::from(scale),
-        None => 1.0 / (known_extent(node, heads.query, 3, "the size of heads")? as f64).sqrt(),
-    };
-    let scale = node.add_number_like(heads.query, scale)?;
-    let scaled = node.op("tf.Mul", &[heads.query, scale], &[])?;
-    let shared = heads.share(node, scaled, true)?;
-    let transposed = [("adj_y", Attribute::Bool(true))];
-    let scores = node.op("tf.BatchMatMulV2", &[shared, heads.key], &transposed)?;
-    let scores = heads.share(node, scores, false)?;
+    let scores = heads.products(node)?;
     let default = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
     let precision = node.dtype_attribute("softmax_precision")?.unwrap_or(default);
     let scores = node.cast(scores, precision)?;

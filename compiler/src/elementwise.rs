@@ -1,0 +1,53 @@
+//! The names of ops that work element by element, sorted.
+
+/// Ops of one argument.
+pub(crate) const UNARY: &[&str] = &[
+    "tf.Abs",
+    "tf.Cast",
+    "tf.Ceil",
+    "tf.Cos",
+    "tf.Elu",
+    "tf.Erf",
+    "tf.Exp",
+    "tf.Expm1",
+    "tf.Floor",
+    "tf.Gelu",
+    "tf.LeakyRelu",
+    "tf.Log",
+    "tf.LogicalNot",
+    "tf.Neg",
+    "tf.Reciprocal",
+    "tf.Relu",
+    "tf.Relu6",
+    "tf.Round",
+    "tf.Rsqrt",
+    "tf.Selu",
+    "tf.Sigmoid",
+    "tf.Sign",
+    "tf.Sin",
+    "tf.Softplus",
+    "tf.Softsign",
+    "tf.Sqrt",
+    "tf.Square",
+    "tf.Tanh",
+];
+
+/// Ops of two arguments, which are broadcast together.
+pub(crate) const BINARY: &[&str] = &[
+    "tf.AddV2",
+    "tf.Equal",
+    "tf.Greater",
+    "tf.GreaterEqual",
+    "tf.Less",
+    "tf.LessEqual",
+    "tf.LogicalAnd",
+    "tf.LogicalOr",
+    "tf.Maximum",
+    "tf.Minimum",
+    "tf.Mul",
+    "tf.NotEqual",
+    "tf.Pow",
+    "tf.RealDiv",
+    "tf.SquaredDifference",
+    "tf.Sub",
+];
