@@ -1,12 +1,12 @@
 //! Tests that a context rings its bell when events are reached, so that nobody has to poll them.
 #![expect(clippy::unwrap_used, reason = "tests end that way")]
 
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use tfrt_cpu::CpuOptions;
 use tfrt_device::front::Platform;
-use tfrt_device::hal::{DynContext, EventOptions, Pattern, StreamOptions};
+use tfrt_device::hal::{DynContext, Erased, EventOptions, Pattern, StreamOptions};
 
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(20);
@@ -20,14 +20,20 @@ fn context() -> (Box<DynContext>, Receiver<()>) {
     (context, rung)
 }
 
+/// An event that is reached when something is sent.
+fn blocked_event(context: &DynContext) -> (Erased, Sender<()>) {
+    let stream = context.create_stream(StreamOptions::default()).unwrap();
+    let event = context.create_event(EventOptions::default()).unwrap();
+    let (open, gate) = mpsc::channel();
+    context.host_callback(&stream, Box::new(move || gate.recv().unwrap_or(()))).unwrap();
+    context.record_event(&event, &stream).unwrap();
+    (event, open)
+}
+
 #[test]
 fn the_bell_rings_when_an_event_is_reached() {
     let (context, rung) = context();
-    let stream = context.create_stream(StreamOptions::default()).unwrap();
-    let event = context.create_event(EventOptions::default()).unwrap();
-    let (open, gate) = mpsc::channel::<()>();
-    context.host_callback(&stream, Box::new(move || gate.recv().unwrap_or(()))).unwrap();
-    context.record_event(&event, &stream).unwrap();
+    let (event, open) = blocked_event(&*context);
     assert_eq!(rung.recv_timeout(Duration::from_millis(20)), Err(RecvTimeoutError::Timeout));
     assert_eq!(context.query_event(&event), Ok(false));
     open.send(()).unwrap();
@@ -38,13 +44,8 @@ fn the_bell_rings_when_an_event_is_reached() {
 #[test]
 fn the_bell_rings_when_the_context_fails() {
     let (context, rung) = context();
+    let (event, open) = blocked_event(&*context);
     let stream = context.create_stream(StreamOptions::default()).unwrap();
-    let event = context.create_event(EventOptions::default()).unwrap();
-    let (open, gate) = mpsc::channel::<()>();
-    // The event stays out of reach of its stream, which waits.
-    let blocked = context.create_stream(StreamOptions::default()).unwrap();
-    context.host_callback(&blocked, Box::new(move || gate.recv().unwrap_or(()))).unwrap();
-    context.record_event(&event, &blocked).unwrap();
     let result =
         context.set(&stream, 8, Pattern::U8(0), 1).and_then(|()| context.synchronize_stream(&stream));
     assert!(result.is_err(), "nothing is allocated at the address");
@@ -55,7 +56,7 @@ fn the_bell_rings_when_the_context_fails() {
 
 /// A context ends while another thread finds that its last work is done.
 #[test]
-fn a_context_ends_whoever_finds_its_last_event() {
+fn a_context_ends_even_if_another_thread_finds_its_last_event() {
     for _ in 0..300 {
         let platform = Platform::new(tfrt_cpu::open(&CpuOptions::default()).unwrap());
         let ending = platform.device(0).unwrap().create_context().unwrap();

@@ -269,7 +269,7 @@ fn modifiers_of_attention_take_and_give_one_tensor_of_a_type() {
     let errors = flex_attention_errors(&heads, modifier(node("TopK", &["s", "s"], &["t", "u"]), &["s"]));
     assert!(errors.contains("FlexAttention node"), "{errors}");
     let errors = flex_attention_errors(&heads, modifier(node("IsNaN", &["s"], &["t"]), &["s"]));
-    assert!(errors.contains("'score_mod' makes elements of"), "{errors}");
+    assert!(errors.contains("'score_mod' takes elements of type f32 and gives"), "{errors}");
     let errors = flex_attention_errors(&heads[1..], modifier(relu(), &["s"]));
     assert!(errors.contains("the queries have 3 dimensions instead of 4"), "{errors}");
 }

@@ -63,7 +63,7 @@ pub fn describe(path: &Path, options: &ImportOptions, evaluator: &Evaluator) -> 
     }
     let graph: GraphDef = decode(path, schema::graph())?;
     let mut summary = ModelSummary { format: "GraphDef", ..ModelSummary::default() };
-    for node in graph.node.iter().filter(|node| ops::is_placeholder(&node.op)) {
+    for node in graph.node.iter().filter(|node| ops::is_graph_input(&node.op)) {
         let ty = super::model::declared(node).ok();
         summary.placeholders.push(TensorSummary { name: node.name.clone(), ty });
     }

@@ -137,7 +137,7 @@ impl Importer<'_> {
     /// The placeholders among these nodes, in the order of the file.
     fn placeholders(nodes: &[NodeDef], order: &[usize]) -> Vec<End> {
         let mut numbers: Vec<_> =
-            order.iter().copied().filter(|&node| ops::is_placeholder(&nodes[node].op)).collect();
+            order.iter().copied().filter(|&node| ops::is_graph_input(&nodes[node].op)).collect();
         numbers.sort_unstable();
         let end = |node: usize| End { name: nodes[node].name.clone(), source: Source::Output(node, 0) };
         numbers.into_iter().map(end).collect()
@@ -171,7 +171,7 @@ impl Importer<'_> {
     fn sinks(body: &Body<'_>) -> Vec<End> {
         let is_end = |node: &usize| {
             let op = &body.nodes[*node].op;
-            !ops::is_placeholder(op) && op != "Const" && body.outputs(*node) > 0
+            !ops::is_graph_input(op) && op != "Const" && body.outputs(*node) > 0
         };
         let sinks: Vec<usize> = body.sinks().into_iter().filter(is_end).collect();
         // Nodes of control flow are outputs if there are no others; most of those that nothing uses

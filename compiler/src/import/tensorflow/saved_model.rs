@@ -198,6 +198,6 @@ fn preparation(
         before.push(Preparation { node: body.find(node).ok_or_else(missing)?, texts: HashMap::new() });
     }
     // A node that is only a name for inputs is nothing to run.
-    before.retain(|step| !ops::is_placeholder(&body.nodes[step.node].op));
+    before.retain(|step| !ops::is_graph_input(&body.nodes[step.node].op));
     Ok(before)
 }

@@ -47,7 +47,10 @@ fn modified(node: &mut Node<'_, '_>, name: &str, x: ValueId) -> Imported<ValueId
     };
     let (given, made) = (node.dtype(x)?, node.dtype(result)?);
     if given != made {
-        return Err(format!("attribute '{name}' makes elements of {made} of those of {given}").into());
+        return Err(format!(
+            "attribute '{name}' takes elements of type {given} and gives elements of type {made}"
+        )
+        .into());
     }
     Ok(result)
 }

@@ -113,7 +113,7 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// Whether an op is an input of a graph.
-pub(super) fn is_placeholder(op: &str) -> bool {
+pub(super) fn is_graph_input(op: &str) -> bool {
     matches!(op, "Placeholder" | "PlaceholderV2" | "_Arg")
 }
 
