@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use tfrt_compiler::lower::cuda::Generator;
 use tfrt_cpu::{CpuOptions, Printer};
 use tfrt_device::checker::Checker;
 use tfrt_device::error::DeviceError;
@@ -10,6 +11,17 @@ use tfrt_device::front::{MemoryTimeline, Platform, PlatformOptions};
 use tfrt_device::hal::DynBackend;
 use tfrt_device::noop::{self, NoopFault};
 use tfrt_device::observer::Observer;
+
+/// Returns what compiles the kernels that are generated for a model: NVRTC.
+///
+/// # Errors
+/// Why it is not there.
+pub(crate) fn kernel_generator() -> Result<Generator, DeviceError> {
+    tfrt_gpu::find_nvrtc()?;
+    Ok(Generator::new(|source, options| {
+        tfrt_gpu::compile_ptx(source, options).map_err(|error| error.to_string())
+    }))
+}
 
 /// The devices that programs run on.
 #[derive(Clone, Default)]

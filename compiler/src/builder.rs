@@ -57,6 +57,16 @@ impl<'g> GraphBuilder<'g> {
         self.graph.tensor_type(value)
     }
 
+    /// Adds what the type of `from` says of the extents to that of `to`, which inference may not find
+    /// again.
+    pub(crate) fn keep_extents(&mut self, from: ValueId, to: ValueId) {
+        if let (Some(from), Some(own)) = (self.ty(from), self.ty(to))
+            && let Some(both) = own.merge(&TensorType { dtype: own.dtype, ..from })
+        {
+            self.graph.module.set_value_type(to, both.to_ir());
+        }
+    }
+
     /// The tensor that a value is, if that is a constant.
     pub fn constant(&self, value: ValueId) -> Option<&HostTensor> {
         self.graph.constant(value)

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use tfrt_device::front::{Argument, Context, DeviceBuffer, Function, Stream};
 use tfrt_device::hal::{Dim3, LaunchConfig};
 use tfrt_host::{Arg, AsyncValue, Attr, Chain, Diagnostic, ExecutionContext, KernelRegistry, Rest};
+use tfrt_launch::strided_launch;
 use tfrt_tensor::{Accessor, HostTensor};
 
 use crate::{from, module};
@@ -139,6 +140,18 @@ fn launch_function(
     from(cx, stream.context(), || run(&stream, &function, config, &values))
 }
 
+fn launch_strided(
+    function: Arg<Function>,
+    threads: u32,
+    stream: Arg<Stream>,
+    _chain: Chain,
+    values: Rest<AsyncValue>,
+    cx: &ExecutionContext,
+) -> Result<Chain, Diagnostic> {
+    let config = strided_launch(stream.context().device().properties(), threads.into());
+    from(cx, stream.context(), || run(&stream, &function, config, &values))
+}
+
 pub(crate) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_cuda.launch", launch)
@@ -163,5 +176,14 @@ pub(crate) fn register(registry: &mut KernelRegistry) {
         .doc(
             "Launches a function: grid, block, shared memory, stream, chain, then the function's own arguments: \
              buffers by address, numbers by value, and host tensors as the bytes of a struct by value.",
+        );
+    registry
+        .add("tfrt_cuda.function.launch_strided", launch_strided)
+        .side_effecting()
+        .assembly("$arg0 $arg1 $arg2 $arg3 attr-dict (`(` $args^ `)` `:` `(` type($args) `)`)?")
+        .doc(
+            "Launches a function whose loop strides over the grid, so that any number of blocks computes the same: \
+             threads that have something to do, stream, chain, then the function's own arguments. The device's size \
+             says how many blocks there are.",
         );
 }

@@ -1,6 +1,7 @@
 //! `tfrt` and models: an ONNX file is run, measured and compiled.
 
 mod devices;
+mod generated;
 
 use std::{
     fs,

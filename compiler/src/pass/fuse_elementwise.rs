@@ -1,9 +1,9 @@
-//! Fuses elementwise ops of f32 into one op that computes all of them in one pass, and such an op
-//! into the convolution before it.
+//! Fuses elementwise ops of f32, f16 or bf16 into one op that computes all of them in one pass, and
+//! such an op into the convolution before it.
 
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, OpId, ValueId};
-use tfrt_tensor::Accessor;
+use tfrt_tensor::{Accessor, bf16, f16};
 
 use super::fuse_convolution::{ACTIVATION, FUSED as CONVOLUTION};
 use super::rewrite::{Rewriter, apply, visit_backwards};
@@ -55,14 +55,20 @@ pub(crate) const STEP_OPS: &[&str] = &[
 /// Fuses chains, trees and what else has one result.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
     visit_backwards(graph, evaluator, fuse);
+}
+
+/// Fuses what has one argument with the convolution before it.
+pub(super) fn end_convolutions(graph: &mut Graph, evaluator: &Evaluator) {
     apply(graph, evaluator, &[end_convolution]);
 }
 
 /// The function that an op is a step of, and a number that it takes besides its operands.
 fn function(rewriter: &Rewriter<'_>, op: OpId) -> Option<(String, Option<f32>)> {
     let operation = rewriter.op(op);
-    let is_f32 = |&value: &ValueId| rewriter.ty(value).is_some_and(|ty| ty.dtype == DType::F32);
-    if !operation.operands.iter().chain(&operation.results).all(is_f32) {
+    let dtype = rewriter.ty(*operation.results.first()?)?.dtype;
+    let is_same = |&value: &ValueId| rewriter.ty(value).is_some_and(|ty| ty.dtype == dtype);
+    let is_known = matches!(dtype, DType::F32 | DType::F16 | DType::BF16);
+    if !is_known || !operation.operands.iter().all(is_same) {
         return None;
     }
     let name = operation.name.as_str().strip_prefix("tf.")?;
@@ -93,7 +99,12 @@ fn number(rewriter: &Rewriter<'_>, value: ValueId, rank: usize) -> Option<f32> {
     if constant.shape().rank() > rank || constant.shape().num_elements().ok()? != 1 {
         return None;
     }
-    constant.dense().ok()?.read::<f32>(&READ).ok()?.first().copied()
+    let dense = constant.dense().ok()?;
+    match constant.metadata().dtype {
+        DType::F16 => dense.read::<f16>(&READ).ok()?.first().map(|number| number.to_f32()),
+        DType::BF16 => dense.read::<bf16>(&READ).ok()?.first().map(|number| number.to_f32()),
+        _ => dense.read::<f32>(&READ).ok()?.first().copied(),
+    }
 }
 
 /// The operations that can be computed together with this one because nothing else uses their
@@ -205,6 +216,9 @@ fn free_convolution(rewriter: &Rewriter<'_>, mut value: ValueId) -> Option<(OpId
         value = rewriter.op(reshape).operands[0];
     }
     let inner = rewriter.defined_by(value, CONVOLUTION).filter(|_| rewriter.has_one_use(value))?;
+    if rewriter.ty(value)?.dtype != DType::F32 {
+        return None;
+    }
     let has =
         |name| rewriter.op(inner).attr(name).and_then(Attribute::as_str).is_some_and(|text| !text.is_empty());
     (!has(ACTIVATION) && !has(STEPS)).then_some((inner, shape))

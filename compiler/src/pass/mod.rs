@@ -70,6 +70,8 @@ const NARROW_TO_BF16: &str = "narrow-to-bf16";
 const WIDEN_TO_F32: &str = "widen-to-f32";
 /// The name of the pass whose ops have no device form.
 const FUSE_QUANTIZED: &str = "fuse-quantized";
+/// The name of the pass that makes elementwise operations a part of convolutions.
+const END_CONVOLUTIONS: &str = "end-convolutions";
 /// The name of the pass for device libraries.
 const LAY_OUT_FILTERS: &str = "lay-out-filters";
 
@@ -166,8 +168,13 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "fuse-elementwise",
-        summary: "Fuse elementwise operations with each other and with convolutions before them",
+        summary: "Fuse elementwise operations with each other",
         run: fuse_elementwise::run,
+    },
+    Pass {
+        name: END_CONVOLUTIONS,
+        summary: "Fuse elementwise operations with the convolution before them, for all but device programs",
+        run: fuse_elementwise::end_convolutions,
     },
     Pass {
         name: LAY_OUT_FILTERS,
@@ -206,6 +213,8 @@ impl PassOptions {
             FUNCTIONALIZE => !self.keep_graphs,
             NARROW_TO_F16 => self.narrow == Some(DType::F16),
             NARROW_TO_BF16 => self.narrow == Some(DType::BF16),
+            // In a device program they are a kernel in either case, which may be generated.
+            END_CONVOLUTIONS => !self.for_devices,
             LAY_OUT_FILTERS => self.for_devices || self.lay_out_filters,
             FUSE_QUANTIZED => !self.for_devices && !self.lay_out_filters,
             WIDEN_TO_F32 => !self.for_devices && !self.lay_out_filters && self.narrow.is_none(),

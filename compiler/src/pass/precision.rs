@@ -246,6 +246,9 @@ fn convert(
     }
     let (name, attributes) = (operation.name.as_str(), operation.attributes.entries().to_vec());
     let results = builder.ops(name, &operands, attributes, operation.results.len()).ok()?;
+    for (&result, &before) in results.iter().zip(&operation.results) {
+        builder.keep_extents(before, result);
+    }
     if results.iter().any(|&result| builder.ty(result).is_none_or(|ty| ty.dtype != to)) {
         return None;
     }

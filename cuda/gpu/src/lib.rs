@@ -68,6 +68,14 @@ pub fn find_with(options: GpuOptions) -> Result<Arc<dyn DynBackend>> {
     GpuBackend::discover(options).map(erase)
 }
 
+/// Checks that NVRTC is there, which [`compile_ptx`] needs.
+///
+/// # Errors
+/// [`Status::NvrtcNotFound`](tfrt_device::error::Status::NvrtcNotFound) with what was looked for.
+pub fn find_nvrtc() -> Result<()> {
+    nvrtc::find()
+}
+
 /// Compiles CUDA C++ to PTX, for devices that run PTX themselves. This needs NVRTC, but no driver.
 ///
 /// # Errors

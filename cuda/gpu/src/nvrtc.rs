@@ -36,6 +36,11 @@ library! {
 const SUCCESS: c_int = 0;
 const ERROR_COMPILATION: c_int = 6;
 
+/// Finds the library.
+pub(super) fn find() -> Result<()> {
+    Nvrtc::get().map(|_| ())
+}
+
 /// Compiles for the device, unless the options name another architecture.
 pub(super) fn compile(source: &str, options: &[String], device: CUdevice) -> Result<Vec<u8>> {
     let named = options.iter().any(|o| o.starts_with("--gpu-architecture") || o.starts_with("-arch"));

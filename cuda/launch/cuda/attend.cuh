@@ -2,7 +2,8 @@
 // attend.cu.
 #pragma once
 
-#include "unary.cuh"
+#include "common.cuh"
+#include "functions.cuh"
 
 constexpr f32 LOG2_E = 1.4426950408889634f;
 

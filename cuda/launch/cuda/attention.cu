@@ -12,7 +12,8 @@
 //       with `packed` of [batch, length, heads]. cos and sin have `cached` rows of `half` elements; the row of batch b and
 //       place l is number positions[b, l] (i64), or b * length + l if `positions` is null; one that is not there is zeros.
 //       Pairs are elements i and i + half, with `interleaved` 2 * i and 2 * i + 1. y and x must not overlap
-#include "unary.cuh"
+#include "common.cuh"
+#include "functions.cuh"
 
 template <class A>
 __device__ __forceinline__ void scores(

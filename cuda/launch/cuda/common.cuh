@@ -16,44 +16,18 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "scalars.cuh"
+
 using f16 = __half;
 using bf16 = __nv_bfloat16;
-using f32 = float;
-using f64 = double;
-using i8 = signed char;
-using i16 = short;
-using i32 = int;
-using i64 = long long;
-using u8 = unsigned char;
-using u16 = unsigned short;
-using u32 = unsigned int;
-using u64 = unsigned long long;
-// The type of element counts and element positions.
-using count_t = u64;
-
-#define KERNEL extern "C" __global__ void
-
-// Functions of one element. Kernels unroll what they inline, so those of more than a few instructions are called.
-#define CALLED \
-    template <class A> \
-    static __device__ __noinline__ A
-#define INLINED \
-    template <class A> \
-    static __device__ __forceinline__ A
 
 constexpr u32 WARP = 32;
 constexpr u32 FULL_WARP = 0xffffffffu;
 // The most warps a block has.
 constexpr u32 WARPS_MAX = 32;
 
-// NVRTC has no <cmath>.
-__device__ __forceinline__ f32 infinity() { return __int_as_float(0x7f800000); }
-__device__ __forceinline__ f32 quiet_nan() { return __int_as_float(0x7fc00000); }
-
 // ---- Positions ------------------------------------------------------------------------------------------------------
 
-__device__ __forceinline__ count_t global_thread() { return (count_t)blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ __forceinline__ count_t global_threads() { return (count_t)gridDim.x * blockDim.x; }
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
 __device__ __forceinline__ u32 warp_in_block() { return threadIdx.x / WARP; }
 
@@ -143,21 +117,6 @@ __device__ __forceinline__ bool is_negative(A x) { return x < A(0); }
 template <>
 __device__ __forceinline__ bool is_negative<u64>(u64) { return false; }
 
-// The greater of two; NaN if either is.
-template <class A>
-__device__ __forceinline__ A maximum(A a, A b) { return a > b ? a : b; }
-template <>
-__device__ __forceinline__ f32 maximum<f32>(f32 a, f32 b) { return a > b || a != a ? a : b; }
-template <>
-__device__ __forceinline__ f64 maximum<f64>(f64 a, f64 b) { return a > b || a != a ? a : b; }
-// The lesser of two; NaN if either is.
-template <class A>
-__device__ __forceinline__ A minimum(A a, A b) { return a < b ? a : b; }
-template <>
-__device__ __forceinline__ f32 minimum<f32>(f32 a, f32 b) { return a < b || a != a ? a : b; }
-template <>
-__device__ __forceinline__ f64 minimum<f64>(f64 a, f64 b) { return a < b || a != a ? a : b; }
-
 // ---- 16 bytes at a time ---------------------------------------------------------------------------------------------
 
 // As many elements as 16 bytes hold.
@@ -188,13 +147,6 @@ template <class T, u32 N>
 struct alignas(sizeof(T) * N) Group {
     T at[N];
 };
-
-__device__ __forceinline__ bool aligned_to_16() { return true; }
-// Whether all these pointers are aligned to 16 bytes.
-template <class P, class... Rest>
-__device__ __forceinline__ bool aligned_to_16(const P *p, const Rest *...rest) {
-    return (reinterpret_cast<u64>(p) & 15) == 0 && aligned_to_16(rest...);
-}
 
 // y[i] = f(i, x[i]...) for all i below n, all of one type, in packs where the pointers allow it.
 template <class T, class F, class... Inputs>

@@ -22,7 +22,8 @@
 // Bit d of `reversed` says that direction d takes the steps from the last to the first. activations has three numbers, a code
 // and two parameters, for each of three activations of each direction. Below zero, `clip` does nothing. turn is a count;
 // reversed, batch_first and coupled are u32.
-#include "unary.cuh"
+#include "common.cuh"
+#include "functions.cuh"
 
 // The codes are part of the kernels' interface.
 enum Activation : u32 {

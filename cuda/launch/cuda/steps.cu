@@ -2,13 +2,16 @@
 //
 // Several functions of elements in one pass, as a compiler fuses them.
 //
-//   steps_f32(y, n, code, x0, x1, x2, x3)   y[i] is the result of the last step; n is below 2^32; y may be an argument
-//                                           whose elements lie as those of y do
+//   steps_T(y, n, code, x0, x1, x2, x3)   y[i] is the result of the last step; n is below 2^32; y may be an argument whose
+//                                         elements lie as those of y do
+//
+// T is f32, f16 or bf16; steps are computed in f32, and the last one's result is rounded.
 //
 // `code` (u32) has the number of steps; six numbers for each of the four arguments: d0, m0, s0, d1, m1, s1; and six for each
 // step: its function, the place of its result (of PLACES), and for both operands a kind and a number (see below). Element i
 // of an argument lies at i / d0 % m0 * s0 + i / d1 % m1 * s1, or at i if m0 is zero.
-#include "unary.cuh"
+#include "common.cuh"
+#include "functions.cuh"
 
 // The numbers are part of the kernel's interface, as are those of kinds of operands.
 enum Function : u32 {
@@ -68,21 +71,36 @@ __device__ __forceinline__ Elements step(u32 name, const Elements &a, const Elem
     return r;
 }
 
+// Elements of T that are loaded and stored at once.
+template <class T>
+using Stored = Group<T, WIDTH>;
+
+template <class T>
+__device__ __forceinline__ bool is_aligned(const T *p) { return reinterpret_cast<u64>(p) % sizeof(Stored<T>) == 0; }
+
 // The elements of an argument from position `start` on. Behind the end they are those of the last position.
-__device__ __forceinline__ Elements argument(const f32 *x, const u32 *layout, u32 start, u32 n) {
+template <class T>
+__device__ __forceinline__ Elements argument(const T *x, const u32 *layout, u32 start, u32 n) {
     bool is_whole = layout[1] == 0;
-    if (is_whole && n - start >= WIDTH && aligned_to_16(x)) return load_pack(x + start);
     Elements elements;
+    if (is_whole && n - start >= WIDTH && is_aligned(x)) {
+        Stored<T> stored = *reinterpret_cast<const Stored<T> *>(x + start);
+#pragma unroll
+        for (u32 k = 0; k < WIDTH; ++k) elements[k] = widen<T>(stored.at[k]);
+        return elements;
+    }
 #pragma unroll
     for (u32 k = 0; k < WIDTH; ++k) {
         u32 i = n - start > k ? start + k : n - 1;
-        elements[k] = x[is_whole ? i : i / layout[0] % layout[1] * layout[2] + i / layout[3] % layout[4] * layout[5]];
+        elements[k] =
+            widen<T>(x[is_whole ? i : i / layout[0] % layout[1] * layout[2] + i / layout[3] % layout[4] * layout[5]]);
     }
     return elements;
 }
 
-KERNEL steps_f32(
-    f32 *y, count_t n, const u32 *code, const f32 *x0, const f32 *x1, const f32 *x2, const f32 *x3
+template <class T>
+__device__ __forceinline__ void steps(
+    T *y, count_t n, const u32 *code, const T *x0, const T *x1, const T *x2, const T *x3
 ) {
     Elements places[PLACES];
     for (count_t start = global_thread() * WIDTH; start < n; start += global_threads() * WIDTH) {
@@ -92,7 +110,7 @@ KERNEL steps_f32(
             auto operand = [&](u32 kind, u32 number) {
                 if (kind == PLACE) return places[number];
                 if (kind == ARGUMENT) {
-                    const f32 *x = number == 0 ? x0 : number == 1 ? x1 : number == 2 ? x2 : x3;
+                    const T *x = number == 0 ? x0 : number == 1 ? x1 : number == 2 ? x2 : x3;
                     return argument(x, code + 1 + 6 * number, (u32)start, (u32)n);
                 }
                 Elements same;
@@ -104,10 +122,21 @@ KERNEL steps_f32(
             result = step(now[0], a, operand(now[4], now[5]));
             places[now[1]] = result;
         }
-        if (n - start >= WIDTH && aligned_to_16(y)) {
-            store_pack(y + start, result);
+        Stored<T> stored;
+#pragma unroll
+        for (u32 k = 0; k < WIDTH; ++k) stored.at[k] = narrow<T>(result[k]);
+        if (n - start >= WIDTH && is_aligned(y)) {
+            *reinterpret_cast<Stored<T> *>(y + start) = stored;
         } else {
-            for (u32 k = 0; k < WIDTH && start + k < n; ++k) y[start + k] = result[k];
+            for (u32 k = 0; k < WIDTH && start + k < n; ++k) y[start + k] = stored.at[k];
         }
     }
 }
+
+#define STEPS(T)                                                                                                   \
+    KERNEL steps_##T(T *y, count_t n, const u32 *code, const T *x0, const T *x1, const T *x2, const T *x3) {       \
+        steps(y, n, code, x0, x1, x2, x3);                                                                        \
+    }
+STEPS(f32)
+STEPS(f16)
+STEPS(bf16)

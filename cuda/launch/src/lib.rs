@@ -18,6 +18,7 @@ mod cubins;
 mod diagonals;
 mod elementwise;
 mod functions;
+mod generated;
 mod layout;
 mod local_response;
 mod moves;
@@ -49,7 +50,7 @@ use std::{fmt, ptr};
 use parking_lot::RwLock;
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::front::{Argument, Context, DeviceBuffer, Function, Module, Stream};
-use tfrt_device::hal::{Dim3, Intent, LaunchConfig};
+use tfrt_device::hal::{DeviceProperties, Dim3, Intent, LaunchConfig};
 use tfrt_host::DType;
 use tfrt_math::Float;
 
@@ -59,6 +60,7 @@ pub use attention::{Rotation, ScoreMask, Scores};
 pub use broadcast::Broadcast;
 pub use diagonals::Diagonals;
 pub use functions::{Binary, Bitwise, Class, Comparison, Unary};
+pub use generated::{Generated, GeneratedLaunch};
 pub use layout::{Padded, Permutation};
 pub use local_response::LocalResponse;
 pub use moves::{Band, Gather, GatherElements, GatherNd, Move, OneHot};
@@ -287,19 +289,29 @@ impl DeviceKernels {
             return Ok(());
         }
         let function = self.find(name)?;
-        let properties = self.context.device().properties();
-        // Twice the number of blocks that run at once, so that no multiprocessor waits for a slow
-        // block.
-        let resident = (properties.threads_per_multiprocessor_max / threads).max(1);
-        let most = (properties.multiprocessors.max(1) * resident * 2).min(properties.grid_max.x);
-        let x = blocks.min(most.into()) as u32;
-        let config = LaunchConfig {
-            grid: Dim3::new(x, rows.min(properties.grid_max.y), 1),
-            block: Dim3::from(threads),
-            shared_memory_bytes: 0,
-            cooperative: false,
-        };
+        let config = strided(self.context.device().properties(), (blocks, rows), threads);
         stream.launch(function, &config, arguments)
+    }
+}
+
+/// Returns the launch of a function that strides over the grid, for `threads` threads that have
+/// something to do: as many blocks as they fill, and no more than the device keeps busy.
+pub fn strided_launch(properties: &DeviceProperties, threads: u64) -> LaunchConfig {
+    strided(properties, (threads.div_ceil(THREADS.into()).max(1), 1), THREADS)
+}
+
+/// Returns the launch of a function that strides over blocks of this number of threads, and over
+/// rows of them.
+fn strided(properties: &DeviceProperties, (blocks, rows): (u64, u32), threads: u32) -> LaunchConfig {
+    // Twice the number of blocks that run at once, so that no multiprocessor waits for a slow block.
+    let resident = (properties.threads_per_multiprocessor_max / threads).max(1);
+    let most = (properties.multiprocessors.max(1) * resident * 2).min(properties.grid_max.x);
+    let x = blocks.min(most.into()) as u32;
+    LaunchConfig {
+        grid: Dim3::new(x, rows.min(properties.grid_max.y), 1),
+        block: Dim3::from(threads),
+        shared_memory_bytes: 0,
+        cooperative: false,
     }
 }
 

@@ -5,7 +5,7 @@ use tfrt_device::front::{DeviceBuffer, Stream};
 use tfrt_host::DType;
 use tfrt_math::{Function, Program, Term};
 
-use crate::{DeviceKernels, input, output};
+use crate::{DeviceKernels, input, output, typed};
 
 /// The most arguments of a kernel.
 const MAX_ARGUMENTS: usize = 4;
@@ -25,10 +25,10 @@ pub struct Steps {
 
 /// The elements of an argument for those of the result, from the innermost axes on: divisor, extent
 /// and stride. See `steps.cu`.
-type Groups = Vec<[u64; 3]>;
+pub(crate) type Groups = Vec<[u64; 3]>;
 
 /// Returns where the elements of an argument of extents `dims` lie for those of a result.
-fn groups(dims: &[usize], result: &[usize]) -> Groups {
+pub(crate) fn groups(dims: &[usize], result: &[usize]) -> Groups {
     let mut groups = Groups::new();
     let (mut divisor, mut stride) = (1u64, 1u64);
     for (back, &extent) in result.iter().rev().enumerate() {
@@ -47,7 +47,7 @@ fn groups(dims: &[usize], result: &[usize]) -> Groups {
 }
 
 /// Returns a number of the code, which has unsigned ones of 32 bits.
-fn word(number: u64) -> Option<i32> {
+pub(crate) fn word(number: u64) -> Option<i32> {
     u32::try_from(number).ok().map(u32::cast_signed)
 }
 
@@ -162,15 +162,16 @@ fn number(function: Function) -> i32 {
 }
 
 impl DeviceKernels {
-    /// Computes a program of `f32`. `code` is a copy of [`Steps::code`]. `y` may be an argument with
-    /// as many elements.
+    /// Computes a program on arguments of one type: f32, f16 or bf16. `code` is a copy of
+    /// [`Steps::code`]. `y` may be an argument with as many elements.
     ///
     /// # Errors
-    /// See [`DeviceKernels::fill`]; `InvalidValue` for another number of arguments.
+    /// See [`DeviceKernels::fill`]; `InvalidValue` for another number of arguments, `NotSupported` for
+    /// another type.
     pub fn steps(
         &self,
         stream: &Stream,
-        steps: &Steps,
+        (steps, dtype): (&Steps, DType),
         y: &DeviceBuffer,
         code: &DeviceBuffer,
         arguments: &[&DeviceBuffer],
@@ -180,16 +181,17 @@ impl DeviceKernels {
             return Err(DeviceError::invalid_value(detail));
         }
         let mut all = vec![
-            output(y, steps.elements, DType::F32, "the result")?,
+            output(y, steps.elements, dtype, "the result")?,
             steps.elements.into(),
             input(code, steps.code.len() as u64, DType::I32, "the code")?,
         ];
         for (buffer, &elements) in arguments.iter().zip(&steps.arguments) {
-            all.push(input(buffer, elements, DType::F32, "an argument")?);
+            all.push(input(buffer, elements, dtype, "an argument")?);
         }
         // The kernel does not read arguments that no step names.
         all.resize_with(3 + MAX_ARGUMENTS, || 0u64.into());
-        self.launch(stream, "steps_f32", steps.elements.div_ceil(WIDTH), &all)
+        let name = typed("steps", dtype, &[DType::F32, DType::F16, DType::BF16])?;
+        self.launch(stream, name, steps.elements.div_ceil(WIDTH), &all)
     }
 }
 

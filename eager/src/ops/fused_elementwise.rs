@@ -3,13 +3,16 @@
 //! Attribute `steps` describes the computation: steps separated by semicolons, each an op's name
 //! without its dialect and its operands. `x0` is the first argument, `s0` the result of the first
 //! step, and everything else is a number. `"AddV2 x0 3; Relu6 s0; Mul x0 s1"` has three steps, the
-//! last of which computes the result.
+//! last of which computes the result. Tensors of f16 and bf16 are computed in f32, and the result is
+//! rounded.
+
+use std::ops::Range;
 
 use smallvec::SmallVec;
 use tfrt_compute::{run, shape_error};
 use tfrt_host::{DType, Diagnostic, host_buffer::HostBuffer};
-use tfrt_math::{Function, Fused, Program, Runs, Step, Term, broadcast_shapes};
-use tfrt_tensor::{Accessor, Elements, HostTensor, TensorMetadata, TensorShape};
+use tfrt_math::{Float, Function, Fused, Prepared, Program, Runs, ShapeError, Step, Term, broadcast_shapes};
+use tfrt_tensor::{Accessor, DenseHostTensor, Element, Elements, HostTensor, TensorMetadata, TensorShape};
 
 use super::support::{Computed, Described, invalid, one};
 use crate::{AttrSpec, CpuCall, MetadataCall, OpAttrs, OpRegistry, OpResult, attr};
@@ -80,6 +83,14 @@ fn term(word: &str) -> Result<Term, Diagnostic> {
     known.or_else(number).ok_or_else(|| invalid(format!("'{word}' is neither a value nor a number")))
 }
 
+/// Returns what an op that a compiler fused computes from `arguments` tensors, if it is one.
+///
+/// # Errors
+/// InvalidArgument if its steps cannot be read.
+pub fn fused_program(op: &str, attrs: &OpAttrs, arguments: usize) -> Option<Result<Program, Diagnostic>> {
+    (op == FUSED).then(|| program_of(attrs, arguments))
+}
+
 /// Returns the program of a call with `arguments` arguments. It is read once and kept with the
 /// attributes.
 ///
@@ -92,8 +103,11 @@ pub(super) fn program_of(attrs: &OpAttrs, arguments: usize) -> Result<Program, D
 }
 
 fn metadata(call: MetadataCall<'_>) -> Described {
-    if let Some(other) = call.arguments.iter().find(|argument| argument.dtype != DType::F32) {
-        return Err(invalid(format!("the op takes tensors of f32, got {}", other.dtype)));
+    let [first, others @ ..] = call.arguments else {
+        return Err(invalid(format!("{FUSED} takes at least one tensor")));
+    };
+    if let Some(other) = others.iter().find(|other| other.dtype != first.dtype) {
+        return Err(invalid(format!("the tensors have one type, got {} and {}", first.dtype, other.dtype)));
     }
     program_of(call.attrs, call.arguments.len())?;
     let mut dims = Vec::new();
@@ -103,12 +117,13 @@ fn metadata(call: MetadataCall<'_>) -> Described {
             invalid(format!("Incompatible shapes: {}", shapes.join(" vs. ")))
         })?;
     }
-    one(TensorMetadata::new(DType::F32, TensorShape::new(&dims)?))
+    one(TensorMetadata::new(first.dtype, TensorShape::new(&dims)?))
 }
 
 /// An argument's elements, or the single number that all of them are.
 enum Argument {
     Elements(Elements<f32, HostBuffer>),
+    Widened(Vec<f32>),
     One([f32; 1]),
 }
 
@@ -116,24 +131,72 @@ impl AsRef<[f32]> for Argument {
     fn as_ref(&self) -> &[f32] {
         match self {
             Self::Elements(elements) => elements,
+            Self::Widened(elements) => elements,
             Self::One(number) => number,
         }
     }
 }
 
+/// A type that steps are computed for, in f32.
+trait Narrow: Element + Float {
+    /// The elements of a tensor.
+    fn read(tensor: &DenseHostTensor) -> Result<Argument, Diagnostic> {
+        let elements = tensor.read::<Self>(&ME)?;
+        Ok(Argument::Widened(elements.iter().map(|x| x.to_f64() as f32).collect()))
+    }
+
+    /// Computes elements of the result.
+    fn compute(
+        prepared: &Prepared<Argument>,
+        range: Range<usize>,
+        out: &mut [Self],
+    ) -> Result<(), ShapeError> {
+        let mut wide = vec![0.0; range.len()];
+        prepared.compute(range, &mut wide)?;
+        for (out, &wide) in out.iter_mut().zip(&wide) {
+            *out = Self::from_f64(wide.into());
+        }
+        Ok(())
+    }
+}
+
+impl Narrow for tfrt_tensor::f16 {}
+impl Narrow for tfrt_tensor::bf16 {}
+impl Narrow for f32 {
+    fn read(tensor: &DenseHostTensor) -> Result<Argument, Diagnostic> {
+        tensor.read_owned::<f32>(&ME).map(Argument::Elements)
+    }
+
+    fn compute(
+        prepared: &Prepared<Argument>,
+        range: Range<usize>,
+        out: &mut [f32],
+    ) -> Result<(), ShapeError> {
+        prepared.compute(range, out)
+    }
+}
+
 fn fused(call: CpuCall<'_>) -> Computed {
+    match call.result(0)?.dtype {
+        DType::F16 => fused_of::<tfrt_tensor::f16>(&call),
+        DType::BF16 => fused_of::<tfrt_tensor::bf16>(&call),
+        _ => fused_of::<f32>(&call),
+    }
+}
+
+fn fused_of<T: Narrow>(call: &CpuCall<'_>) -> Computed {
     let program = program_of(call.attrs, call.arguments.len())?;
     let (cost, mut shapes, mut arguments) = (program.cost(), SmallVec::<[&[usize]; 4]>::new(), Vec::new());
     for argument in call.arguments {
         match argument {
             HostTensor::Scalar(scalar) if scalar.shape().num_elements()? == 1 => {
                 shapes.push(&[]);
-                arguments.push(Argument::One([scalar.value()?]));
+                arguments.push(Argument::One([scalar.value::<T>()?.to_f64() as f32]));
             }
             argument => {
                 let dense = argument.dense()?;
                 shapes.push(dense.shape().dims());
-                arguments.push(Argument::Elements(dense.read_owned::<f32>(&ME)?));
+                arguments.push(T::read(dense)?);
             }
         }
     }
@@ -141,18 +204,18 @@ fn fused(call: CpuCall<'_>) -> Computed {
         Fused::new(program, &shapes).and_then(|fused| fused.prepare(arguments)).map_err(shape_error)?;
     let mut out = call.allocate_unset(0)?;
     let count = out.num_elements();
-    if Runs::<f32>::is_one(count, cost) {
-        prepared.compute(0..count, out.elements_mut()?).map_err(shape_error)?;
+    if Runs::<T>::is_one(count, cost) {
+        T::compute(&prepared, 0..count, out.elements_mut()?).map_err(shape_error)?;
         return Ok(out.into());
     }
     let plan =
-        Runs::new(count, 1, cost, Box::new(move |range, out: &mut [f32]| prepared.compute(range, out)));
+        Runs::new(count, 1, cost, Box::new(move |range, out: &mut [T]| T::compute(&prepared, range, out)));
     let result = HostTensor::from(out.clone());
-    run(call.cx, plan, ((), out.write_owned::<f32>(&ME)?), |_| (), |out| out, result).map(OpResult::from)
+    run(call.cx, plan, ((), out.write_owned::<T>(&ME)?), |_| (), |out| out, result).map(OpResult::from)
 }
 
 const ATTRS: [AttrSpec; 1] = [attr::string(STEPS)];
 
 pub(super) fn register(ops: &mut OpRegistry) {
-    ops.add(FUSED).types(&[DType::F32]).attrs(ATTRS).metadata(metadata).cpu(fused);
+    ops.add(FUSED).types(&[DType::F32, DType::F16, DType::BF16]).attrs(ATTRS).metadata(metadata).cpu(fused);
 }

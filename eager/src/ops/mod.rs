@@ -95,6 +95,8 @@ mod wire;
 
 use crate::OpRegistry;
 
+pub use fused_elementwise::fused_program;
+
 /// Adds every op of this crate.
 pub fn register(ops: &mut OpRegistry) {
     activation::register(ops);

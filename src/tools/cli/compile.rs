@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     Console, Runtime, SharedWriter,
+    devices::kernel_generator,
     files::{check_output_path, replace_file},
 };
 
@@ -51,6 +52,10 @@ pub(super) struct Args {
     /// Queue each op of a device program at every call, instead of launching a graph of them
     #[arg(long)]
     no_graph: bool,
+    /// Use the runtime's own kernels alone in a device program, instead of compiling kernels for the
+    /// model's elementwise functions where NVRTC is installed
+    #[arg(long)]
+    fixed_kernels: bool,
     /// Plan a device program for each of these batch sizes, the first extent of the inputs; a run
     /// chooses by its inputs
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
@@ -103,6 +108,7 @@ impl Args {
             machine: self.plan.predict_for,
             costs: self.plan.costs()?.map(Arc::new),
             batches: self.batches(),
+            generator: kernel_generator().ok().filter(|_| !self.fixed_kernels),
             ..CudaOptions::default()
         })
     }
@@ -130,9 +136,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(message));
     }
-    if args.target != TargetName::Cuda && (args.strict || !args.batch.is_empty()) {
+    if args.target != TargetName::Cuda && (args.strict || args.fixed_kernels || !args.batch.is_empty()) {
         return Err(Failure::Usage(
-            "--strict and --batch are for device programs: add --target cuda".to_owned(),
+            "--strict, --fixed-kernels and --batch are for device programs: add --target cuda".to_owned(),
         ));
     }
     let files = output_files(args)?;
@@ -181,7 +187,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
 /// Explains a device program if the user asks, and else says what of it runs on the host.
 fn report_plan(plan: &DevicePlan, args: &Args, console: &mut Console) -> Result<(), Failure> {
     if args.plan.explain {
-        console.print(args.plan.explain_program(plan)?);
+        console.print(args.plan.explain_program(plan, args.fixed_kernels)?);
     } else if !plan.host_ops.is_empty() {
         let (ops, graphs) = (plan.host_ops.len(), plan.region_count);
         console.complain(format_args!(

@@ -12,7 +12,7 @@ use tfrt_host::{AsyncValue, Diagnostic};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 
 use super::{Failure, file_error, host_ops, model_inputs::ImageArgs, progress::Spinner, weights};
-use crate::{Console, Errors, Program, Runtime};
+use crate::{Console, Errors, Program, Runtime, devices::kernel_generator};
 
 /// What the user says of a model's inputs and outputs.
 #[derive(clap::Args)]
@@ -94,7 +94,8 @@ impl ModelArgs {
         let mut options = CompileOptions::default();
         options.passes.verify_each = self.verify_each;
         if self.graph {
-            options.target = Target::Cuda(CudaOptions::default());
+            let generator = kernel_generator().ok();
+            options.target = Target::Cuda(CudaOptions { generator, ..CudaOptions::default() });
         }
         self.import.apply(&mut options.import)?;
         Ok(options)

@@ -113,3 +113,36 @@ func @compile() {
   %module, %ch4 = tfrt_cuda.module.compile %context, %ch3 "this is no C++"
   tfrt.return
 }
+
+// A function that strides over the grid is given as many blocks as the device runs at once.
+// CHECK-LABEL: --- Running 'strided'
+func @strided() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt_cuda.init %ch0
+  %zero = tfrt.constant.i32 0
+  %device, %ch2 = tfrt_cuda.device.get %zero, %ch1
+  %context, %ch3 = tfrt_cuda.context.primary %device, %ch2
+  %stream, %ch4 = tfrt_cuda.stream.create %context, %ch3
+  %allocator, %ch5 = tfrt_cuda.allocator.create %context, %ch4
+  %negate, %ch6 = tfrt_cuda.function.builtin %context, %ch5 "neg_f32"
+  %bytes = tfrt.constant.i64 400000
+  %count = tfrt.constant.i64 100000
+  %x, %ch7 = tfrt_cuda.mem.allocate %allocator, %stream, %bytes, %ch6
+  %three = tfrt.constant.f32 3.0
+  %ch8 = tfrt_cuda.mem.set.f32 %context, %x, %three, %count, %stream, %ch7
+  %threads = tfrt.constant.ui32 25000
+  %ch9 = tfrt_cuda.function.launch_strided %negate %threads %stream %ch8 (%x, %x, %count) : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, i64)
+  %last = tfrt_cuda.mem.slice %x {offset = 399992 : i64, size = 8 : i64}
+  %result = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
+  %result_bytes, %ch10 = tfrt_dht.get_buffer %result, %ch9
+  %eight = tfrt.constant.i64 8
+  %ch11 = tfrt_cuda.mem.copy_device_to_host %context, %result_bytes, %last, %eight, %stream, %ch10
+  %ch12 = tfrt_cuda.stream.synchronize %stream, %ch11
+  // CHECK-NEXT: values = [-3.000000e+00, -3.000000e+00]
+  %ch13 = tfrt_dht.print_tensor %result, %ch12
+  // A buffer is no stream's function: the function takes three arguments.
+  // expected-error @+1 {{launch}}
+  %ch14 = tfrt_cuda.function.launch_strided %negate %threads %stream %ch13 (%x) : (!tfrt_cuda.buffer)
+  %ch15 = tfrt_cuda.allocator.destroy %allocator, %ch13
+  tfrt.return %ch15 : !tfrt.chain
+}

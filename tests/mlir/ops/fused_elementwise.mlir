@@ -24,6 +24,20 @@ func @fused_elementwise() -> !tfrt.chain {
   tfrt.return %ch2 : !tfrt.chain
 }
 
+// Steps of a narrow type are computed in f32: 300 squared is beyond f16.
+// CHECK-LABEL: --- Running 'narrow'
+func @narrow() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch0 "cpu"
+  %x = corert.const_dense_tensor dense<[300.0, -2.0, 0.5]> : tensor<3xf16>
+  %row = corert.const_dense_tensor dense<[4.0]> : tensor<1xf16>
+  %y = corert.executeop(%cpu) "tfrt.FusedElementwise"(%x, %row) { steps = "Square x0; Mul s0 x1; Sqrt s1" } : 1
+  %wide = corert.executeop(%cpu) "tf.Cast"(%y) { DstT = f32 } : 1
+  // CHECK: shape = [3], values = [6.000000e+02, 4.000000e+00, 1.000000e+00]
+  %ch1 = "corert.print_tensorhandle"(%wide, %ch0) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch1 : !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'convolution_with_steps'
 func @convolution_with_steps() -> !tfrt.chain {
   %ch0 = tfrt.new.chain

@@ -21,3 +21,19 @@ func @shared(%x: tensor<4x2xf32>, %y: tensor<4x2xf32>) -> (tensor<4x2xf32>, tens
   %tanh = "tf.Tanh"(%sum) : (tensor<4x2xf32>) -> tensor<4x2xf32>
   tfrt.return %sum, %tanh : tensor<4x2xf32>, tensor<4x2xf32>
 }
+
+// Constants of a narrow type are numbers of the steps, too. Operands of different types are not fused.
+
+// CHECK-LABEL: func @narrow
+// CHECK-NEXT: "tfrt.FusedElementwise"(%arg0) {steps = "Mul x0 0.25; Sigmoid s0"} : (tensor<4x2xbf16>) -> tensor<4x2xbf16>
+// CHECK-NEXT: "tf.Cast"
+// CHECK-NEXT: "tf.Exp"
+// CHECK-NEXT: tfrt.return
+func @narrow(%x: tensor<4x2xbf16>) -> tensor<4x2xf32> {
+  %quarter = "tf.Const"() {value = dense<0.25> : tensor<bf16>} : () -> tensor<bf16>
+  %scaled = "tf.Mul"(%x, %quarter) : (tensor<4x2xbf16>, tensor<bf16>) -> tensor<4x2xbf16>
+  %sigmoid = "tf.Sigmoid"(%scaled) : (tensor<4x2xbf16>) -> tensor<4x2xbf16>
+  %wide = "tf.Cast"(%sigmoid) {DstT = f32} : (tensor<4x2xbf16>) -> tensor<4x2xf32>
+  %exp = "tf.Exp"(%wide) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  tfrt.return %exp : tensor<4x2xf32>
+}

@@ -247,6 +247,32 @@ fn errors_of_control_flow_name_the_node() {
 }
 
 #[test]
+fn one_value_may_be_carried_to_two_merges() {
+    let evaluator = Evaluator::new(&test_host()).unwrap();
+    let float = attr("T", "type: DT_FLOAT");
+    let enter = |name: &str, input: &str, dtype: &str| {
+        let frame = attr("frame_name", "s: \"loop\"");
+        node(name, "Enter", input, &(attr("T", &format!("type: {dtype}")) + &frame))
+    };
+    let graph = node("x", "Placeholder", "", &attr("dtype", "type: DT_FLOAT"))
+        + &node("p", "Placeholder", "", &attr("dtype", "type: DT_BOOL"))
+        + &enter("e1", "x", "DT_FLOAT")
+        + &enter("e2", "x", "DT_FLOAT")
+        + &enter("ep", "p", "DT_BOOL")
+        + &node("m1", "Merge", "e1 n", &float)
+        + &node("m2", "Merge", "e2 n", &float)
+        + &node("c", "LoopCond", "ep", "")
+        + &node("s1", "Switch", "m1 c", &float)
+        + &node("s2", "Switch", "m2 c", &float)
+        + &node("sum", "AddV2", "s1:1 s2:1", &float)
+        + &node("n", "NextIteration", "sum", &float)
+        + &node("y1", "Exit", "s1", &float)
+        + &node("y2", "Exit", "s2", &float);
+    let imported = || read_bytes("in.pbtxt", graph.as_bytes(), &ImportOptions::default(), &evaluator);
+    assert_eq!(check(&evaluator, imported), Ok(true));
+}
+
+#[test]
 fn all_nodes_that_cannot_be_imported_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.pbtxt");

@@ -2,17 +2,17 @@
 
 use std::{collections::HashMap, mem::take};
 
-use tfrt_eager::Place;
 use tfrt_ir::{
     Attribute, BlockId, Diagnostic, Diagnostics, FunctionType, Location, Module, OpState, Type, ValueId,
 };
+use tfrt_launch::Generated;
 use tfrt_tensor::{Accessor, HostTensor, TensorMetadata};
 
 use super::{
     CudaOptions,
     emit_host::HostParts,
-    nodes::{BufferId, Content, DeviceGraph, Node, Operand},
-    planned::{ALIGNMENT, Item, Planned, Slice},
+    nodes::{Content, DeviceGraph},
+    planned::{ALIGNMENT, Planned, Slice},
 };
 use crate::{
     ConstantId, Evaluator, Graph, MAIN, TensorType,
@@ -115,27 +115,31 @@ pub(super) struct Body {
     pub(super) constants: ValueId,
 }
 
-/// The streams of a program, the queues of ops on them, and the events between them.
+/// The streams of a program, the queues of ops on them, the events between them, and the generated
+/// kernels.
 #[derive(Default)]
-struct Handles {
-    queues: Vec<ValueId>,
-    streams: Vec<ValueId>,
-    events: Vec<ValueId>,
+pub(super) struct Handles {
+    pub(super) queues: Vec<ValueId>,
+    pub(super) streams: Vec<ValueId>,
+    pub(super) events: Vec<ValueId>,
+    pub(super) kernels: Vec<ValueId>,
 }
 
 impl Handles {
-    /// What `run` takes: streams only if there are events.
+    /// What `run` takes: streams only if there are events or kernels.
     fn values(&self) -> Vec<ValueId> {
-        if self.events.is_empty() {
+        if self.events.is_empty() && self.kernels.is_empty() {
             return self.queues.clone();
         }
-        [&*self.queues, &*self.streams, &*self.events].concat()
+        [&*self.queues, &*self.streams, &*self.events, &*self.kernels].concat()
     }
 
-    fn from_values(values: &[ValueId], stream_count: usize) -> Self {
+    pub(super) fn from_values(values: &[ValueId], stream_count: usize, kernel_count: usize) -> Self {
+        let (values, kernels) = values.split_at(values.len() - kernel_count);
         let (queues, rest) = values.split_at(stream_count);
         let (streams, events) = rest.split_at(stream_count.min(rest.len()));
-        Self { queues: queues.to_vec(), streams: streams.to_vec(), events: events.to_vec() }
+        let [queues, streams, events, kernels] = [queues, streams, events, kernels].map(<[_]>::to_vec);
+        Self { queues, streams, events, kernels }
     }
 }
 
@@ -149,7 +153,7 @@ fn are_equal(a: &HostTensor, b: &HostTensor) -> bool {
 }
 
 /// Returns the ops behind which an event is recorded; `None` is the beginning.
-fn recorded(schedule: &Schedule) -> Vec<Option<usize>> {
+pub(super) fn recorded(schedule: &Schedule) -> Vec<Option<usize>> {
     let mut ops: Vec<_> = schedule.events.iter().map(|event| event.after).collect();
     ops.sort_unstable();
     ops.dedup();
@@ -179,7 +183,13 @@ impl Emitter<'_> {
         results[0]
     }
 
-    fn constant(&mut self, block: BlockId, name: &'static str, value: Attribute, ty: Type) -> ValueId {
+    pub(super) fn constant(
+        &mut self,
+        block: BlockId,
+        name: &'static str,
+        value: Attribute,
+        ty: Type,
+    ) -> ValueId {
         self.append_one(block, OpState::new(name).attr("value", value).results([ty]))
     }
 
@@ -226,7 +236,7 @@ impl Emitter<'_> {
         self.emit_first_run(&mut body, context, &handles);
     }
 
-    /// Makes the streams, their queues and the events between them.
+    /// Makes the streams, their queues and the events between them, and loads the generated kernels.
     fn emit_handles(&mut self, block: BlockId, chain: &mut ValueId, context: ValueId) -> Handles {
         let mut handles = Handles::default();
         for _ in 0..self.planned.plan.schedule.stream_count.max(1) {
@@ -239,6 +249,16 @@ impl Emitter<'_> {
         for _ in recorded(&self.planned.plan.schedule) {
             let state = (OpState::new("tfrt_cuda.event.create"), &[context][..]);
             handles.events.push(self.chained(block, chain, state, Some(ty("event"))));
+        }
+        if let Some(ptx) = &self.device_graph.ptx {
+            let state = OpState::new("tfrt_cuda.module.load").attr("image", Attribute::string(ptx));
+            let module = self.chained(block, chain, (state, &[context]), Some(ty("module")));
+            for kernel in 0..self.device_graph.generated.len() {
+                let name = Attribute::string(Generated::name(kernel));
+                let state = OpState::new("tfrt_cuda.function.get").attr("name", name);
+                let function = self.chained(block, chain, (state, &[module]), Some(ty("function")));
+                handles.kernels.push(function);
+            }
         }
         handles
     }
@@ -256,19 +276,20 @@ impl Emitter<'_> {
     }
 
     /// The name of the function that queues a region.
-    fn run_name(&self, region: usize) -> String {
+    pub(super) fn run_name(&self, region: usize) -> String {
         let suffix = self.suffix;
         if self.region_count == 1 { format!("{RUN}{suffix}") } else { format!("{RUN}_{region}{suffix}") }
     }
 
     /// The types of the handles that `run` takes.
-    fn handle_types(&self) -> Vec<Type> {
+    pub(super) fn handle_types(&self) -> Vec<Type> {
         let schedule = &self.planned.plan.schedule;
         let mut types = vec![ty("op_queue"); schedule.stream_count.max(1)];
-        let events = recorded(schedule).len();
-        if events > 0 {
+        let (events, kernels) = (recorded(schedule).len(), self.device_graph.generated.len());
+        if events > 0 || kernels > 0 {
             types.resize(2 * types.len(), ty("stream"));
             types.resize(types.len() + events, ty("event"));
+            types.resize(types.len() + kernels, ty("function"));
         }
         types
     }
@@ -382,120 +403,6 @@ impl Emitter<'_> {
         let state = OpState::new("tfrt.call").attr("callee", Attribute::symbol(self.run_name(region)));
         let operands = [&[body.arena, body.constants], handles].concat();
         self.chained(body.block, &mut body.chain, (state, &operands), None);
-    }
-
-    /// `func @run(arena, constants, queues…, streams…, events…, chain) -> chain`: the ops of a
-    /// region. Without events, `run` takes no streams.
-    fn emit_run(&mut self, region: usize) {
-        let mut inputs = vec![ty("buffer"), ty("buffer")];
-        inputs.extend(self.handle_types());
-        inputs.push(Type::chain());
-        let function = FunctionType { inputs, results: vec![Type::chain()] };
-        let name = self.run_name(region);
-        let (_, block) = self.lowering.module.add_function(name, function, Location::Unknown);
-        let arguments = self.lowering.module.block(block).arguments.clone();
-        let (chain, handles) = (arguments[arguments.len() - 1], &arguments[2..arguments.len() - 1]);
-        let schedule = &self.planned.plan.schedule;
-        let handles = Handles::from_values(handles, schedule.stream_count.max(1));
-        let mut body = Body { block, chain, arena: arguments[0], constants: arguments[1] };
-        let mut slices = HashMap::new();
-        let events = recorded(schedule);
-        self.emit_record(&mut body, &handles, &events, None);
-        for &op in &schedule.order {
-            let Item::Node(number) = self.planned.items[op] else { continue };
-            let node = &self.device_graph.nodes[number];
-            if node.region != region {
-                continue;
-            }
-            self.emit_waits(&mut body, &handles, &events, Some(op));
-            let queue = handles.queues[schedule.streams[op]];
-            self.emit_node(&mut body, queue, &mut slices, (number, node));
-            self.emit_record(&mut body, &handles, &events, Some(op));
-        }
-        self.emit_waits(&mut body, &handles, &events, None);
-        self.append(block, OpState::new(RETURN).operands([body.chain]));
-    }
-
-    /// The stream of an op; the first one for the beginning and the end.
-    fn stream(&self, handles: &Handles, op: Option<usize>) -> ValueId {
-        handles.streams[op.map_or(0, |op| self.planned.plan.schedule.streams[op])]
-    }
-
-    /// Records the event behind an op, or at the beginning, if something waits for it.
-    fn emit_record(
-        &mut self,
-        body: &mut Body,
-        handles: &Handles,
-        events: &[Option<usize>],
-        op: Option<usize>,
-    ) {
-        let Some(place) = events.iter().position(|&event| event == op) else { return };
-        let operands = [handles.events[place], self.stream(handles, op)];
-        let state = (OpState::new("tfrt_cuda.event.record"), &operands[..]);
-        self.chained(body.block, &mut body.chain, state, None);
-    }
-
-    /// Waits for what an op, or the end, has to wait for.
-    fn emit_waits(
-        &mut self,
-        body: &mut Body,
-        handles: &Handles,
-        events: &[Option<usize>],
-        op: Option<usize>,
-    ) {
-        let planned = self.planned;
-        for event in planned.plan.schedule.events.iter().filter(|event| event.before == op) {
-            let Some(place) = events.iter().position(|&after| after == event.after) else { continue };
-            let operands = [self.stream(handles, op), handles.events[place]];
-            let state = (OpState::new("tfrt_cuda.stream.wait"), &operands[..]);
-            self.chained(body.block, &mut body.chain, state, None);
-        }
-    }
-
-    fn emit_node(
-        &mut self,
-        body: &mut Body,
-        queue: ValueId,
-        slices: &mut HashMap<BufferId, ValueId>,
-        (number, node): (usize, &Node),
-    ) {
-        let mut values = Vec::new();
-        for operand in &node.operands {
-            values.push(match *operand {
-                Operand::Buffer(id) => self.buffer_slice(body, slices, id),
-                Operand::Host(id) => self.host_constant(body.block, id),
-            });
-        }
-        for &id in &node.results {
-            values.push(self.buffer_slice(body, slices, id));
-        }
-        for part in [self.planned.scratch[number], self.planned.kept[number]].into_iter().flatten() {
-            values.push(self.slice(body, part));
-        }
-        let places = node.footprint.places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ");
-        let state = OpState::new("tfrt_cuda.op.run")
-            .operands([vec![queue, body.chain], values].concat())
-            .attr("memory", Attribute::string(places))
-            .attr("op_attrs", node.attrs.clone())
-            .attr("op_name", Attribute::string(&node.name))
-            .attr("types", Attribute::string(&node.types))
-            .results([Type::chain()])
-            .at(node.location.clone());
-        body.chain = self.append_one(body.block, state);
-    }
-
-    fn buffer_slice(
-        &mut self,
-        body: &Body,
-        slices: &mut HashMap<BufferId, ValueId>,
-        id: BufferId,
-    ) -> ValueId {
-        if let Some(&value) = slices.get(&id) {
-            return value;
-        }
-        let value = self.slice(body, self.planned.buffers[id.0]);
-        slices.insert(id, value);
-        value
     }
 
     /// `func @main(turns, stream, arena, constants, graphs…, inputs…: !t.tensor) -> (!t.tensor,

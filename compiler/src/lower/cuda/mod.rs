@@ -6,6 +6,9 @@
 //! record it as a graph. [`MAIN`](crate::MAIN) copies the inputs, launches the graph and copies the
 //! outputs.
 //!
+//! Elementwise functions that were fused are kernels of the program's own, where there is a compiler
+//! for CUDA C++ when it is made: `setup` loads their PTX, which is part of the program.
+//!
 //! Ops that no device can run in planned memory run on the host, in steps between the regions of
 //! the device. Each region is a function and a graph of its own.
 
@@ -13,15 +16,17 @@ mod batches;
 mod emit;
 mod emit_host;
 mod emit_parts;
+mod emit_run;
 mod host;
 mod nodes;
 mod planned;
 
 pub use batches::lower_batches;
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use tfrt_ir::{Diagnostic, Diagnostics, Location};
+use tfrt_launch::Generated;
 use tfrt_tensor::HostTensor;
 
 use super::{corert::Lowered, write_signature};
@@ -56,6 +61,39 @@ pub struct CudaOptions {
     /// Constants that kernels of the caller provide. The program asks for each by its name here,
     /// however small it is, and they are not among the weights.
     pub provided: Vec<(String, HostTensor)>,
+    /// What compiles kernels that are generated for the program's elementwise functions. Without it,
+    /// or if it fails, the runtime's own kernels compute them.
+    pub generator: Option<Generator>,
+}
+
+/// Compiles CUDA C++ to PTX that every device runs.
+#[derive(Clone)]
+pub struct Generator(Arc<Compile>);
+
+/// Takes a source and options of NVRTC, and gives PTX, or says why not.
+type Compile = dyn Fn(&str, &[String]) -> Result<Vec<u8>, String> + Send + Sync;
+
+impl Generator {
+    /// Makes a generator that compiles by a function, which takes a source and options of NVRTC, and
+    /// gives PTX or says why not.
+    pub fn new(compile: impl Fn(&str, &[String]) -> Result<Vec<u8>, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(compile))
+    }
+
+    /// Compiles kernels to PTX as text.
+    fn compile(&self, kernels: &Generated) -> Result<String, String> {
+        let mut options = vec!["--gpu-architecture=compute_75".to_owned()];
+        options.extend(Generated::OPTIONS.iter().map(|&option| option.to_owned()));
+        let ptx = (self.0)(&kernels.source(), &options)?;
+        let ptx = String::from_utf8(ptx).map_err(|_| "the compiler's result is no text".to_owned())?;
+        Ok(ptx.trim_end_matches('\0').to_owned())
+    }
+}
+
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Generator")
+    }
 }
 
 /// The function of a device program that copies the inputs to the device, with
@@ -90,6 +128,12 @@ pub struct DevicePlan {
     pub host_ops: Vec<HostOp>,
     /// The bytes that each run copies to the host for its ops, and back.
     pub copied_bytes: [u64; 2],
+    /// The number of generated kernels.
+    pub kernel_count: usize,
+    /// The number of ops that they compute.
+    pub generated_ops: usize,
+    /// Why the generated kernels could not be compiled.
+    pub generator_error: Option<String>,
 }
 
 impl Default for CudaOptions {
@@ -103,6 +147,7 @@ impl Default for CudaOptions {
             batches: Vec::new(),
             separates_copies: false,
             provided: Vec::new(),
+            generator: None,
         }
     }
 }
@@ -113,30 +158,59 @@ impl Default for CudaOptions {
 /// Every operation that can run neither on a device nor on the host, and every input whose shape is
 /// not known. With [`CudaOptions::is_strict`], also every operation that would run on the host.
 pub fn lower(graph: &Graph, evaluator: &Evaluator, options: &CudaOptions) -> Result<Lowered, Diagnostics> {
-    let (device_graph, planned) = plan(graph, evaluator, options)?;
+    let (device_graph, planned, error) = plan(graph, evaluator, options)?;
     let mut made = emit::Made::default();
     write_signature(graph, &mut made.module);
     let parts = (&device_graph, &planned);
     emit::emit(&mut made, graph, parts, evaluator, (options, ""))?;
     let emit::Made { module, weights } = made;
-    Ok(Lowered { module, weights, plan: Some(report(&device_graph, planned)) })
+    Ok(Lowered { module, weights, plan: Some(report(&device_graph, planned, error)) })
 }
 
+/// Plans a program, and says why kernels could not be generated.
 fn plan(
     graph: &Graph,
     evaluator: &Evaluator,
     options: &CudaOptions,
-) -> Result<(nodes::DeviceGraph, planned::Planned), Diagnostics> {
-    let device_graph = nodes::collect(graph, evaluator, options.is_strict)?;
+) -> Result<(nodes::DeviceGraph, planned::Planned, Option<String>), Diagnostics> {
+    let (device_graph, error) = collect(graph, evaluator, options)?;
     let planned = planned::Planned::new(&device_graph, options).map_err(|error| {
         let mut errors = Diagnostics::new();
         errors.push(Diagnostic::error(Location::Unknown, format!("the program cannot be planned: {error}")));
         errors
     })?;
-    Ok((device_graph, planned))
+    Ok((device_graph, planned, error))
 }
 
-fn report(graph: &nodes::DeviceGraph, planned: planned::Planned) -> DevicePlan {
+/// Collects the nodes of a model and compiles the kernels that are generated for them. If that
+/// fails, the nodes do without.
+fn collect(
+    graph: &Graph,
+    evaluator: &Evaluator,
+    options: &CudaOptions,
+) -> Result<(nodes::DeviceGraph, Option<String>), Diagnostics> {
+    let rules = nodes::Rules { is_strict: options.is_strict, generates: options.generator.is_some() };
+    let mut device_graph = nodes::collect(graph, evaluator, rules)?;
+    let Some(generator) = options.generator.as_ref().filter(|_| !device_graph.generated.is_empty()) else {
+        return Ok((device_graph, None));
+    };
+    match generator.compile(&device_graph.generated) {
+        Ok(ptx) => {
+            device_graph.ptx = Some(ptx);
+            Ok((device_graph, None))
+        }
+        Err(error) => {
+            let rules = nodes::Rules { generates: false, ..rules };
+            Ok((nodes::collect(graph, evaluator, rules)?, Some(error)))
+        }
+    }
+}
+
+fn report(
+    graph: &nodes::DeviceGraph,
+    planned: planned::Planned,
+    generator_error: Option<String>,
+) -> DevicePlan {
     let host = &graph.host;
     let bytes = |id: nodes::BufferId| graph.buffers[id.0].bytes;
     let host_ops = host.ops.iter().map(|op| {
@@ -152,5 +226,8 @@ fn report(graph: &nodes::DeviceGraph, planned: planned::Planned) -> DevicePlan {
             host.downloads.iter().map(|download| bytes(download.buffer)).sum(),
             host.uploads.iter().map(|upload| bytes(upload.buffer)).sum(),
         ],
+        kernel_count: graph.generated.len(),
+        generated_ops: graph.nodes.iter().filter(|node| node.launch.is_some()).count(),
+        generator_error,
     }
 }

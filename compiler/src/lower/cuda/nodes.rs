@@ -10,9 +10,10 @@
 
 use std::collections::HashMap;
 
-use tfrt_eager::{Footprint, Op, OpAttrs, ResultOrigin, Trial, TrialArgument};
+use tfrt_eager::{Footprint, Op, OpAttrs, ResultOrigin, Trial, TrialArgument, fused_program};
 use tfrt_host::Diagnostic as HostDiagnostic;
 use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Func, Location, OpId, Operation, ValueId};
+use tfrt_launch::{Generated, GeneratedLaunch};
 use tfrt_tensor::{HostTensor, TensorMetadata};
 
 use super::host::HostSide;
@@ -70,6 +71,8 @@ pub(super) struct Node {
     /// The types of the operands and results: `(1x3xf32, 3x4xf32) -> (1x4xf32)`.
     pub(super) types: String,
     pub(super) footprint: Footprint,
+    /// The launch of a generated kernel that computes the op, if there is one.
+    pub(super) launch: Option<GeneratedLaunch>,
     /// The arithmetic operations of a call.
     pub(super) flops: u64,
     /// The part of the program in which it runs.
@@ -108,6 +111,9 @@ pub(super) struct DeviceGraph {
     pub(super) nodes: Vec<Node>,
     pub(super) host: HostSide,
     pub(super) outputs: Vec<Output>,
+    pub(super) generated: Generated,
+    /// The generated kernels as PTX, if there are any.
+    pub(super) ptx: Option<String>,
 }
 
 impl DeviceGraph {
@@ -115,6 +121,15 @@ impl DeviceGraph {
     pub(super) fn region_count(&self) -> usize {
         self.nodes.iter().map(|node| node.region + 1).max().unwrap_or(0)
     }
+}
+
+/// How nodes are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Whether no op may run on the host.
+    pub(super) is_strict: bool,
+    /// Whether kernels are generated.
+    pub(super) generates: bool,
 }
 
 /// Collects the nodes of a model.
@@ -125,7 +140,7 @@ impl DeviceGraph {
 pub(super) fn collect(
     graph: &Graph,
     evaluator: &Evaluator,
-    is_strict: bool,
+    rules: Rules,
 ) -> Result<DeviceGraph, Diagnostics> {
     let mut errors = Diagnostics::new();
     let trial = match Trial::new() {
@@ -144,7 +159,7 @@ pub(super) fn collect(
         constants: HashMap::new(),
         inputs: HashMap::new(),
         effect_step: 0,
-        is_strict,
+        rules,
         errors,
     };
     collector.collect_main();
@@ -163,8 +178,7 @@ struct Collector<'g> {
     inputs: HashMap<usize, BufferId>,
     /// The latest step with an effect. Effects keep their order.
     effect_step: usize,
-    /// Whether no op may run on the host.
-    is_strict: bool,
+    rules: Rules,
     errors: Diagnostics,
 }
 
@@ -184,6 +198,15 @@ struct OnDevice<'g> {
     results: Vec<TensorMetadata>,
     host: Vec<Option<(ConstantId, &'g HostTensor)>>,
     footprint: Footprint,
+    launch: Option<GeneratedLaunch>,
+}
+
+/// The types of an op: `(1x3xf32, 3x4xf32) -> (1x4xf32)`.
+fn types_of(operands: &[TensorMetadata], results: &[TensorMetadata]) -> String {
+    let list = |types: &[TensorMetadata]| {
+        types.iter().map(|ty| TensorType::of(ty).to_string()).collect::<Vec<_>>().join(", ")
+    };
+    format!("({}) -> ({})", list(operands), list(results))
 }
 
 /// Results of at most this many bytes stay on the host if all operands are there: they are shapes
@@ -313,9 +336,14 @@ impl<'g> Collector<'g> {
 
     /// Plans an op where it can run.
     fn collect_op(&mut self, id: OpId) -> Outcome<()> {
+        if self.rules.generates
+            && let Some(op) = self.generate(id)
+        {
+            return self.add_node(id, op);
+        }
         match self.try_on_device(id) {
             Ok(op) => self.add_node(id, op),
-            Err(reason) if self.is_strict => Err(reason),
+            Err(reason) if self.rules.is_strict => Err(reason),
             Err(reason) => self.add_host_op(id, reason),
         }
     }
@@ -337,16 +365,37 @@ impl<'g> Collector<'g> {
         let operands = op.operands.iter().map(|&operand| self.metadata(operand));
         let operands = operands.collect::<Outcome<Vec<_>>>()?;
         let results = op.results.iter().map(|&result| self.metadata(result)).collect::<Outcome<Vec<_>>>()?;
-        if !self.is_strict && known.runs_on_host() && self.stays_on_host(op, &results) {
+        if !self.rules.is_strict && known.runs_on_host() && self.stays_on_host(op, &results) {
             return Err(invalid("its operands are on the host, and its results are small"));
         }
         let host = self.host_arguments(op, known);
         let footprint = self.try_op(known, &attrs, &operands, &host, &results)?;
-        let list = |types: &[TensorMetadata]| {
-            types.iter().map(|ty| TensorType::of(ty).to_string()).collect::<Vec<_>>().join(", ")
+        let types = types_of(&operands, &results);
+        Ok(OnDevice { types, results, host, footprint, launch: None })
+    }
+
+    /// Generates a kernel that computes an op, if it is one that can be.
+    fn generate(&mut self, id: OpId) -> Option<OnDevice<'g>> {
+        let op = self.graph.module.op(id);
+        let attrs = to_op_attrs(&op.attributes, self.evaluator.allocator()).ok()?;
+        let program = fused_program(op.name.as_str(), &attrs, op.operands.len())?.ok()?;
+        let metadata = |values: &[ValueId]| values.iter().map(|&value| self.metadata(value).ok()).collect();
+        let (operands, results): (Option<Vec<_>>, Option<Vec<_>>) =
+            (metadata(&op.operands), metadata(&op.results));
+        let (operands, results) = (operands?, results?);
+        let result = results.first().filter(|_| !self.stays_on_host(op, &results))?;
+        let extents: Vec<&[usize]> = operands.iter().map(|operand| operand.shape.dims()).collect();
+        let launch = self.made.generated.add(&program, result.dtype, &extents, result.shape.dims())?;
+        let is_whole = |&index: &usize| operands[index] == *result;
+        let footprint = Footprint {
+            results: vec![ResultOrigin::Computed],
+            places: Vec::new(),
+            scratch_bytes: 0,
+            kept_bytes: 0,
+            in_place: (0..operands.len()).filter(is_whole).map(|index| (0, index)).collect(),
         };
-        let types = format!("({}) -> ({})", list(&operands), list(&results));
-        Ok(OnDevice { types, results, host, footprint })
+        let (types, host) = (types_of(&operands, &results), vec![None; operands.len()]);
+        Some(OnDevice { types, results, host, footprint, launch: Some(launch) })
     }
 
     /// Returns whether an op computes a shape or the like from values of the host.
@@ -361,7 +410,7 @@ impl<'g> Collector<'g> {
 
     fn add_node(&mut self, id: OpId, on_device: OnDevice<'g>) -> Outcome<()> {
         let op = self.graph.module.op(id);
-        let OnDevice { types, results, host, footprint } = on_device;
+        let OnDevice { types, results, host, footprint, launch } = on_device;
         let operands = op.operands.iter().zip(&host).map(|(&operand, host)| match host {
             Some((constant, _)) => Ok(Operand::Host(*constant)),
             None => self.buffer(operand).map(Operand::Buffer),
@@ -400,6 +449,7 @@ impl<'g> Collector<'g> {
             results: ids,
             types,
             footprint,
+            launch,
             flops: flops(self.graph, id).unwrap_or(0),
             region,
         });

@@ -56,6 +56,15 @@ impl Walk<'_> {
                 self.launch(call, std::slice::from_ref(function), stream, 10);
                 vec![chain]
             }
+            "function.launch_strided" => {
+                let (Some(Kind::Function(function)), Some(&Kind::Stream(stream))) =
+                    (call.kind(0), call.kind(2))
+                else {
+                    return None;
+                };
+                self.launch(call, std::slice::from_ref(function), stream, 4);
+                vec![chain]
+            }
             "launch" => {
                 let Some(&Kind::Stream(stream)) = call.kind(9) else { return None };
                 let number =

@@ -10,6 +10,7 @@ mod attention;
 mod complex;
 mod diagonals;
 mod elementwise;
+mod generated;
 mod layout;
 mod local_response;
 mod moves;

@@ -1,5 +1,6 @@
 //! Several elementwise functions in one launch, against the same program on the host.
 
+use tfrt_host::DType;
 use tfrt_launch::Steps;
 use tfrt_math::{Function, Fused, Program, Step, Term};
 
@@ -39,7 +40,7 @@ const FUNCTIONS: [Function; 31] = [
     Function::Tanh,
 ];
 
-fn step(function: Function, terms: &[Term]) -> Step {
+pub(super) fn step(function: Function, terms: &[Term]) -> Step {
     Step { function, terms: terms.to_vec() }
 }
 
@@ -57,7 +58,7 @@ fn check(steps: Vec<Step>, shapes: &[&[usize]], result: &[usize]) {
     let code = d.upload(steps.code());
     let buffers: Vec<_> = arguments.iter().map(|argument| d.upload(argument)).collect();
     let y = d.room::<f32>(expected.len());
-    d.kernels.steps(&d.stream, &steps, &y, &code, &buffers.iter().collect::<Vec<_>>()).unwrap();
+    d.kernels.steps(&d.stream, (&steps, DType::F32), &y, &code, &buffers.iter().collect::<Vec<_>>()).unwrap();
     let found = d.download::<f32>(&y, expected.len());
     assert_close(&found, &expected, 1e-5);
 }
@@ -106,8 +107,8 @@ fn a_result_may_take_the_place_of_an_argument() {
     let program = Program::new(1, steps).unwrap();
     let steps = Steps::new(&program, &[&[1_003]], &[1_003]).unwrap();
     let (code, y) = (d.upload(steps.code()), d.upload(&x));
-    d.kernels.steps(&d.stream, &steps, &y, &code, &[&y]).unwrap();
+    d.kernels.steps(&d.stream, (&steps, DType::F32), &y, &code, &[&y]).unwrap();
     let expected: Vec<f32> = x.iter().map(|&x| x * (x + 3.0).clamp(0.0, 6.0)).collect();
     assert_eq!(d.download::<f32>(&y, x.len()), expected);
-    assert!(d.kernels.steps(&d.stream, &steps, &y, &code, &[]).is_err());
+    assert!(d.kernels.steps(&d.stream, (&steps, DType::F32), &y, &code, &[]).is_err());
 }

@@ -88,7 +88,7 @@ fn one_launch(program: &Program, arguments: &[&DeviceTensor], result: &TensorSha
     Steps::new(program, &dims, result.dims()).map(OneLaunch::Steps)
 }
 
-/// Queues the launch of a program of `f32`.
+/// Queues the launch of a program.
 fn launch(
     call: &DeviceCall<'_>,
     what: &OneLaunch,
@@ -107,16 +107,17 @@ fn launch(
     let code = call.upload(&code.into())?;
     let buffers: Vec<_> = arguments.iter().map(|argument| argument.buffer()).collect();
     let (kernels, stream) = (call.queue.kernels(), call.queue.stream());
-    Ok(kernels.steps(stream, steps, y.buffer(), code.buffer(), &buffers)?)
+    Ok(kernels.steps(stream, (steps, y.dtype()), y.buffer(), code.buffer(), &buffers)?)
 }
 
-/// Queues the steps of a program on a tensor of `f32`, which nobody else uses, and gives the result.
+/// Queues the steps of a program on a tensor, which nobody else uses, and gives the result.
 pub(super) fn finish(
     call: &DeviceCall<'_>,
     program: &Program,
     x: DeviceTensor,
 ) -> DeviceOpResult<DeviceTensor> {
-    match one_launch(program, &[&x], x.shape()).filter(|_| x.dtype() == DType::F32) {
+    let has_kernel = matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16);
+    match one_launch(program, &[&x], x.shape()).filter(|_| has_kernel) {
         Some(what) => {
             launch(call, &what, &x, &[&x])?;
             Ok(x)

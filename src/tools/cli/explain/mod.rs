@@ -24,6 +24,7 @@ use tfrt_host::{Diagnostic, ErrorCode};
 use super::{Failure, bench::readable, file_error};
 use crate::{
     Errors,
+    devices::kernel_generator,
     files::{check_output_path, replace_file},
 };
 
@@ -110,9 +111,14 @@ impl ExplainArgs {
     }
 
     /// Writes the timelines of a device program, and returns its explanation.
-    pub(super) fn explain_program(&self, program: &DevicePlan) -> Result<String, Failure> {
+    pub(super) fn explain_program(
+        &self,
+        program: &DevicePlan,
+        has_fixed_kernels: bool,
+    ) -> Result<String, Failure> {
         self.write_timelines(&program.problem, &program.plan)?;
         let mut text = self.describe(&program.problem, &program.plan, self.costs()?.as_ref());
+        describe_kernels(&mut text, program, has_fixed_kernels);
         describe_host(&mut text, program, self.predict_for);
         Ok(text)
     }
@@ -150,6 +156,20 @@ impl ExplainArgs {
         describe_memory(&mut text, problem, plan);
         text
     }
+}
+
+/// Says how many kernels were generated, or why there are none.
+fn describe_kernels(text: &mut String, program: &DevicePlan, are_fixed: bool) {
+    let without = |reason: String| format!("the runtime's own alone: {reason}");
+    let kernels = match (&program.generator_error, kernel_generator()) {
+        _ if are_fixed => without("--fixed-kernels".to_owned()),
+        (Some(error), _) => without(error.replace('\n', "; ")),
+        (None, Err(missing)) => without(missing.to_string()),
+        (None, Ok(_)) => {
+            format!("{} generated for {} elementwise ops", program.kernel_count, program.generated_ops)
+        }
+    };
+    _ = writeln!(text, "kernels         {kernels}");
 }
 
 /// Lists what runs on the host, step by step, and why.

@@ -35,6 +35,15 @@ pub(super) struct Given {
     pub(super) live: Live,
 }
 
+/// What a loop carries from one iteration to the next.
+#[derive(Clone, Debug)]
+pub(super) struct Carried {
+    /// What the iteration before gave, which several Merges may take.
+    pub(super) value: ValueId,
+    pub(super) token: ValueId,
+    pub(super) ty: TensorType,
+}
+
 /// A graph that is being imported.
 pub(super) struct GraphImport<'t> {
     pub(super) region: RegionId,
@@ -45,8 +54,8 @@ pub(super) struct GraphImport<'t> {
     pub(super) given: HashMap<Source, Given>,
     /// The control outputs of nodes.
     pub(super) controls: HashMap<usize, ValueId>,
-    /// The tokens and the types of what loops carry, by the nodes that give it.
-    pub(super) sources: HashMap<usize, (ValueId, TensorType)>,
+    /// What loops carry, by the nodes that give it.
+    pub(super) sources: HashMap<usize, Carried>,
     /// What each iteration gives the next one, with the type that was expected.
     pub(super) carried: Vec<(usize, TensorType, TensorType)>,
     /// Islands that only turn a tensor into a control output.

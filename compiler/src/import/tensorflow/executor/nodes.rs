@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use tfrt_host::DType;
 use tfrt_ir::{AttrDict, Attribute, Type, ValueId};
 
-use super::graph::{Given, GraphImport, Live, copy_known};
+use super::graph::{Carried, Given, GraphImport, Live, copy_known};
 use crate::{
     TensorType,
     dialect::tf_executor::{
@@ -232,10 +232,14 @@ impl GraphImport<'_> {
         next: usize,
         entered: &TensorType,
     ) -> (ValueId, TensorType) {
+        if let Some(known) = self.sources.get(&next) {
+            return (known.value, known.ty.clone());
+        }
         let ty = self.types.get(&next).unwrap_or(entered).clone();
         let types = vec![ty.to_ir(), token(), control()];
         let results = self.append(importer, SOURCE, &[], AttrDict::new(), types);
-        self.sources.insert(next, (results[1], ty.clone()));
+        let carried = Carried { value: results[0], token: results[1], ty: ty.clone() };
+        self.sources.insert(next, carried);
         (results[0], ty)
     }
 
@@ -246,7 +250,8 @@ impl GraphImport<'_> {
         number: usize,
     ) -> Imported<Vec<Given>> {
         let input = self.input(importer, frame, number, 0)?;
-        let (token, expected) = self.sources.get(&number).cloned().ok_or("no Merge takes what it gives")?;
+        let carried = self.sources.get(&number).cloned().ok_or("no Merge takes what it gives")?;
+        let Carried { token, ty: expected, .. } = carried;
         let found = tensor_type(importer, input.operand)?;
         let mut operand = input.operand;
         if found != expected {
