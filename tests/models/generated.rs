@@ -30,7 +30,9 @@ fn generated_kernels_compute_what_fixed_ones_do() {
             assert_ne!(is_generated, is_fixed, "{text}");
             match (kernels(&explained), options) {
                 (said, ["--fixed-kernels"]) => assert_eq!(said, "the runtime's own alone: --fixed-kernels"),
-                (said, _) if is_generated || std::env::var_os("TFRT_TEST_CUDA_LIBRARIES").is_some() => assert!(said.contains(" generated for "), "{said}"),
+                (said, _) if is_generated || std::env::var_os("TFRT_TEST_CUDA_LIBRARIES").is_some() => {
+                    assert!(said.contains(" generated for "), "{said}")
+                }
                 (said, _) => assert!(said.contains("NVRTC is needed and was not found"), "{said}"),
             }
             assert!(output(&["check", program]).contains("all in order"));
