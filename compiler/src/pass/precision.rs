@@ -7,13 +7,15 @@
 //! - Ops that only move elements, and elementwise ops that neither grow nor cancel them, keep the
 //!   type of their operands.
 //! - All other ops stay wide: reductions, normalizations, softmax, exponentials, powers, quotients.
+//! - A logarithm makes relative errors of small numbers absolute ones, as of a spectrum beside its
+//!   peak. So what it takes is wide back to the last activation or normalization.
 //!
 //! All of these are widened. Their results are then rounded only where the model says so or gives
 //! them to other ops, and are nearer to the exact ones than those of a model that rounds each.
 //!
 //! The model's inputs and outputs keep their types, and so do functions that control flow calls.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tfrt_host::DType;
 use tfrt_ir::{InsertionPoint, OpId, Operation, ValueId};
@@ -92,6 +94,12 @@ const KEPT: &[&str] = &[
     "Unsqueeze",
 ];
 
+/// Those of [`KEPT`] whose results do not tell how large their operands were.
+const ACTIVATIONS: &[&str] = &["Elu", "Gelu", "LeakyRelu", "Relu", "Relu6", "Selu", "Sigmoid", "Tanh"];
+
+/// Wide ops that make spectra of sums.
+const SPECTRAL: &[&str] = &["Mean", "Pow", "Sqrt", "Square", "Sum"];
+
 /// Ops that are only widened.
 const WIDENED: &[&str] = &[
     "Attention",
@@ -146,16 +154,43 @@ fn run(graph: &mut Graph, evaluator: &Evaluator, to: DType) {
     let body = graph.module.functions().find(|function| function.name() == MAIN).and_then(|main| main.body());
     let Some(body) = body else { return };
     let ops: Vec<OpId> = graph.module.ops_in(body).map(|(op, _)| op).collect();
+    let wide = if to == DType::F32 { HashSet::new() } else { before_logarithms(graph, &ops) };
     // The form in the new type of each value that has one.
     let mut converted: HashMap<ValueId, ValueId> = HashMap::new();
     for op in ops {
-        if wants(graph, op, to, &converted) && fits(graph, op, to) {
+        if !wide.contains(&op) && wants(graph, op, to, &converted) && fits(graph, op, to) {
             // An op that does not accept the type keeps its own.
             let _ = convert(graph, evaluator, (op, to), &mut converted);
         }
     }
     // Forms that nothing uses would keep the others from being fused.
     dead_code::run(graph, evaluator);
+}
+
+/// An op's name without its dialect.
+fn short_name(operation: &Operation) -> &str {
+    let name = operation.name.as_str();
+    name.split_once('.').map_or(name, |(_, name)| name)
+}
+
+/// Returns the ops whose results logarithms take, by way of products, movements and sums.
+fn before_logarithms(graph: &Graph, ops: &[OpId]) -> HashSet<OpId> {
+    let is_passed = |name: &str| {
+        let is_movement = KEPT.contains(&name) && !ACTIVATIONS.contains(&name);
+        is_movement || SPECTRAL.contains(&name) || COMPUTED.contains(&name) && name != "FusedAttention"
+    };
+    let is_logarithm = |&op: &OpId| matches!(short_name(graph.module.op(op)), "Log" | "Log1p");
+    let mut left: Vec<OpId> = ops.iter().copied().filter(is_logarithm).collect();
+    let mut found = HashSet::new();
+    while let Some(op) = left.pop() {
+        let operands = graph.module.op(op).operands.iter();
+        for before in operands.filter_map(|&operand| graph.module.defining_op(operand)) {
+            if is_passed(short_name(graph.module.op(before))) && found.insert(before) {
+                left.push(before);
+            }
+        }
+    }
+    found
 }
 
 /// Returns whether numbers of a type are converted.
@@ -169,8 +204,7 @@ fn is_converted(from: DType, to: DType) -> bool {
 /// Returns whether an op is worth converting.
 fn wants(graph: &Graph, op: OpId, to: DType, converted: &HashMap<ValueId, ValueId>) -> bool {
     let operation = graph.module.op(op);
-    let name = operation.name.as_str();
-    let name = name.split_once('.').map_or(name, |(_, name)| name);
+    let name = short_name(operation);
     let is_other = |&value| graph.tensor_type(value).is_some_and(|ty| is_converted(ty.dtype, to));
     if operation.name == RETURN || operation.results.is_empty() || !operation.results.iter().all(is_other) {
         return false;
