@@ -39,7 +39,7 @@ pub use op_attrs::{AttrValue, FromAttr, OpAttrs};
 pub use op_handler::{
     CompositeOp, CpuOpHandler, DeviceOpHandler, HandlerRef, LoggingOpHandler, NullOpHandler, OpHandler,
 };
-pub use ops::fused_program;
+pub use ops::elementwise_program;
 pub use registry::{
     CpuCall, CpuFn, Effects, Forms, MetadataCall, MetadataFn, Op, OpBuilder, OpRegistry, OpResult,
     ResultDType, ResultType,

@@ -83,12 +83,27 @@ fn term(word: &str) -> Result<Term, Diagnostic> {
     known.or_else(number).ok_or_else(|| invalid(format!("'{word}' is neither a value nor a number")))
 }
 
-/// Returns what an op that a compiler fused computes from `arguments` tensors, if it is one.
+/// Returns what an op computes from each element of `arguments` tensors, if that is all it does: an
+/// op that a compiler fused, or one of those that it fuses.
 ///
 /// # Errors
 /// InvalidArgument if its steps cannot be read.
-pub fn fused_program(op: &str, attrs: &OpAttrs, arguments: usize) -> Option<Result<Program, Diagnostic>> {
-    (op == FUSED).then(|| program_of(attrs, arguments))
+pub fn elementwise_program(
+    op: &str,
+    attrs: &OpAttrs,
+    arguments: usize,
+) -> Option<Result<Program, Diagnostic>> {
+    if op == FUSED {
+        return Some(program_of(attrs, arguments));
+    }
+    let name = op.strip_prefix("tf.")?;
+    let (_, function) = FUNCTIONS.iter().find(|(known, _)| *known == name)?;
+    // These have attributes, too.
+    if matches!(function, Function::LeakyRelu | Function::Gelu | Function::GeluTanh) {
+        return None;
+    }
+    let step = Step { function: *function, terms: (0..arguments).map(Term::Argument).collect() };
+    Some(Program::new(arguments, vec![step]).map_err(shape_error))
 }
 
 /// Returns the program of a call with `arguments` arguments. It is read once and kept with the
@@ -218,4 +233,25 @@ const ATTRS: [AttrSpec; 1] = [attr::string(STEPS)];
 
 pub(super) fn register(ops: &mut OpRegistry) {
     ops.add(FUSED).types(&[DType::F32, DType::F16, DType::BF16]).attrs(ATTRS).metadata(metadata).cpu(fused);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ops_of_one_function_have_a_program() {
+        let attrs = OpAttrs::new();
+        let function = |op: &str, arguments| {
+            let program = elementwise_program(op, &attrs, arguments)?.ok()?;
+            Some((program.steps()[0].function, program.arguments()))
+        };
+        assert_eq!(function("tf.Mul", 2), Some((Function::Mul, 2)));
+        assert_eq!(function("tf.Tanh", 1), Some((Function::Tanh, 1)));
+        // The wrong number of arguments, attributes, a name of steps alone, another op.
+        for (op, arguments) in [("tf.Mul", 1), ("tf.LeakyRelu", 1), ("tf.Gelu", 1), ("Mul", 2), ("tf.Pow", 2)]
+        {
+            assert_eq!(function(op, arguments), None, "{op}");
+        }
+    }
 }

@@ -95,7 +95,7 @@ mod wire;
 
 use crate::OpRegistry;
 
-pub use fused_elementwise::fused_program;
+pub use fused_elementwise::elementwise_program;
 
 /// Adds every op of this crate.
 pub fn register(ops: &mut OpRegistry) {

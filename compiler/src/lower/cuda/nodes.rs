@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use tfrt_eager::{Footprint, Op, OpAttrs, ResultOrigin, Trial, TrialArgument, fused_program};
+use tfrt_eager::{Footprint, Op, OpAttrs, ResultOrigin, Trial, TrialArgument, elementwise_program};
 use tfrt_host::Diagnostic as HostDiagnostic;
 use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Func, Location, OpId, Operation, ValueId};
 use tfrt_launch::{Generated, GeneratedLaunch};
@@ -374,16 +374,20 @@ impl<'g> Collector<'g> {
         Ok(OnDevice { types, results, host, footprint, launch: None })
     }
 
-    /// Generates a kernel that computes an op, if it is one that can be.
+    /// Generates a kernel that computes an op, if it is one that can be. For a single function of
+    /// tensors of one shape, the runtime's own kernel does the same.
     fn generate(&mut self, id: OpId) -> Option<OnDevice<'g>> {
         let op = self.graph.module.op(id);
         let attrs = to_op_attrs(&op.attributes, self.evaluator.allocator()).ok()?;
-        let program = fused_program(op.name.as_str(), &attrs, op.operands.len())?.ok()?;
+        let program = elementwise_program(op.name.as_str(), &attrs, op.operands.len())?.ok()?;
         let metadata = |values: &[ValueId]| values.iter().map(|&value| self.metadata(value).ok()).collect();
         let (operands, results): (Option<Vec<_>>, Option<Vec<_>>) =
             (metadata(&op.operands), metadata(&op.results));
         let (operands, results) = (operands?, results?);
         let result = results.first().filter(|_| !self.stays_on_host(op, &results))?;
+        if program.steps().len() == 1 && operands.iter().all(|operand| operand == result) {
+            return None;
+        }
         let extents: Vec<&[usize]> = operands.iter().map(|operand| operand.shape.dims()).collect();
         let launch = self.made.generated.add(&program, result.dtype, &extents, result.shape.dims())?;
         let is_whole = |&index: &usize| operands[index] == *result;
