@@ -17,13 +17,18 @@ using count_t = u64;
 
 #define KERNEL extern "C" __global__ void
 
-// Functions of one element. Kernels unroll what they inline, so those of more than a few instructions are called.
-#define CALLED \
-    template <class A> \
-    static __device__ __noinline__ A
+// Functions of one element. Kernels unroll what they inline, so those of more than a few instructions are called, but in
+// kernels of few functions.
 #define INLINED \
     template <class A> \
     static __device__ __forceinline__ A
+#ifdef HAS_FEW_FUNCTIONS
+#define CALLED INLINED
+#else
+#define CALLED \
+    template <class A> \
+    static __device__ __noinline__ A
+#endif
 
 // NVRTC has no <cmath>.
 __device__ __forceinline__ f32 infinity() { return __int_as_float(0x7f800000); }

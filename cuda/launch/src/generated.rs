@@ -101,7 +101,8 @@ impl Generated {
     pub fn source(&self) -> String {
         let lines = HEADERS.iter().flat_map(|header| header.lines());
         let own = lines.filter(|line| !line.starts_with("#pragma once") && !line.starts_with("#include"));
-        let mut source: String = own.flat_map(|line| [line, "\n"]).collect();
+        let mut source = "#define HAS_FEW_FUNCTIONS\n".to_owned();
+        source.extend(own.flat_map(|line| [line, "\n"]));
         for (number, kernel) in self.kernels.iter().enumerate() {
             source += &kernel.text(&Self::name(number));
         }

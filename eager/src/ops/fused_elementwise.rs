@@ -96,13 +96,14 @@ pub fn elementwise_program(
     if op == FUSED {
         return Some(program_of(attrs, arguments));
     }
-    let name = op.strip_prefix("tf.")?;
-    let (_, function) = FUNCTIONS.iter().find(|(known, _)| *known == name)?;
-    // These have attributes, too.
-    if matches!(function, Function::LeakyRelu | Function::Gelu | Function::GeluTanh) {
-        return None;
-    }
-    let step = Step { function: *function, terms: (0..arguments).map(Term::Argument).collect() };
+    let (_, function) = FUNCTIONS.iter().find(|(known, _)| op.strip_prefix("tf.") == Some(known))?;
+    let function = match function {
+        // They have attributes: a slope, and whether the function is approximated.
+        Function::LeakyRelu | Function::GeluTanh => return None,
+        Function::Gelu if attrs.optional("approximate").ok()? == Some(true) => Function::GeluTanh,
+        function => *function,
+    };
+    let step = Step { function, terms: (0..arguments).map(Term::Argument).collect() };
     Some(Program::new(arguments, vec![step]).map_err(shape_error))
 }
 
@@ -247,9 +248,10 @@ mod tests {
             Some((program.steps()[0].function, program.arguments()))
         };
         assert_eq!(function("tf.Mul", 2), Some((Function::Mul, 2)));
-        assert_eq!(function("tf.Tanh", 1), Some((Function::Tanh, 1)));
+        assert_eq!(function("tf.Gelu", 1), Some((Function::Gelu, 1)));
         // The wrong number of arguments, attributes, a name of steps alone, another op.
-        for (op, arguments) in [("tf.Mul", 1), ("tf.LeakyRelu", 1), ("tf.Gelu", 1), ("Mul", 2), ("tf.Pow", 2)]
+        for (op, arguments) in
+            [("tf.Mul", 1), ("tf.LeakyRelu", 1), ("tf.GeluTanh", 1), ("Mul", 2), ("tf.Pow", 2)]
         {
             assert_eq!(function(op, arguments), None, "{op}");
         }

@@ -374,8 +374,8 @@ impl<'g> Collector<'g> {
         Ok(OnDevice { types, results, host, footprint, launch: None })
     }
 
-    /// Generates a kernel that computes an op, if it is one that can be. For a single function of
-    /// tensors of one shape, the runtime's own kernel does the same.
+    /// Generates a kernel that computes an op, if it is one that can be. A single function of few
+    /// instructions is as fast in the runtime's own kernel, unless an argument is repeated.
     fn generate(&mut self, id: OpId) -> Option<OnDevice<'g>> {
         let op = self.graph.module.op(id);
         let attrs = to_op_attrs(&op.attributes, self.evaluator.allocator()).ok()?;
@@ -385,7 +385,7 @@ impl<'g> Collector<'g> {
             (metadata(&op.operands), metadata(&op.results));
         let (operands, results) = (operands?, results?);
         let result = results.first().filter(|_| !self.stays_on_host(op, &results))?;
-        if program.steps().len() == 1 && operands.iter().all(|operand| operand == result) {
+        if program.cost() == 1 && operands.iter().all(|operand| operand == result) {
             return None;
         }
         let extents: Vec<&[usize]> = operands.iter().map(|operand| operand.shape.dims()).collect();
