@@ -48,6 +48,8 @@ struct State {
     waiters: Vec<(u64, Arc<StreamCore>)>,
     /// The point in a capture that the event marks, if it was last recorded in one.
     captured: Option<Snapshot>,
+    /// Whether somebody found that it is not reached, and may wait for the bell.
+    is_watched: bool,
 }
 
 impl State {
@@ -100,7 +102,7 @@ impl EventCore {
 
     /// Notes that the stream has reached this record.
     pub(super) fn reach(&self, record: u64) {
-        let ready: Vec<_> = {
+        let (ready, is_watched): (Vec<_>, bool) = {
             let mut state = self.state.lock();
             if let Ok(place) = state.ahead.binary_search(&record) {
                 state.ahead.remove(place);
@@ -112,10 +114,14 @@ impl EventCore {
             let mut waiters = std::mem::take(&mut state.waiters);
             let ready = waiters.extract_if(.., |(wanted, _)| state.has_reached(*wanted)).collect();
             state.waiters = waiters;
-            ready
+            let is_watched = state.is_watched && state.is_reached();
+            state.is_watched &= !is_watched;
+            (ready, is_watched)
         };
         self.reached.notify_all();
-        self.device.ring();
+        if is_watched {
+            self.device.ring();
+        }
         for (_, stream) in ready {
             stream.resume();
         }
@@ -136,8 +142,12 @@ impl EventCore {
         self.state.lock().has_reached(record)
     }
 
-    fn is_reached(&self) -> bool {
-        self.state.lock().is_reached()
+    /// Returns whether the latest record was reached. If not, the bell rings when it is.
+    fn is_reached_or_watched(&self) -> bool {
+        let mut state = self.state.lock();
+        let is_reached = state.is_reached();
+        state.is_watched |= !is_reached;
+        is_reached
     }
 
     /// Returns the time at which the latest record was reached.
@@ -198,7 +208,7 @@ impl Events for CpuContext {
 
     fn query_event(&self, event: &Event) -> Result<bool> {
         // Queried first: a failure before the event is known when the event is reached.
-        match (event.core.is_reached(), event.core.internal) {
+        match (event.core.is_reached_or_watched(), event.core.internal) {
             (true, false) => self.saw(&event.core).map(|()| true),
             // Waiters of an internal event are released when it is reached, even in a failed
             // context.

@@ -41,6 +41,17 @@ fn the_bell_rings_when_an_event_is_reached() {
     assert_eq!(context.query_event(&event), Ok(true));
 }
 
+/// Events between streams, which the host does not look at, would ring for nothing.
+#[test]
+fn an_event_that_nobody_has_looked_at_rings_no_bell() {
+    let (context, rung) = context();
+    let (event, open) = blocked_event(&*context);
+    open.send(()).unwrap();
+    context.synchronize_event(&event).unwrap();
+    assert_eq!(rung.recv_timeout(Duration::from_millis(20)), Err(RecvTimeoutError::Timeout));
+    assert_eq!(context.query_event(&event), Ok(true));
+}
+
 #[test]
 fn the_bell_rings_when_the_context_fails() {
     let (context, rung) = context();

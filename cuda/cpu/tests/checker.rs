@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use tfrt_cpu::CpuOptions;
 use tfrt_device::allocator::Options;
@@ -84,7 +84,7 @@ fn work_the_host_waited_for_is_ordered() {
     setup.first.synchronize().unwrap();
     let host = HostBuffer::from_vec(vec![0u8; BYTES as usize]);
     let copied = setup.second.copy_to_host(&host, 0, &buffer, 0, BYTES).unwrap();
-    let (sender, receiver) = std::sync::mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     copied.when_done(move |outcome| sender.send(outcome).unwrap()).unwrap();
     receiver.recv().unwrap().unwrap();
     // The copy was waited for by its completion alone.
@@ -425,8 +425,12 @@ fn unified_memory_is_in_order_through_either_address() {
     let from = setup.allocator.allocate(&setup.first, BYTES as i64, "from").unwrap();
     setup.first.set(&from, 0, Pattern::U8(1), BYTES).unwrap();
     setup.first.synchronize().unwrap();
+    // Once the first copy is known to be done, the second one is in order.
+    let (open, gate) = mpsc::channel::<()>();
+    setup.first.host_callback(move || gate.recv().unwrap_or(())).unwrap();
     let address_of_host = setup.first.copy_to_host(&host, 0, &from, 0, BYTES);
     let address_of_device = setup.second.copy((&from, 0), (&device, 0), BYTES, false);
+    open.send(()).unwrap();
     let was_refused = address_of_host.is_err() || address_of_device.is_err();
     setup.first.synchronize().unwrap();
     setup.second.synchronize().unwrap();

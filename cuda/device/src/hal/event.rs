@@ -29,9 +29,10 @@ pub trait Events: Resources {
     /// reporting "not reached".
     fn query_event(&self, event: &Self::Event) -> Result<bool>;
 
-    /// Has `bell` called each time that what [`query_event`](Self::query_event) says of an event may
-    /// have changed. Called once, before there are events. Returns whether the bell will be rung; a
-    /// backend that cannot tell is polled.
+    /// Has `bell` called each time that what [`query_event`](Self::query_event) has said of an event
+    /// is no longer true: when an event is reached that was found not to be, and when the context
+    /// fails. Called once, before there are events. Returns whether the bell will be rung; a backend
+    /// that cannot tell is polled.
     fn ring_for_events(&self, bell: Bell) -> bool {
         drop(bell);
         false
