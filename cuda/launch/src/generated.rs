@@ -103,10 +103,13 @@ impl Generated {
         let own = lines.filter(|line| !line.starts_with("#pragma once") && !line.starts_with("#include"));
         let mut source = "#define HAS_FEW_FUNCTIONS\n".to_owned();
         source.extend(own.flat_map(|line| [line, "\n"]));
-        for (number, kernel) in self.kernels.iter().enumerate() {
-            source += &kernel.text(&Self::name(number));
-        }
-        source
+        source + &self.kernels()
+    }
+
+    /// Returns the kernels without what they include.
+    pub fn kernels(&self) -> String {
+        let kernels = self.kernels.iter().enumerate();
+        kernels.map(|(number, kernel)| kernel.text(&Self::name(number))).collect()
     }
 }
 

@@ -47,22 +47,15 @@ impl Walk<'_> {
                 let function = Function::BuiltIn(text(call.data, "name")?.into());
                 vec![call.result(Kind::Function(function)), chain]
             }
-            "function.launch" => {
-                let (Some(Kind::Function(function)), Some(&Kind::Stream(stream))) =
-                    (call.kind(0), call.kind(8))
+            "function.launch" | "function.launch_strided" => {
+                // The function's own arguments follow its stream and a chain.
+                let stream = if name == "function.launch" { 8 } else { 2 };
+                let (Some(Kind::Function(function)), Some(&Kind::Stream(on))) =
+                    (call.kind(0), call.kind(stream))
                 else {
                     return None;
                 };
-                self.launch(call, std::slice::from_ref(function), stream, 10);
-                vec![chain]
-            }
-            "function.launch_strided" => {
-                let (Some(Kind::Function(function)), Some(&Kind::Stream(stream))) =
-                    (call.kind(0), call.kind(2))
-                else {
-                    return None;
-                };
-                self.launch(call, std::slice::from_ref(function), stream, 4);
+                self.launch(call, std::slice::from_ref(function), on, stream + 2);
                 vec![chain]
             }
             "launch" => {
