@@ -24,7 +24,7 @@ pub struct Generated {
     kernels: Vec<Kernel>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Kernel {
     /// The steps, as a function of the arguments.
     steps: String,
@@ -73,7 +73,7 @@ impl Generated {
             dtype,
             arguments: arguments.iter().map(|dims| argument(dtype, dims, result, elements)).collect(),
         };
-        let known = self.kernels.iter().position(|known| known.text("") == kernel.text(""));
+        let known = self.kernels.iter().position(|known| *known == kernel);
         let number = known.unwrap_or_else(|| {
             self.kernels.push(kernel);
             self.kernels.len() - 1
