@@ -45,12 +45,12 @@ pub fn lower_batches(
     for (size, mut graph) in graphs {
         let suffix = suffix(size);
         rename_functions(&mut graph.module, &suffix);
-        let (device_graph, planned, error) = super::plan(&graph, evaluator, options)?;
+        let (device_graph, planned) = super::plan(&graph, evaluator, options)?;
         let parts = (&device_graph, &planned);
         let prepared = emit(&mut made, &graph, parts, evaluator, (options, &suffix))?;
         variants.push(Variant { size, prepared });
         // Reports show the largest batch.
-        plan = Some(super::report(&device_graph, planned, error));
+        plan = Some(super::report(&device_graph, planned));
     }
     let mut common = Common { module: made.module, variants };
     common.emit_setup();

@@ -158,28 +158,27 @@ impl Default for CudaOptions {
 /// Every operation that can run neither on a device nor on the host, and every input whose shape is
 /// not known. With [`CudaOptions::is_strict`], also every operation that would run on the host.
 pub fn lower(graph: &Graph, evaluator: &Evaluator, options: &CudaOptions) -> Result<Lowered, Diagnostics> {
-    let (device_graph, planned, error) = plan(graph, evaluator, options)?;
+    let (device_graph, planned) = plan(graph, evaluator, options)?;
     let mut made = emit::Made::default();
     write_signature(graph, &mut made.module);
     let parts = (&device_graph, &planned);
     emit::emit(&mut made, graph, parts, evaluator, (options, ""))?;
     let emit::Made { module, weights } = made;
-    Ok(Lowered { module, weights, plan: Some(report(&device_graph, planned, error)) })
+    Ok(Lowered { module, weights, plan: Some(report(&device_graph, planned)) })
 }
 
-/// Plans a program, and says why kernels could not be generated.
 fn plan(
     graph: &Graph,
     evaluator: &Evaluator,
     options: &CudaOptions,
-) -> Result<(nodes::DeviceGraph, planned::Planned, Option<String>), Diagnostics> {
-    let (device_graph, error) = collect(graph, evaluator, options)?;
+) -> Result<(nodes::DeviceGraph, planned::Planned), Diagnostics> {
+    let device_graph = collect(graph, evaluator, options)?;
     let planned = planned::Planned::new(&device_graph, options).map_err(|error| {
         let mut errors = Diagnostics::new();
         errors.push(Diagnostic::error(Location::Unknown, format!("the program cannot be planned: {error}")));
         errors
     })?;
-    Ok((device_graph, planned, error))
+    Ok((device_graph, planned))
 }
 
 /// Collects the nodes of a model and compiles the kernels that are generated for them. If that
@@ -188,29 +187,23 @@ fn collect(
     graph: &Graph,
     evaluator: &Evaluator,
     options: &CudaOptions,
-) -> Result<(nodes::DeviceGraph, Option<String>), Diagnostics> {
+) -> Result<nodes::DeviceGraph, Diagnostics> {
     let rules = nodes::Rules { is_strict: options.is_strict, generates: options.generator.is_some() };
     let mut device_graph = nodes::collect(graph, evaluator, rules)?;
     let Some(generator) = options.generator.as_ref().filter(|_| !device_graph.generated.is_empty()) else {
-        return Ok((device_graph, None));
+        return Ok(device_graph);
     };
     match generator.compile(&device_graph.generated) {
-        Ok(ptx) => {
-            device_graph.ptx = Some(ptx);
-            Ok((device_graph, None))
-        }
+        Ok(ptx) => device_graph.ptx = Some(ptx),
         Err(error) => {
-            let rules = nodes::Rules { generates: false, ..rules };
-            Ok((nodes::collect(graph, evaluator, rules)?, Some(error)))
+            device_graph = nodes::collect(graph, evaluator, nodes::Rules { generates: false, ..rules })?;
+            device_graph.generator_error = Some(error);
         }
     }
+    Ok(device_graph)
 }
 
-fn report(
-    graph: &nodes::DeviceGraph,
-    planned: planned::Planned,
-    generator_error: Option<String>,
-) -> DevicePlan {
+fn report(graph: &nodes::DeviceGraph, planned: planned::Planned) -> DevicePlan {
     let host = &graph.host;
     let bytes = |id: nodes::BufferId| graph.buffers[id.0].bytes;
     let host_ops = host.ops.iter().map(|op| {
@@ -228,6 +221,41 @@ fn report(
         ],
         kernel_count: graph.generated.len(),
         generated_ops: graph.nodes.iter().filter(|node| node.launch.is_some()).count(),
-        generator_error,
+        generator_error: graph.generator_error.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::{CompileOptions, Target, compile, evaluate::test_host};
+
+    /// Compiles a model with elementwise functions and returns its plan, and whether the program
+    /// launches generated kernels.
+    fn compiled(answer: Result<&'static str, &'static str>) -> (DevicePlan, bool) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/models/elementwise.mlir");
+        let generator = Generator::new(move |source, options| {
+            assert!(source.contains("KERNEL fused_0(f32 *y") && options.iter().any(|o| o == "--std=c++17"));
+            answer.map(|ptx| ptx.as_bytes().to_vec()).map_err(str::to_owned)
+        });
+        let cuda = CudaOptions { generator: Some(generator), ..CudaOptions::default() };
+        let options = CompileOptions { target: Target::Cuda(cuda), ..CompileOptions::default() };
+        let compiled = compile(&path, &options, &test_host()).unwrap();
+        let mut ops = compiled.module.walk(compiled.module.root());
+        let launches = ops.any(|op| compiled.module.op(op).name == "tfrt_cuda.function.launch_strided");
+        (compiled.plan.unwrap(), launches)
+    }
+
+    #[test]
+    fn kernels_that_do_not_compile_are_done_without() {
+        let (plan, launches) = compiled(Ok(".version 9.0\0"));
+        assert!(launches && plan.kernel_count > 0 && plan.generated_ops >= plan.kernel_count);
+        assert_eq!(plan.generator_error, None);
+        let (plan, launches) = compiled(Err("no compiler today"));
+        assert!(!launches);
+        assert_eq!((plan.kernel_count, plan.generated_ops), (0, 0));
+        assert_eq!(plan.generator_error.as_deref(), Some("no compiler today"));
     }
 }

@@ -114,6 +114,8 @@ pub(super) struct DeviceGraph {
     pub(super) generated: Generated,
     /// The generated kernels as PTX, if there are any.
     pub(super) ptx: Option<String>,
+    /// Why kernels could not be generated.
+    pub(super) generator_error: Option<String>,
 }
 
 impl DeviceGraph {

@@ -159,10 +159,10 @@ impl ExplainArgs {
 }
 
 /// Says how many kernels were generated, or why there are none.
-fn describe_kernels(text: &mut String, program: &DevicePlan, are_fixed: bool) {
+fn describe_kernels(text: &mut String, program: &DevicePlan, has_fixed_kernels: bool) {
     let without = |reason: String| format!("the runtime's own alone: {reason}");
     let kernels = match (&program.generator_error, kernel_generator()) {
-        _ if are_fixed => without("--fixed-kernels".to_owned()),
+        _ if has_fixed_kernels => without("--fixed-kernels".to_owned()),
         (Some(error), _) => without(error.replace('\n', "; ")),
         (None, Err(missing)) => without(missing.to_string()),
         (None, Ok(_)) => {
