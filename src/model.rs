@@ -48,7 +48,7 @@ impl Runtime {
         let path = path.as_ref();
         let compiled = self.compile_model(path, options)?;
         let program = self.load(&path.to_string_lossy(), compiled.bef)?;
-        Model::prepare(program, ModelWeights::Tensors(compiled.weights.into_iter().collect()))
+        Model::prepare(program, ModelWeights::of_compiled(compiled.weights, self.host().allocator()))
     }
 }
 

@@ -38,7 +38,7 @@ pub use kernel::{
     IntoKernel, Kernel, KernelBuilder, KernelParameter, KernelRegistry, KernelResult, KernelSignature, Out,
     Placement, Rest, RestAttrs, ResultCount, ResultValue, TypeSpec,
 };
-pub use mapped_file::{MappedFile, check_mapped_files, release_mapped_pages};
+pub use mapped_file::{MappedFile, check_mapped_files, is_in_mapped_file, release_mapped_pages};
 pub use once_list::OnceList;
 pub use process::{MAX_TYPES, ProcessTables, TypeIndex, TypeInfo, adopt_process_tables, process_tables};
 pub use program::{BefFile, Function, FunctionRef, KernelFn, KernelFrame, NativeFn};

@@ -50,6 +50,10 @@ unsafe impl<A: HostAllocator> HostAllocator for FailingAllocator<A> {
         unsafe { self.inner.deallocate(block, layout) };
     }
 
+    fn trim(&self) {
+        self.inner.trim();
+    }
+
     fn report(&self) -> Option<AllocatorReport> {
         self.inner.report()
     }

@@ -72,6 +72,10 @@ unsafe impl<A: HostAllocator> HostAllocator for FixedSizeAllocator<A> {
         unsafe { self.inner.deallocate(block, layout) };
         self.release(size);
     }
+
+    fn trim(&self) {
+        self.inner.trim();
+    }
 }
 
 #[cfg(test)]

@@ -62,6 +62,10 @@ unsafe impl HostAllocator for LimitedAllocator {
         unsafe { self.inner.deallocate(block, layout) };
         self.used_bytes.fetch_sub(layout.size(), Ordering::Relaxed);
     }
+
+    fn trim(&self) {
+        self.inner.trim();
+    }
 }
 
 impl fmt::Debug for LimitedAllocator {

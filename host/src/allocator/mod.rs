@@ -61,6 +61,10 @@ pub unsafe trait HostAllocator: Send + Sync {
     /// again.
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout);
 
+    /// Frees the blocks that the allocator keeps for reuse. For the end of a phase after which blocks
+    /// of other sizes are asked for.
+    fn trim(&self) {}
+
     /// Returns the allocator's counts, if it counts.
     fn report(&self) -> Option<AllocatorReport> {
         None

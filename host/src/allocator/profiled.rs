@@ -95,6 +95,10 @@ unsafe impl<A: HostAllocator> HostAllocator for ProfiledAllocator<A> {
         unsafe { self.inner.deallocate(block, layout) };
     }
 
+    fn trim(&self) {
+        self.inner.trim();
+    }
+
     fn report(&self) -> Option<AllocatorReport> {
         Some(self.counts())
     }
@@ -155,6 +159,10 @@ unsafe impl<A: HostAllocator> HostAllocator for LeakCheckAllocator<A> {
         self.shard(block).lock().remove(&(block.as_ptr() as usize));
         // SAFETY: the caller keeps the promises of `deallocate`, and the block came from `counted`.
         unsafe { self.counted.deallocate(block, layout) };
+    }
+
+    fn trim(&self) {
+        self.counted.trim();
     }
 
     fn report(&self) -> Option<AllocatorReport> {

@@ -98,6 +98,7 @@ impl<A: HostAllocator> RecyclingAllocator<A> {
         let blocks = {
             let mut state = self.state.lock();
             state.bytes_kept = 0;
+            state.bytes_used_max = state.bytes_used;
             std::mem::take(&mut state.kept)
         };
         for block in blocks {
@@ -175,6 +176,11 @@ unsafe impl<A: HostAllocator> HostAllocator for RecyclingAllocator<A> {
         }
     }
 
+    fn trim(&self) {
+        self.release();
+        self.inner.trim();
+    }
+
     fn report(&self) -> Option<AllocatorReport> {
         self.inner.report()
     }
@@ -236,6 +242,20 @@ mod tests {
             allocator.deallocate(again, layout(100_001));
             allocator.deallocate(zeroed, size);
         }
+    }
+
+    #[test]
+    fn trimming_frees_what_is_kept() {
+        let allocator = checked();
+        let [used, freed] = [0, 0].map(|_| allocator.allocate(layout(100_000)).unwrap());
+        // SAFETY: the block is freed once, with the layout it was allocated with.
+        unsafe { allocator.deallocate(freed, layout(100_000)) };
+        let both = live(&allocator);
+        allocator.trim();
+        assert_eq!(live(&allocator), both / 2);
+        // SAFETY: as above.
+        unsafe { allocator.deallocate(used, layout(100_000)) };
+        assert_eq!(live(&allocator), both / 2, "one block is kept again");
     }
 
     #[test]

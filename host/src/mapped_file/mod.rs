@@ -70,6 +70,21 @@ pub fn check_mapped_files() -> Result<(), Diagnostic> {
     mappings.iter().try_for_each(|mapping| mapping.check())
 }
 
+/// The mapping that these bytes are part of.
+fn mapping_of(bytes: &[u8]) -> Option<Arc<Mapping>> {
+    let range = bytes.as_ptr_range();
+    let holds = |mapping: &Arc<Mapping>| {
+        let whole = mapping.map.as_ptr_range();
+        whole.start <= range.start && range.end <= whole.end
+    };
+    MAPPINGS.lock().iter().filter_map(Weak::upgrade).find(holds)
+}
+
+/// Returns whether these bytes are part of a mapped file.
+pub fn is_in_mapped_file(bytes: &[u8]) -> bool {
+    mapping_of(bytes).is_some()
+}
+
 /// Gives the memory of these bytes back to the system, if they are part of a mapped file: what was
 /// computed from them takes their place. They can still be read, and are then read from the file
 /// again. Bytes elsewhere stay as they are.
@@ -77,11 +92,7 @@ pub fn release_mapped_pages(bytes: &[u8]) {
     #[cfg(unix)]
     {
         let range = bytes.as_ptr_range();
-        let holds = |mapping: &Arc<Mapping>| {
-            let whole = mapping.map.as_ptr_range();
-            whole.start <= range.start && range.end <= whole.end
-        };
-        let Some(mapping) = MAPPINGS.lock().iter().filter_map(Weak::upgrade).find(holds) else { return };
+        let Some(mapping) = mapping_of(bytes) else { return };
         // Only whole pages: what lies beside the bytes may be in use.
         let start = (range.start.addr() - mapping.map.as_ptr().addr()).next_multiple_of(MAX_PAGE_BYTES);
         let end = (range.end.addr() - mapping.map.as_ptr().addr()) / MAX_PAGE_BYTES * MAX_PAGE_BYTES;
@@ -153,10 +164,23 @@ impl MappedFile {
         if metadata.len() > max_bytes {
             return Err(too_large(max_bytes));
         }
+        Self::map_all(&file, path.to_owned())
+    }
+
+    /// Maps an open file, such as a temporary one without a name. Errors call it `name`.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Io`] if it cannot be mapped; an empty file cannot.
+    pub fn from_file(file: &File, name: &str) -> Result<Self, Diagnostic> {
+        Self::map_all(file, name.into())
+            .map_err(|error| Diagnostic::new(ErrorCode::Io, format!("failed to map {name}: {error}")))
+    }
+
+    fn map_all(file: &File, path: PathBuf) -> io::Result<Self> {
         // SAFETY: the map is only read. That the file does not change meanwhile is a documented
         // requirement of this type, as for every reader of mapped files.
-        let map = unsafe { Mmap::map(&file) }?;
-        let mapping = Arc::new(Mapping { watched: Watched::new(&map), map, path: path.to_owned() });
+        let map = unsafe { Mmap::map(file) }?;
+        let mapping = Arc::new(Mapping { watched: Watched::new(&map), map, path });
         let mut all = MAPPINGS.lock();
         all.retain(|known| known.strong_count() > 0);
         all.push(Arc::downgrade(&mapping));

@@ -1,12 +1,21 @@
 //! What programs that were compiled from models need: their weights, and what they say of
 //! themselves.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::HashMap,
+    fmt,
+    io::{self, Write},
+};
 
 use tfrt_host::{
-    Arg, Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, bef::AggregateAttribute, value_type,
+    Arg, Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, MappedFile, bef::AggregateAttribute,
+    host_buffer::HostBuffer, is_in_mapped_file, value_type,
 };
-use tfrt_tensor::{HostTensor, files::safetensors::SafeTensorsFile};
+use tfrt_tensor::{
+    Accessor, DenseHostTensor, HostTensor, SharedAllocator, files::safetensors::SafeTensorsFile,
+};
+
+static MOVE: Accessor = Accessor::new("weights of a compiled model");
 
 /// Name of the resource with the weights of a compiled model: [`ModelWeights`].
 pub const MODEL_WEIGHTS: &str = "model_weights";
@@ -20,7 +29,27 @@ pub enum ModelWeights {
     File(SafeTensorsFile),
 }
 
+/// Weights of at least this many bytes are moved to files.
+const MIN_FILE_BYTES: usize = 1 << 20;
+
 impl ModelWeights {
+    /// The weights as the compiler left them, for running the program in this process. Large ones
+    /// that are in memory move to temporary files without names, which are mapped: so their memory
+    /// is free once they are laid out for the processor. A weight stays in memory where no such
+    /// file can be written. `allocator`, which the compiler used, frees what it keeps for reuse.
+    pub fn of_compiled(
+        weights: impl IntoIterator<Item = (String, HostTensor)>,
+        allocator: &SharedAllocator,
+    ) -> Self {
+        let place = |tensor: HostTensor| match tensor.dense().map(mapped) {
+            Ok(Ok(Some(moved))) => moved.into(),
+            _ => tensor,
+        };
+        let placed = weights.into_iter().map(|(name, tensor)| (name, place(tensor))).collect();
+        allocator.trim();
+        Self::Tensors(placed)
+    }
+
     /// The weight of this name.
     fn tensor(&self, name: &str, cx: &ExecutionContext) -> Result<HostTensor, Diagnostic> {
         match self {
@@ -30,6 +59,21 @@ impl ModelWeights {
             Self::File(file) => file.tensor(name, cx.host().allocator()).map(HostTensor::from),
         }
     }
+}
+
+/// A copy of a large tensor in a mapped temporary file. Returns `None` for a small one, and for one
+/// that is in a mapped file already.
+fn mapped(tensor: &DenseHostTensor) -> io::Result<Option<DenseHostTensor>> {
+    let failed = |error: Diagnostic| io::Error::other(error.message);
+    let bytes = tensor.read_bytes(&MOVE).map_err(failed)?;
+    if bytes.len() < MIN_FILE_BYTES || is_in_mapped_file(&bytes) {
+        return Ok(None);
+    }
+    let mut file = tempfile::tempfile()?;
+    file.write_all(&bytes)?;
+    let file = MappedFile::from_file(&file, "a temporary file of weights").map_err(failed)?;
+    let buffer = HostBuffer::from_readonly(file);
+    DenseHostTensor::from_buffer(tensor.metadata().clone(), buffer).map(Some).map_err(failed)
 }
 
 /// What a compiled model takes and gives: names and types such as `1x3x224x224xf32`, `?` for an
@@ -120,4 +164,46 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("tfrt_model.signature", signature)
         .attributes(&["input_names", "input_types", "output_names", "output_types"])
         .doc("Describes the inputs and outputs of the model that the program was compiled from.");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tfrt_host::{
+        DType,
+        allocator::{HostAllocator, LeakCheckAllocator, RecyclingAllocator, SystemAllocator},
+    };
+    use tfrt_tensor::TensorMetadata;
+
+    use super::*;
+
+    #[test]
+    fn large_weights_leave_memory() {
+        let counted = Arc::new(RecyclingAllocator::new(LeakCheckAllocator::new(SystemAllocator)));
+        let allocator: SharedAllocator = counted.clone();
+        let tensor = |count: usize| {
+            let metadata = TensorMetadata::new(DType::F32, [count]);
+            let tensor = DenseHostTensor::allocate(metadata, &allocator).unwrap();
+            for (number, place) in tensor.write::<f32>(&MOVE).unwrap().iter_mut().enumerate() {
+                *place = number as f32;
+            }
+            tensor
+        };
+        let (small, large) = (MIN_FILE_BYTES / 4 - 1, MIN_FILE_BYTES / 4 + 5);
+        let named = [("small", small), ("large", large)];
+        let weights = ModelWeights::of_compiled(
+            named.map(|(name, count)| (name.to_owned(), tensor(count).into())),
+            &allocator,
+        );
+        let ModelWeights::Tensors(weights) = weights else { panic!("the weights are tensors") };
+        for (name, count) in named {
+            let weight = weights[name].dense().unwrap();
+            assert_eq!(is_in_mapped_file(&weight.read_bytes(&MOVE).unwrap()), name == "large");
+            let elements = weight.read::<f32>(&MOVE).unwrap();
+            assert!(elements.len() == count && elements.iter().enumerate().all(|(at, &x)| x == at as f32));
+        }
+        let in_memory = counted.report().unwrap().bytes_current as usize;
+        assert!((small * 4..MIN_FILE_BYTES * 3 / 2).contains(&in_memory), "{in_memory}");
+    }
 }

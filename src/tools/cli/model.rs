@@ -161,7 +161,7 @@ pub(super) fn open(
     }
     let program = runtime.load(&path.to_string_lossy(), compiled.bef)?;
     let signature = signature_of(&program)?.unwrap_or_default();
-    let weights = ModelWeights::Tensors(compiled.weights.into_iter().collect());
+    let weights = ModelWeights::of_compiled(compiled.weights, runtime.host().allocator());
     Ok((program, Model { signature, weights: Some(weights) }))
 }
 
