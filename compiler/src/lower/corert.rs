@@ -2,8 +2,8 @@
 //! read or change resources follow each other by chains.
 //!
 //! The program has three functions of its own: [`SIGNATURE`](super::SIGNATURE), [`SETUP`], which
-//! makes the op handler and the constants once, and [`MAIN`], which takes them before the model's
-//! inputs. Functions that control flow calls take a chain, the constants they use and the values of
+//! makes the op handler, the constants and what depends on constants alone once, and [`MAIN`], which
+//! takes them before the model's inputs. Functions that control flow calls take a chain, the constants they use and the values of
 //! the op graph.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -15,7 +15,7 @@ use tfrt_ir::{
 };
 use tfrt_tensor::{Accessor, HostTensor, SharedAllocator};
 
-use super::{SETUP, WEIGHT, cuda::DevicePlan, write_signature};
+use super::{SETUP, WEIGHT, cuda::DevicePlan, hoist::Hoisted, write_signature};
 use crate::{
     ConstantId, Evaluator, Graph, MAIN,
     attributes::dense_attribute,
@@ -57,6 +57,7 @@ pub struct Lowered {
 pub fn lower(graph: &Graph, evaluator: &Evaluator, place: Place) -> Result<Lowered, Diagnostics> {
     let mut lowering = Lowering::new(graph, evaluator);
     lowering.place = place;
+    lowering.hoisted = Hoisted::find(graph, evaluator);
     if place == Place::Default {
         lowering.uploaded = uploaded(graph, evaluator);
     }
@@ -95,6 +96,8 @@ pub(super) struct Lowering<'g> {
     allocator: &'g SharedAllocator,
     /// The constants that go to the device once, if the model runs on one.
     uploaded: HashSet<ConstantId>,
+    /// What the setup function computes for `main`.
+    hoisted: Hoisted,
     pub(super) module: Module,
     pub(super) weights: Vec<(String, HostTensor)>,
     /// The constants that each function uses, those of functions it calls too.
@@ -121,6 +124,7 @@ impl<'g> Lowering<'g> {
             place: Place::Default,
             allocator: evaluator.allocator(),
             uploaded: HashSet::new(),
+            hoisted: Hoisted::default(),
             module: Module::new(),
             weights: Vec::new(),
             used: HashMap::new(),
@@ -173,7 +177,11 @@ impl<'g> Lowering<'g> {
         let mut calls: HashMap<String, HashSet<String>> = HashMap::new();
         for function in source.functions() {
             let (_, ops) = self.body_of(function.op());
-            let constants = ops.iter().filter_map(|&op| self.graph.constant_id(op)).collect();
+            let mut constants: BTreeSet<_> =
+                ops.iter().filter_map(|&op| self.graph.constant_id(op)).collect();
+            if function.name() == MAIN {
+                constants.retain(|&constant| !self.hoisted.owns(constant));
+            }
             self.used.insert(function.name().to_owned(), constants);
             let called = ops.iter().flat_map(|&op| callees(source, op)).collect();
             calls.insert(function.name().to_owned(), called);
@@ -206,21 +214,34 @@ impl<'g> Lowering<'g> {
         used.len() > before
     }
 
-    /// `func @setup() -> (!corert.ophandler, !corert.tensorhandle, …)`.
+    /// `func @setup() -> (!corert.ophandler, !corert.tensorhandle, …)`: the constants, then what is
+    /// computed from constants.
     fn lower_setup(&mut self) {
         let constants = self.used.get(MAIN).cloned().unwrap_or_default();
         let mut results = vec![handler()];
-        results.resize(1 + constants.len(), handle());
+        results.resize(1 + constants.len() + self.hoisted.values.len(), handle());
         let (_, block) =
             self.module.add_function(SETUP, FunctionType { inputs: vec![], results }, Location::Unknown);
         let chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
         let op_handler = self.create_handler(block);
         self.register_handler(block, op_handler);
-        let mut returned = vec![op_handler];
-        for id in constants {
+        let mut body = Body {
+            source: &self.graph.module,
+            block,
+            handler: op_handler,
+            chain,
+            constants: HashMap::new(),
+            values: HashMap::new(),
+        };
+        for &id in constants.union(&self.hoisted.constants.clone()) {
             let value = self.lower_constant(block, (op_handler, chain), id);
-            returned.push(value);
+            body.constants.insert(id, value);
         }
+        let ops = self.hoisted.ops.clone();
+        self.lower_ops(&mut body, &ops);
+        let mut returned = vec![op_handler];
+        returned.extend(constants.iter().map(|id| body.constants[id]));
+        returned.extend(self.hoisted.values.iter().filter_map(|value| body.values.get(value)));
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 
@@ -286,15 +307,18 @@ impl<'g> Lowering<'g> {
         self.append_one(block, state)
     }
 
-    /// `func @main(handler, constants…, inputs…: !t.tensor) -> (!t.tensor, …)`.
+    /// `func @main(handler, constants…, hoisted…, inputs…: !t.tensor) -> (!t.tensor, …)`.
     fn lower_main(&mut self, function: OpId) {
         let source = &self.graph.module;
-        let (from, ops) = self.body_of(function);
+        let (from, mut ops) = self.body_of(function);
+        ops.retain(|&op| !self.hoisted.contains(op));
         let constants: Vec<_> = self.used.get(MAIN).into_iter().flatten().copied().collect();
+        let hoisted = self.hoisted.values.clone();
         let parameters = &source.block(from).arguments;
+        let prepared_count = 1 + constants.len() + hoisted.len();
         let mut inputs = vec![handler()];
-        inputs.resize(1 + constants.len(), handle());
-        inputs.resize(1 + constants.len() + parameters.len(), tensor());
+        inputs.resize(prepared_count, handle());
+        inputs.resize(prepared_count + parameters.len(), tensor());
         let results = vec![tensor(); self.graph.outputs.len()];
         let location = source.op(function).location.clone();
         let (_, block) = self.module.add_function(MAIN, FunctionType { inputs, results }, location);
@@ -306,9 +330,9 @@ impl<'g> Lowering<'g> {
             handler: arguments[0],
             chain,
             constants: constants.iter().copied().zip(arguments[1..].iter().copied()).collect(),
-            values: HashMap::new(),
+            values: hoisted.into_iter().zip(arguments[1 + constants.len()..].iter().copied()).collect(),
         };
-        for (&parameter, &argument) in parameters.iter().zip(&arguments[1 + constants.len()..]) {
+        for (&parameter, &argument) in parameters.iter().zip(&arguments[prepared_count..]) {
             let state =
                 OpState::new("corert.ht_to_tensorhandle").operands([argument, chain]).results([handle()]);
             let value = self.append_one(block, state);

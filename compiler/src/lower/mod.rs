@@ -3,6 +3,7 @@
 mod calls;
 pub mod corert;
 pub mod cuda;
+mod hoist;
 
 use tfrt_ir::{Attribute, FunctionType, Location, Module, OpState, Type};
 

@@ -14,6 +14,8 @@ mod narrow;
 mod node;
 mod ops;
 mod order;
+#[cfg(test)]
+mod program_tests;
 mod proto;
 mod schemas;
 mod scope;
