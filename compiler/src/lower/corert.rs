@@ -1,10 +1,10 @@
 //! Lowering to ops through the core runtime: every operation becomes a `corert.executeop`. Those that
 //! read or change resources follow each other by chains.
 //!
-//! The program has three functions of its own: [`SIGNATURE`](super::SIGNATURE), [`SETUP`], which
-//! makes the op handler, the constants and what depends on constants alone once, and [`MAIN`], which
-//! takes them before the model's inputs. Functions that control flow calls take a chain, the constants they use and the values of
-//! the op graph.
+//! The program has three functions of its own: [`SIGNATURE`](super::SIGNATURE), [`SETUP`] and
+//! [`MAIN`]. Setup runs once: it makes the op handler, the constants, and what depends on constants
+//! alone. Main takes these before the model's inputs. Functions that control flow calls take a
+//! chain, the constants they use and the values of the op graph.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
