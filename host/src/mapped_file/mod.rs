@@ -6,7 +6,7 @@ mod truncation;
 
 use std::{
     fs::File,
-    io::{self, ErrorKind, Read},
+    io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     sync::{Arc, Weak},
 };
@@ -167,18 +167,20 @@ impl MappedFile {
         Self::map_all(&file, path.to_owned())
     }
 
-    /// Maps an open file, such as a temporary one without a name. Errors call it `name`.
+    /// Writes bytes to a temporary file without a name, and maps that.
     ///
     /// # Errors
-    /// [`ErrorCode::Io`] if it cannot be mapped; an empty file cannot.
-    pub fn from_file(file: &File, name: &str) -> Result<Self, Diagnostic> {
-        Self::map_all(file, name.into())
-            .map_err(|error| Diagnostic::new(ErrorCode::Io, format!("failed to map {name}: {error}")))
+    /// Those of the system, such as a full disk; `bytes` must not be empty.
+    pub fn temporary(bytes: &[u8]) -> io::Result<Self> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(bytes)?;
+        Self::map_all(&file, "a temporary file".into())
     }
 
     fn map_all(file: &File, path: PathBuf) -> io::Result<Self> {
-        // SAFETY: the map is only read. That the file does not change meanwhile is a documented
-        // requirement of this type, as for every reader of mapped files.
+        // SAFETY: the map is only read. A temporary file has no name and its only handle is closed
+        // after this, so nobody changes it. That a file which was opened by its name does not
+        // change is a documented requirement of this type, as for every reader of mapped files.
         let map = unsafe { Mmap::map(file) }?;
         let mapping = Arc::new(Mapping { watched: Watched::new(&map), map, path });
         let mut all = MAPPINGS.lock();
@@ -250,6 +252,15 @@ mod tests {
     fn a_file_is_read_in_place() {
         let file = MappedFile::open(Path::new("Cargo.toml")).unwrap();
         assert!(file.as_ref().starts_with(b"[package]"));
+    }
+
+    #[test]
+    fn temporary_files_are_mapped() {
+        let contents: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
+        let file = MappedFile::temporary(&contents).unwrap();
+        assert!(is_in_mapped_file(&file.as_ref()[5..]) && !is_in_mapped_file(&contents));
+        release_mapped_pages(file.as_ref());
+        assert!(file.as_ref() == contents);
     }
 
     #[test]

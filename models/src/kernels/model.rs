@@ -1,11 +1,7 @@
 //! What programs that were compiled from models need: their weights, and what they say of
 //! themselves.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    io::{self, Write},
-};
+use std::{collections::HashMap, fmt, io};
 
 use tfrt_host::{
     Arg, Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, MappedFile, bef::AggregateAttribute,
@@ -69,10 +65,7 @@ fn mapped(tensor: &DenseHostTensor) -> io::Result<Option<DenseHostTensor>> {
     if bytes.len() < MIN_FILE_BYTES || is_in_mapped_file(&bytes) {
         return Ok(None);
     }
-    let mut file = tempfile::tempfile()?;
-    file.write_all(&bytes)?;
-    let file = MappedFile::from_file(&file, "a temporary file of weights").map_err(failed)?;
-    let buffer = HostBuffer::from_readonly(file);
+    let buffer = HostBuffer::from_readonly(MappedFile::temporary(&bytes)?);
     DenseHostTensor::from_buffer(tensor.metadata().clone(), buffer).map(Some).map_err(failed)
 }
 
