@@ -63,11 +63,11 @@ func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_
   %23 = tfrt_cuda.mem.set.f32 %5#0, %12#0, %21, %22, %7#0, %20
   %24 = "tfrt.call"(%12#0, %10#0, %8, %23) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
   %25 = tfrt_cuda.stream.synchronize %7#0, %24
-  %26:2 = tfrt_cuda.turn.create %25
-  %27 = tfrt_cuda.graph.begin_capture %7#0, %26#1
-  %28 = "tfrt.call"(%12#0, %10#0, %8, %27) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
-  %29:2 = tfrt_cuda.graph.end_capture %7#0, %28
-  tfrt.return %26#0, %7#0, %12#0, %10#0, %29#0 : !tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph
+  %26 = tfrt_cuda.graph.begin_capture %7#0, %25
+  %27 = "tfrt.call"(%12#0, %10#0, %8, %26) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
+  %28:2 = tfrt_cuda.graph.end_capture %7#0, %27
+  %29:2 = tfrt_cuda.turn.create %28#1
+  tfrt.return %29#0, %7#0, %12#0, %10#0, %28#0 : !tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph
 }
 
 // Queues all ops, for the graph to record them.
@@ -103,20 +103,26 @@ func @infer(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda
 
 // Copies the inputs to the device.
 func @upload(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !t.tensor, %arg6: !tfrt.chain) -> !tfrt.chain {
-  %0 = tfrt_cuda.mem.slice %arg2 {offset = 5520128 : i64, size = 31360000 : i64}
-  %1 = tfrt_cuda.tensor.upload %0, %arg5, %arg1, %arg6 {name = "images", type = "10000x784xf32"}
-  tfrt.return %1 : !tfrt.chain
+  %0:2 = tfrt_cuda.turn.take %arg0, %arg6
+  %1 = tfrt_cuda.mem.slice %arg2 {offset = 5520128 : i64, size = 31360000 : i64}
+  %2 = tfrt_cuda.tensor.upload %1, %arg5, %arg1, %0#1 {name = "images", type = "10000x784xf32"}
+  %3 = tfrt_cuda.turn.give_back %0#0, %2
+  tfrt.return %3 : !tfrt.chain
 }
 
 // Computes on the device.
 func @launch(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !tfrt.chain) -> !tfrt.chain {
-  %0 = tfrt_cuda.graph.launch %arg4, %arg1, %arg5
-  tfrt.return %0 : !tfrt.chain
+  %0:2 = tfrt_cuda.turn.take %arg0, %arg5
+  %1 = tfrt_cuda.graph.launch %arg4, %arg1, %0#1
+  %2 = tfrt_cuda.turn.give_back %0#0, %1
+  tfrt.return %2 : !tfrt.chain
 }
 
 // Copies the outputs to the host.
 func @download(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !tfrt.chain) -> (!t.tensor, !tfrt.chain) {
-  %0 = tfrt_cuda.mem.slice %arg2 {offset = 36880128 : i64, size = 40000 : i64}
-  %1:2 = tfrt_cuda.tensor.download %0, %arg1, %arg5 "10000xi32"
-  tfrt.return %1#0, %1#1 : !t.tensor, !tfrt.chain
+  %0:2 = tfrt_cuda.turn.take %arg0, %arg5
+  %1 = tfrt_cuda.mem.slice %arg2 {offset = 36880128 : i64, size = 40000 : i64}
+  %2:2 = tfrt_cuda.tensor.download %1, %arg1, %0#1 "10000xi32"
+  %3 = tfrt_cuda.turn.give_back %0#0, %2#1
+  tfrt.return %2#0, %3 : !t.tensor, !tfrt.chain
 }

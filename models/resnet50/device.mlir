@@ -300,11 +300,11 @@ func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_
   %284 = tfrt_cuda.mem.set.f32 %58#0, %65#0, %282, %283, %60#0, %281
   %285 = "tfrt.call"(%65#0, %63#0, %61, %284) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
   %286 = tfrt_cuda.stream.synchronize %60#0, %285
-  %287:2 = tfrt_cuda.turn.create %286
-  %288 = tfrt_cuda.graph.begin_capture %60#0, %287#1
-  %289 = "tfrt.call"(%65#0, %63#0, %61, %288) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
-  %290:2 = tfrt_cuda.graph.end_capture %60#0, %289
-  tfrt.return %287#0, %60#0, %65#0, %63#0, %290#0 : !tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph
+  %287 = tfrt_cuda.graph.begin_capture %60#0, %286
+  %288 = "tfrt.call"(%65#0, %63#0, %61, %287) {callee = @run} : (!tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.op_queue, !tfrt.chain) -> !tfrt.chain
+  %289:2 = tfrt_cuda.graph.end_capture %60#0, %288
+  %290:2 = tfrt_cuda.turn.create %289#1
+  tfrt.return %290#0, %60#0, %65#0, %63#0, %289#0 : !tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph
 }
 
 // Queues all ops, for the graph to record them.
@@ -550,20 +550,26 @@ func @infer(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda
 
 // Copies the inputs to the device.
 func @upload(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !t.tensor, %arg6: !tfrt.chain) -> !tfrt.chain {
-  %0 = tfrt_cuda.mem.slice %arg2 {offset = 7225344 : i64, size = 602112 : i64}
-  %1 = tfrt_cuda.tensor.upload %0, %arg5, %arg1, %arg6 {name = "images", type = "1x224x224x3xf32"}
-  tfrt.return %1 : !tfrt.chain
+  %0:2 = tfrt_cuda.turn.take %arg0, %arg6
+  %1 = tfrt_cuda.mem.slice %arg2 {offset = 7225344 : i64, size = 602112 : i64}
+  %2 = tfrt_cuda.tensor.upload %1, %arg5, %arg1, %0#1 {name = "images", type = "1x224x224x3xf32"}
+  %3 = tfrt_cuda.turn.give_back %0#0, %2
+  tfrt.return %3 : !tfrt.chain
 }
 
 // Computes on the device.
 func @launch(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !tfrt.chain) -> !tfrt.chain {
-  %0 = tfrt_cuda.graph.launch %arg4, %arg1, %arg5
-  tfrt.return %0 : !tfrt.chain
+  %0:2 = tfrt_cuda.turn.take %arg0, %arg5
+  %1 = tfrt_cuda.graph.launch %arg4, %arg1, %0#1
+  %2 = tfrt_cuda.turn.give_back %0#0, %1
+  tfrt.return %2 : !tfrt.chain
 }
 
 // Copies the outputs to the host.
 func @download(%arg0: !tfrt_cuda.turns, %arg1: !tfrt_cuda.stream, %arg2: !tfrt_cuda.buffer, %arg3: !tfrt_cuda.buffer, %arg4: !tfrt_cuda.graph, %arg5: !tfrt.chain) -> (!t.tensor, !tfrt.chain) {
-  %0 = tfrt_cuda.mem.slice %arg2 {offset = 7827456 : i64, size = 4000 : i64}
-  %1:2 = tfrt_cuda.tensor.download %0, %arg1, %arg5 "1x1000xf32"
-  tfrt.return %1#0, %1#1 : !t.tensor, !tfrt.chain
+  %0:2 = tfrt_cuda.turn.take %arg0, %arg5
+  %1 = tfrt_cuda.mem.slice %arg2 {offset = 7827456 : i64, size = 4000 : i64}
+  %2:2 = tfrt_cuda.tensor.download %1, %arg1, %0#1 "1x1000xf32"
+  %3 = tfrt_cuda.turn.give_back %0#0, %2#1
+  tfrt.return %2#0, %3 : !t.tensor, !tfrt.chain
 }

@@ -222,3 +222,18 @@ fn every_event_of_a_device_program_is_needed() {
         }
     }
 }
+
+/// In every order of the host's kernels, also if calls begin before `setup` is done.
+#[test]
+fn the_programs_that_come_with_the_runtime_are_in_order() {
+    for (program, functions) in [
+        ("models/mnist/device_inference.mlir", &["main", "infer"][..]),
+        ("models/resnet50/device.mlir", &["main", "upload", "launch", "download"]),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(program);
+        let checked = output(&["check", path.to_str().expect("a path")]);
+        let proved: Vec<&str> = checked.lines().filter(|line| line.ends_with("all in order")).collect();
+        assert_eq!(proved.len(), functions.len(), "{checked}");
+        assert!(proved.iter().zip(functions).all(|(line, name)| line.starts_with(name)), "{checked}");
+    }
+}

@@ -100,7 +100,13 @@ impl Tails {
 
     /// Returns whether all calls have returned.
     pub(super) fn are_all_in(&self, past: &Past) -> bool {
-        self.0.iter().all(|(line, calls)| calls.last().is_none_or(|&(number, _)| number <= past.of(*line)))
+        self.not_in(past).next().is_none()
+    }
+
+    /// Returns what calls that have not returned have queued, one node for each line.
+    pub(super) fn not_in(&self, past: &Past) -> impl Iterator<Item = NodeId> {
+        let last = self.0.iter().filter_map(|(line, calls)| Some((*line, *calls.last()?)));
+        last.filter(|(line, (number, _))| *number > past.of(*line)).map(|(_, (_, node))| node)
     }
 }
 

@@ -217,25 +217,37 @@ impl<'w> Reporter<'w> {
     /// Reports waits for nothing, and captures that are left open.
     pub(super) fn mistakes(&mut self) {
         for mistake in &self.world.mistakes {
-            let (step, message, advice) = match mistake {
+            let (step, other, message, advice) = match mistake {
                 Mistake::NeverRecorded(step) => (
                     step,
+                    None,
                     format!(
                         "{} waits for an event that is not recorded before, so it does not wait",
                         self.name(step.op)
                     ),
                     "record the event before something waits for it",
                 ),
+                Mistake::MayBeCaptured(step, stream, began) => (
+                    step,
+                    Some(began),
+                    format!("{} may use stream {stream} while a graph is recorded on it", self.name(step.op)),
+                    "pass it a chain behind the end of the capture, or let the capture begin behind it",
+                ),
                 Mistake::OpenCapture(step, stream) => (
                     step,
+                    None,
                     format!("the capture on stream {stream} never ends, so nothing of it runs"),
                     "end the capture and launch the graph",
                 ),
             };
             let location = self.location(step);
             let mut notes = self.context(step);
+            let other = other.map(|other| (self.location(other), self.name(other.op)));
+            notes.extend(
+                other.iter().map(|(at, name)| (at.clone(), format!("the recording begins with {name}"))),
+            );
             notes.push((location.clone(), advice.to_owned()));
-            let kernels = vec![location.clone()];
+            let kernels = other.into_iter().map(|(at, _)| at).chain([location.clone()]).collect();
             let finding = Finding { message, location, kernels, notes, is_certain: true };
             if !self.findings.contains(&finding) {
                 self.findings.push(finding);

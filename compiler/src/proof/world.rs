@@ -85,7 +85,14 @@ struct Capture {
     began: Step,
     began_at: Place,
     on_stream: usize,
-    is_over: bool,
+    /// The call that ended it.
+    ended_at: Option<Place>,
+}
+
+impl Capture {
+    fn is_over(&self) -> bool {
+        self.ended_at.is_some()
+    }
 }
 
 /// Memory.
@@ -127,6 +134,9 @@ pub(super) enum Mistake {
     NeverRecorded(Step),
     /// A capture that nothing ends.
     OpenCapture(Step, usize),
+    /// A use of a stream that may come while a graph is recorded on it, and the call with which the
+    /// stream's part in the capture began.
+    MayBeCaptured(Step, usize, Step),
 }
 
 /// A wait of which it is not known which record it sees.
@@ -265,6 +275,7 @@ impl World {
             self.record(capture, caller, stream, Recorded { after: Vec::new(), accesses, step });
             return None;
         }
+        self.check_not_captured(caller, stream);
         let mut after = self.streams[stream].tails.seen_by(&caller.past);
         after.push(caller.node);
         self.operations += 1;
@@ -285,6 +296,7 @@ impl World {
 
     /// Returns what is done when all work on a stream is that calls before have queued.
     pub(super) fn end_of(&mut self, caller: &Caller, stream: usize) -> NodeId {
+        self.check_not_captured(caller, stream);
         let mut after = self.streams[stream].tails.seen_by(&caller.past);
         after.push(caller.node);
         self.graph.join(after)
@@ -353,6 +365,7 @@ impl World {
         let Some(record) = self.latest(caller, event, Some(stream)) else { return };
         match (record.capture, self.streams[stream].capture) {
             (None, None) => {
+                self.check_not_captured(caller, stream);
                 let mut after = self.streams[stream].tails.seen_by(&caller.past);
                 after.extend([caller.node, record.node]);
                 let node = self.graph.add(after);
@@ -361,10 +374,12 @@ impl World {
                 self.events[event].waits.push(wait);
             }
             (Some(capture), joined) if joined.is_none_or(|joined| joined == capture) => {
-                if self.captures[capture].is_over {
+                if self.captures[capture].is_over() {
                     return;
                 }
-                self.streams[stream].capture = Some(capture);
+                if joined.is_none() {
+                    self.join_capture(caller, stream, capture);
+                }
                 let mut after = self.captured_tail(capture, stream, caller);
                 after.push(record.node);
                 let point = Recorded { after, accesses: Vec::new(), step: None };
@@ -409,9 +424,18 @@ impl World {
             began: caller.step.clone(),
             began_at: caller.place,
             on_stream: stream,
-            is_over: false,
+            ended_at: None,
         });
-        self.streams[stream].capture = Some(self.captures.len() - 1);
+        self.join_capture(caller, stream, self.captures.len() - 1);
+    }
+
+    /// Lets a stream take part in a capture, and notes what may be queued on it meanwhile.
+    fn join_capture(&mut self, caller: &Caller, stream: usize, capture: usize) {
+        self.streams[stream].capture = Some(capture);
+        for node in self.streams[stream].tails.not_in(&caller.past) {
+            let step = self.sites.get(&node).map_or(&caller.step, |site| &site.step).clone();
+            self.mistakes.push(Mistake::MayBeCaptured(step, stream, caller.step.clone()));
+        }
     }
 
     /// Ends the capture that began on a stream.
@@ -422,7 +446,7 @@ impl World {
         if !is_ordered {
             self.doubt(&caller.step, "nothing orders the end of the capture and what it records");
         }
-        self.captures[capture].is_over = true;
+        self.captures[capture].ended_at = Some(caller.place);
         for stream in &mut self.streams {
             stream.capture = stream.capture.filter(|&joined| joined != capture);
         }
@@ -444,6 +468,19 @@ impl World {
                 &caller.step,
                 "nothing orders this call and the beginning of the capture on its stream",
             );
+        }
+    }
+
+    /// Notes a use of a stream that may come while a capture that is over was under way.
+    fn check_not_captured(&mut self, caller: &Caller, stream: usize) {
+        for capture in &self.captures {
+            let Some(ended_at) = capture.ended_at.filter(|_| capture.tails.contains_key(&stream)) else {
+                continue;
+            };
+            if !caller.past.includes(ended_at) {
+                let (step, began) = (caller.step.clone(), capture.began.clone());
+                self.mistakes.push(Mistake::MayBeCaptured(step, stream, began));
+            }
         }
     }
 
@@ -469,6 +506,7 @@ impl World {
         let Some(capture) = self.graphs[graph] else {
             return self.doubt(&caller.step, "it is not known what the graph has recorded");
         };
+        self.check_not_captured(caller, stream);
         let mut base = self.streams[stream].tails.seen_by(&caller.past);
         base.push(caller.node);
         let mut nodes: Vec<NodeId> = Vec::new();
@@ -495,7 +533,7 @@ impl World {
 
     /// Notes captures that nothing ended.
     pub(super) fn note_open_captures(&mut self) {
-        for capture in self.captures.iter().filter(|capture| !capture.is_over) {
+        for capture in self.captures.iter().filter(|capture| !capture.is_over()) {
             self.mistakes.push(Mistake::OpenCapture(capture.began.clone(), capture.on_stream));
         }
     }

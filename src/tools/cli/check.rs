@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[arg(short, long = "function", value_name = "NAME")]
     functions: Vec<String>,
     /// Call the function NAME once before, pass its results as the first arguments, and check two
-    /// calls in a row [default: setup, if main takes what it returns]
+    /// calls in a row [default: setup, if the function takes what it returns]
     #[arg(long, value_name = "NAME")]
     setup: Option<String>,
     /// Load kernels from a shared LIBRARY, whose code runs in this process
@@ -84,21 +84,22 @@ fn entries(args: &Args, module: &Module) -> Result<Vec<(Option<String>, String)>
     if setup.is_some() {
         return Ok(vec![(setup, MAIN.to_owned())]);
     }
-    let prepared = prepares(module, MAIN);
     let called = called(module);
     let functions = module.functions().filter(|function| function.body().is_some());
     let names = functions.map(|function| function.name().to_owned());
-    let is_entry = |name: &String| !called.contains(name) && Some(name) != prepared.as_ref();
-    Ok(names
-        .filter(is_entry)
-        .map(|name| (if name == MAIN { prepared.clone() } else { None }, name))
-        .collect())
+    let mut entries: Vec<(Option<String>, String)> =
+        names.filter(|name| !called.contains(name)).map(|name| (prepares(module, &name), name)).collect();
+    // A function that prepares is checked with those that take what it gives.
+    if entries.iter().any(|(setup, _)| setup.is_some()) {
+        entries.retain(|(_, name)| name != SETUP);
+    }
+    Ok(entries)
 }
 
-/// The function `setup`, if `main` takes what it returns.
+/// The function `setup`, if this one takes what it returns.
 fn prepares(module: &Module, name: &str) -> Option<String> {
-    let (setup, main) = (module.function(SETUP)?, module.function(name).filter(|_| name == MAIN)?);
-    let (prepared, taken) = (&setup.ty()?.results, &main.ty()?.inputs);
+    let (setup, function) = (module.function(SETUP)?, module.function(name)?);
+    let (prepared, taken) = (&setup.ty()?.results, &function.ty()?.inputs);
     (setup.ty()?.inputs.is_empty() && !prepared.is_empty() && taken.starts_with(prepared))
         .then(|| SETUP.to_owned())
 }

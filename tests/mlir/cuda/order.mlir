@@ -9,6 +9,7 @@
 // RUN: not tfrt check %s --function forgotten_branch 2>&1 | FileCheck %s --check-prefix=BRANCH
 // RUN: not tfrt check %s --function one_side 2>&1 | FileCheck %s --check-prefix=SIDE
 // RUN: not tfrt check %s --function endless 2>&1 | FileCheck %s --check-prefix=ENDLESS
+// RUN: not tfrt check %s --function beside_a_capture 2>&1 | FileCheck %s --check-prefix=BESIDE
 // RUN: not tfrt check %s --function unordered --json | FileCheck %s --check-prefix=JSON
 // RUN: tfrt run %s --device cpu --check --function ordered
 // RUN: tfrt run %s --device cpu --check --function captured
@@ -239,4 +240,21 @@ func @endless(%times: i32) -> !tfrt.chain {
     tfrt.return %context, %first, %buffer, %seven, %count, %ch2 : !tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.buffer, ui32, i64, !tfrt.chain
   }
   tfrt.return %last#5 : !tfrt.chain
+}
+
+// A fill that may come while a graph is recorded on its stream, where it would become a part of the graph. In the order of the text it comes behind.
+// BESIDE: error: 'tfrt_cuda.mem.set.ui32' at {{.*}} may use stream 0 while a graph is recorded on it
+// BESIDE: order.mlir:[[@LINE+11]]:
+// BESIDE: the recording begins with 'tfrt_cuda.graph.begin_capture' at {{.*}}order.mlir:[[@LINE+7]]:
+// BESIDE: pass it a chain behind the end of the capture, or let the capture begin behind it
+// BESIDE: beside_a_capture: 1 operations on 2 streams, 2 out of order
+func @beside_a_capture() -> (!tfrt.chain, !tfrt.chain) {
+  %context, %first, %second, %buffer, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt.chain)
+  %seven = tfrt.constant.ui32 7
+  %eight = tfrt.constant.i64 8
+  %ch1 = tfrt_cuda.graph.begin_capture %first, %ch0
+  %ch2 = tfrt_cuda.mem.set.ui32 %context, %buffer, %seven, %eight, %first, %ch1
+  %graph, %ch3 = tfrt_cuda.graph.end_capture %first, %ch2
+  %ch4 = tfrt_cuda.mem.set.ui32 %context, %buffer, %seven, %eight, %first, %ch0
+  tfrt.return %ch3, %ch4 : !tfrt.chain, !tfrt.chain
 }

@@ -369,20 +369,23 @@ impl Emitter<'_> {
         }
         let state = (OpState::new("tfrt_cuda.stream.synchronize"), &[stream][..]);
         self.chained(block, &mut body.chain, state, None);
-        let state = (OpState::new("tfrt_cuda.turn.create"), &[][..]);
-        let turns = self.chained(block, &mut body.chain, state, Some(ty("turns")));
-        let mut returned = vec![turns, stream, body.arena, body.constants];
+        let mut launched = Vec::new();
         if self.options.records_graph {
             for region in 0..self.region_count {
                 let state = (OpState::new("tfrt_cuda.graph.begin_capture"), &[stream][..]);
                 self.chained(block, &mut body.chain, state, None);
                 self.emit_call(body, region, &run);
                 let state = (OpState::new("tfrt_cuda.graph.end_capture"), &[stream][..]);
-                returned.push(self.chained(block, &mut body.chain, state, Some(ty("graph"))));
+                launched.push(self.chained(block, &mut body.chain, state, Some(ty("graph"))));
             }
         } else {
-            returned.extend(run);
+            launched = run;
         }
+        // Calls may begin before `setup` is done. They take a turn first, and find the stream free.
+        let state = (OpState::new("tfrt_cuda.turn.create"), &[][..]);
+        let turns = self.chained(block, &mut body.chain, state, Some(ty("turns")));
+        let mut returned = vec![turns, stream, body.arena, body.constants];
+        returned.extend(launched);
         returned.extend(self.emit_host_setup(body));
         self.append(block, OpState::new(RETURN).operands(returned));
     }
@@ -421,8 +424,7 @@ impl Emitter<'_> {
         let stream = arguments[1];
         let (run, host) = arguments[BLOCKS..prepared].split_at(prepared - BLOCKS - self.host.types().len());
         let mut body = Body { block, chain, arena: arguments[2], constants: arguments[3] };
-        let state = (OpState::new("tfrt_cuda.turn.take"), &arguments[..1]);
-        let turn = self.chained(block, &mut body.chain, state, Some(ty("turn")));
+        let turn = self.take_turn(&mut body, arguments[0]);
         self.emit_inputs(&mut body, stream, &arguments[prepared..]);
         let mut side = self.host_body(&body, (chain, stream), host, &arguments[prepared..]);
         for part in 0..=self.region_count.max(self.device_graph.host.step_count()) {
@@ -432,9 +434,19 @@ impl Emitter<'_> {
             }
         }
         let returned = self.emit_outputs(&mut body, &mut side);
-        let state = (OpState::new("tfrt_cuda.turn.give_back"), &[turn][..]);
-        self.chained(block, &mut body.chain, state, None);
+        self.give_turn_back(&mut body, turn);
         self.append(block, OpState::new(RETURN).operands(returned));
+    }
+
+    /// Takes a turn, for which the kernels behind it wait.
+    pub(super) fn take_turn(&mut self, body: &mut Body, turns: ValueId) -> ValueId {
+        let state = (OpState::new("tfrt_cuda.turn.take"), &[turns][..]);
+        self.chained(body.block, &mut body.chain, state, Some(ty("turn")))
+    }
+
+    pub(super) fn give_turn_back(&mut self, body: &mut Body, turn: ValueId) {
+        let state = (OpState::new("tfrt_cuda.turn.give_back"), &[turn][..]);
+        self.chained(body.block, &mut body.chain, state, None);
     }
 
     /// Copies the inputs to their places.
