@@ -241,7 +241,12 @@ impl<'g> Lowering<'g> {
         self.lower_ops(&mut body, &ops);
         let mut returned = vec![op_handler];
         returned.extend(constants.iter().map(|id| body.constants[id]));
-        returned.extend(self.hoisted.values.iter().filter_map(|value| body.values.get(value)));
+        let computed: Vec<_> =
+            self.hoisted.values.iter().filter_map(|value| body.values.get(value).copied()).collect();
+        for value in computed {
+            let state = OpState::new("corert.freeze").operands([value]).results([handle()]);
+            returned.push(self.append_one(block, state));
+        }
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 

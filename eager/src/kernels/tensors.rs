@@ -5,10 +5,9 @@ use tfrt_host::{
     IndirectPromise, KernelRegistry, Promise, Rest,
     bef::{AttributeView, DenseAttribute, RawAttribute},
 };
-use tfrt_tensor::dense_from_attribute;
 use tfrt_tensor::{
     Accessor, BString, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorMetadata, TensorShape,
-    bf16, f16,
+    bf16, dense_from_attribute, f16, files::in_temporary_file,
 };
 
 use crate::{
@@ -19,6 +18,7 @@ use crate::{
 
 static PRINT: Accessor = Accessor::new("corert.print_tensorhandle");
 static TRANSFER: Accessor = Accessor::new("corert.transfer");
+static FREEZE: Accessor = Accessor::new("corert.freeze");
 
 fn on_host(tensor: impl Into<HostTensor>, cx: &ExecutionContext) -> TensorHandle {
     TensorHandle::from_host(CoreRuntime::of(cx.host()).host_device().clone(), tensor)
@@ -157,6 +157,42 @@ fn to_host_tensor(handle: Arg<TensorHandle>, _: Rest<Chain>, cx: &ExecutionConte
     tensor
 }
 
+/// Returns a dense tensor that nobody can write: ops then keep what they prepare of it, such as a
+/// matrix that is laid out for products. Strings and what is not in host memory pass through.
+fn freeze(source: Arg<TensorHandle>, cx: &ExecutionContext) -> TensorHandle {
+    let (promise, tensor) = IndirectPromise::new();
+    let (cx, value) = (cx.clone(), source.tensor().clone());
+    source.tensor().and_then(move || match value.get::<HostTensor>() {
+        None | Some(HostTensor::String(_)) => promise.forward_to(value.clone()),
+        Some(tensor) => match frozen(tensor, &cx) {
+            Ok(frozen) => promise.forward_to(AsyncValue::new(HostTensor::from(frozen))),
+            Err(error) => promise.set_error(cx.emit(error)),
+        },
+    });
+    match source.metadata() {
+        Some(Ok(metadata)) => TensorHandle::new(source.device().clone(), &metadata, tensor),
+        _ => TensorHandle::from_pending(source.device().clone(), tensor),
+    }
+}
+
+/// The elements of a tensor in memory that is read-only. A large tensor is in a temporary file, if
+/// one can be had, so that its memory is free once ops have prepared what they need.
+fn frozen(tensor: &HostTensor, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
+    let allocator = cx.host().allocator();
+    let mut dense = tensor.to_dense(&FREEZE, allocator)?;
+    if !dense.buffer().is_writable() {
+        return Ok(dense);
+    }
+    if let Ok(Some(moved)) = in_temporary_file(&dense) {
+        return Ok(moved);
+    }
+    if !dense.make_readonly() {
+        dense = dense.deep_copy(&FREEZE, allocator)?;
+        dense.make_readonly();
+    }
+    Ok(dense)
+}
+
 /// Returns an available tensor in another form, or elsewhere; it may come later.
 fn convert(
     value: &AsyncValue,
@@ -273,6 +309,9 @@ pub(super) fn register(registry: &mut KernelRegistry) {
         .add("corert.transfer", transfer)
         .attributes(&["dst_tensor_type_name"])
         .doc("A tensor on another device, or in another form.");
+    registry.add("corert.freeze", freeze).doc(
+        "The same tensor, dense and read-only if it is in host memory. Ops keep what they prepare of it from one call to the next.",
+    );
     registry.add("tfrt.get_device", get_device).attributes(&["device_name"]).doc("The device of this name.");
     register_create::<u8>(registry, "ui8");
     register_create::<u16>(registry, "ui16");

@@ -1,17 +1,15 @@
 //! What programs that were compiled from models need: their weights, and what they say of
 //! themselves.
 
-use std::{collections::HashMap, fmt, io};
+use std::{collections::HashMap, fmt};
 
 use tfrt_host::{
-    Arg, Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, MappedFile, bef::AggregateAttribute,
-    host_buffer::HostBuffer, is_in_mapped_file, value_type,
+    Arg, Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry, bef::AggregateAttribute, value_type,
 };
 use tfrt_tensor::{
-    Accessor, DenseHostTensor, HostTensor, SharedAllocator, files::safetensors::SafeTensorsFile,
+    HostTensor, SharedAllocator,
+    files::{in_temporary_file, safetensors::SafeTensorsFile},
 };
-
-static MOVE: Accessor = Accessor::new("weights of a compiled model");
 
 /// Name of the resource with the weights of a compiled model: [`ModelWeights`].
 pub const MODEL_WEIGHTS: &str = "model_weights";
@@ -25,9 +23,6 @@ pub enum ModelWeights {
     File(SafeTensorsFile),
 }
 
-/// Weights of at least this many bytes are moved to files.
-const MIN_FILE_BYTES: usize = 1 << 20;
-
 impl ModelWeights {
     /// The weights as the compiler left them, for running the program in this process. Large ones
     /// that are in memory move to temporary files without names, which are mapped: so their memory
@@ -37,7 +32,7 @@ impl ModelWeights {
         weights: impl IntoIterator<Item = (String, HostTensor)>,
         allocator: &SharedAllocator,
     ) -> Self {
-        let place = |tensor: HostTensor| match tensor.dense().map(mapped) {
+        let place = |tensor: HostTensor| match tensor.dense().map(in_temporary_file) {
             Ok(Ok(Some(moved))) => moved.into(),
             _ => tensor,
         };
@@ -55,18 +50,6 @@ impl ModelWeights {
             Self::File(file) => file.tensor(name, cx.host().allocator()).map(HostTensor::from),
         }
     }
-}
-
-/// A copy of a large tensor in a mapped temporary file. Returns `None` for a small one, and for one
-/// that is in a mapped file already.
-fn mapped(tensor: &DenseHostTensor) -> io::Result<Option<DenseHostTensor>> {
-    let failed = |error: Diagnostic| io::Error::other(error.message);
-    let bytes = tensor.read_bytes(&MOVE).map_err(failed)?;
-    if bytes.len() < MIN_FILE_BYTES || is_in_mapped_file(&bytes) {
-        return Ok(None);
-    }
-    let buffer = HostBuffer::from_readonly(MappedFile::temporary(&bytes)?);
-    DenseHostTensor::from_buffer(tensor.metadata().clone(), buffer).map(Some).map_err(failed)
 }
 
 /// What a compiled model takes and gives: names and types such as `1x3x224x224xf32`, `?` for an
@@ -166,10 +149,16 @@ mod tests {
     use tfrt_host::{
         DType,
         allocator::{HostAllocator, LeakCheckAllocator, RecyclingAllocator, SystemAllocator},
+        is_in_mapped_file,
     };
-    use tfrt_tensor::TensorMetadata;
+    use tfrt_tensor::{Accessor, DenseHostTensor, TensorMetadata};
 
     use super::*;
+
+    static TEST: Accessor = Accessor::new("test");
+
+    /// How many elements a weight of 1 MiB has.
+    const MEBIBYTE: usize = (1 << 20) / 4;
 
     #[test]
     fn large_weights_leave_memory() {
@@ -178,12 +167,12 @@ mod tests {
         let tensor = |count: usize| {
             let metadata = TensorMetadata::new(DType::F32, [count]);
             let tensor = DenseHostTensor::allocate(metadata, &allocator).unwrap();
-            for (number, place) in tensor.write::<f32>(&MOVE).unwrap().iter_mut().enumerate() {
+            for (number, place) in tensor.write::<f32>(&TEST).unwrap().iter_mut().enumerate() {
                 *place = number as f32;
             }
             tensor
         };
-        let (small, large) = (MIN_FILE_BYTES / 4 - 1, MIN_FILE_BYTES / 4 + 5);
+        let (small, large) = (MEBIBYTE - 1, MEBIBYTE + 5);
         let named = [("small", small), ("large", large)];
         let weights = ModelWeights::of_compiled(
             named.map(|(name, count)| (name.to_owned(), tensor(count).into())),
@@ -192,11 +181,11 @@ mod tests {
         let ModelWeights::Tensors(weights) = weights else { panic!("the weights are tensors") };
         for (name, count) in named {
             let weight = weights[name].dense().unwrap();
-            assert_eq!(is_in_mapped_file(&weight.read_bytes(&MOVE).unwrap()), name == "large");
-            let elements = weight.read::<f32>(&MOVE).unwrap();
+            assert_eq!(is_in_mapped_file(&weight.read_bytes(&TEST).unwrap()), name == "large");
+            let elements = weight.read::<f32>(&TEST).unwrap();
             assert!(elements.len() == count && elements.iter().enumerate().all(|(at, &x)| x == at as f32));
         }
         let in_memory = counted.report().unwrap().bytes_current as usize;
-        assert!((small * 4..MIN_FILE_BYTES * 3 / 2).contains(&in_memory), "{in_memory}");
+        assert!((small * 4..MEBIBYTE * 6).contains(&in_memory), "{in_memory}");
     }
 }

@@ -112,6 +112,27 @@ func @conversions() -> !tfrt.chain {
   tfrt.return %ch4 : !tfrt.chain
 }
 
+// Frozen tensors are copies that nothing can write; what is read-only already is passed on, and so is a tensor of strings.
+// CHECK-LABEL: --- Running 'frozen'
+func @frozen() -> (!tfrt.chain, !tfrt.chain) {
+  %ch0 = tfrt.new.chain
+  %x = tfrt_dht.create_uninitialized_tensor.i32.1 [3 : i64]
+  %ch1 = tfrt_dht.fill_tensor_with_constant.i32 %x, %ch0 7 : i32
+  %handle = "corert.ht_to_tensorhandle"(%x, %ch1) : (!t.tensor, !tfrt.chain) -> !corert.tensorhandle
+  %copy = corert.freeze %handle
+  %same = corert.freeze %copy
+  // CHECK-NEXT: DenseHostTensor dtype = I32, shape = [3], values = [7, 7, 7]
+  %ch2 = "corert.print_tensorhandle"(%same, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %tensor = "corert.tensorhandle_to_ht"(%same, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !t.tensor
+  // expected-error @+1 {{its memory is read-only}}
+  %ch3 = tfrt_dht.fill_tensor_with_constant.i32 %tensor, %ch2 8 : i32
+  %strings = corert.const_string_tensor { shape = [2], value = ["a", "b"] }
+  %frozen_strings = corert.freeze %strings
+  // CHECK-NEXT: StringHostTensor shape = [2], values = ["a", "b"]
+  %ch4 = "corert.print_tensorhandle"(%frozen_strings, %ch2) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch3, %ch4 : !tfrt.chain, !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'wrong'
 func @wrong() -> (!tfrt.device, !corert.tensorhandle, !ts.shape) {
   %ch0 = tfrt.new.chain

@@ -3,7 +3,7 @@
 use std::fs;
 
 use prost::Message;
-use tfrt_ir::AttrDict;
+use tfrt_ir::{AttrDict, OpId};
 
 use super::tests::{graph_of, host, integers, model, node};
 use crate::{CompileOptions, CompiledModel, compile};
@@ -46,6 +46,10 @@ fn what_is_too_large_to_fold_is_computed_once() {
     let main = called_ops(&compiled, "main");
     assert!(main.iter().any(|op| op.contains("Random")), "{main:?}");
     assert!(!main.iter().any(|op| ["tf.Fill", "tf.Exp"].contains(&op.as_str())), "{main:?}");
+    // Ops keep what they prepare of it only if it is read-only.
+    let setup = compiled.module.function("setup").unwrap();
+    let is_frozen = |op: &OpId| compiled.module.op(*op).name == "corert.freeze";
+    assert_eq!(compiled.module.walk(setup.op()).filter(is_frozen).count(), 2);
     // The product and the sum take a constant each, beside the handler and the input.
     let takes = compiled.module.function("main").unwrap().ty().unwrap().inputs.len();
     let gives = compiled.module.function("setup").unwrap().ty().unwrap().results.len();

@@ -11,6 +11,8 @@ pub mod npy;
 pub mod npz;
 pub mod safetensors;
 
+pub use map::in_temporary_file;
+
 use std::path::Path;
 
 use tfrt_host::{DType, Diagnostic, ErrorCode, host_buffer::HostBuffer};
