@@ -12,8 +12,7 @@ use tfrt_device::error::{Result, Status};
 use tfrt_device::hal::Graphs;
 
 use super::context::{GpuContext, Shared};
-use super::event::Event;
-use super::stream::{Counted, Stream};
+use super::stream::{Counted, Handle, Stream};
 use super::workspace::LastUse;
 
 const _: () = assert!(offset_of!(CUgraphExecUpdateResultInfo, result) == 0);
@@ -30,9 +29,16 @@ struct Instance {
     nodes: usize,
     /// The capture it was made from, whose workspaces it uses.
     capture: Option<u64>,
-    /// The end of the last launch, after which the workspaces are unused. A launch starts after all
-    /// earlier ones, on whichever streams.
-    last_launch: LastUse,
+    /// The stream of the last launch, if launches use workspaces. A launch starts after all earlier
+    /// ones, on whichever streams, so the workspaces are unused after the work of this stream.
+    last_stream: Option<Arc<Handle>>,
+}
+
+impl Instance {
+    /// Returns the point after all launches so far. The context must be current.
+    fn last_launch(&mut self) -> LastUse {
+        self.last_stream.take().map_or(LastUse::Over, |stream| LastUse::on(&stream))
+    }
 }
 
 // SAFETY: the driver allows the use of the instance on any thread, by one thread at a time, which
@@ -130,7 +136,7 @@ impl Drop for Graph {
             // SAFETY: the instance is alive and this is its only owner. A running launch still
             // finishes.
             let _ = unsafe { sys::cuGraphExecDestroy(instance.raw) };
-            let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
+            let last_launch = instance.last_launch();
             self.shared.free_capture_workspaces(instance.capture, last_launch);
         }
     }
@@ -140,7 +146,7 @@ impl GpuContext {
     fn instance(&self, captured: &Captured<'_>) -> Result<Instance> {
         let nodes = captured.nodes()?;
         let (raw, capture) = (captured.instantiate()?, captured.capture);
-        Ok(Instance { raw, nodes, capture, last_launch: LastUse::Over })
+        Ok(Instance { raw, nodes, capture, last_stream: None })
     }
 }
 
@@ -173,7 +179,7 @@ impl Graphs for GpuContext {
         updated.inspect_err(|_| shared.free_capture_workspaces(captured.capture, LastUse::Over))?;
         // Running launches may use the old workspaces.
         let before = std::mem::replace(&mut instance.capture, captured.capture);
-        let last_launch = std::mem::replace(&mut instance.last_launch, LastUse::Over);
+        let last_launch = instance.last_launch();
         shared.free_capture_workspaces(before, last_launch);
         Ok(())
     }
@@ -185,25 +191,14 @@ impl Graphs for GpuContext {
     fn launch_graph(&self, graph: &Graph, stream: &Stream) -> Result<()> {
         let shared = self.bound()?;
         let mut instance = graph.instance.lock();
-        let uses_workspaces = shared.workspaces.has_capture_workspaces(instance.capture);
-        let new_event = match instance.last_launch {
-            LastUse::Over | LastUse::Unknown if uses_workspaces => Some(Event::new_internal(shared)?),
-            _ => None,
-        };
         // SAFETY: instance and stream are alive, and nothing else uses the instance during the
         // call.
         shared.check(unsafe { sys::cuGraphLaunch(instance.raw, stream.raw()) }, "cuGraphLaunch")?;
         static WHAT: LazyLock<Arc<str>> = LazyLock::new(|| "a graph".into());
         shared.launches.add(stream.raw().addr(), &WHAT);
-        if let Some(event) = new_event {
-            instance.last_launch = LastUse::Before(event);
-        }
-        if uses_workspaces
-            && let LastUse::Before(event) = &instance.last_launch
-            && event.record(stream.handle()).is_err()
-        {
-            // The graph runs even if no event can tell when it has finished.
-            instance.last_launch = LastUse::Unknown;
+        let is_known = instance.last_stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream.handle()));
+        if !is_known && shared.workspaces.has_capture_workspaces(instance.capture) {
+            instance.last_stream = Some(Arc::clone(stream.handle()));
         }
         Ok(())
     }

@@ -86,8 +86,8 @@ pub(super) enum LastUse {
 }
 
 impl LastUse {
-    /// Returns the point after all work queued on the stream.
-    fn on(stream: &Handle) -> Self {
+    /// Returns the point after all work queued on the stream, which is unknown while it is captured.
+    pub(super) fn on(stream: &Handle) -> Self {
         match Event::after_queued_work(stream) {
             Ok(Some(event)) => Self::Before(event),
             // The device does no more work.

@@ -7,6 +7,9 @@
 //! listener may look at everything that happened before its event, on any stream. A host that waits
 //! for a stream releases what is due before it continues ([`Completions::settle`]).
 //!
+//! A release that nobody waits for needs no event of its own. It comes with the next event that is
+//! recorded on its stream, for whatever reason, or after [`MAX_UNMARKED`] with one for itself.
+//!
 //! Between two looks the thread spins or sleeps, at a pace that follows the duration of its latest
 //! waits ([`Pace`]). Where the backend rings a bell for its events
 //! ([`Events::ring_for_events`](crate::hal::Events::ring_for_events)), it waits for that in the place
@@ -14,6 +17,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -72,6 +76,23 @@ struct Pending {
     tell: Option<Tell>,
 }
 
+/// How long a release waits for an event that is recorded for another reason.
+const MAX_UNMARKED: Duration = Duration::from_micros(100);
+
+/// The releases of a stream that no event marks yet.
+struct Unmarked {
+    stream: StreamRef,
+    releases: Vec<Release>,
+    since: Instant,
+}
+
+impl Unmarked {
+    /// Calls all releases, then another one.
+    fn and(self, last: Option<Release>) -> Release {
+        Box::new(move || self.releases.into_iter().chain(last).for_each(|release| release()))
+    }
+}
+
 /// Wakes the thread. What is locked here is never held while anything is called.
 #[derive(Default)]
 struct Alarm {
@@ -85,11 +106,15 @@ impl Alarm {
         self.rung.notify_one();
     }
 
-    /// Waits until it has been rung since the last time.
-    fn wait(&self) {
+    /// Waits until it has been rung since the last time, or until `end`.
+    fn wait(&self, end: Option<Instant>) {
         let mut is_rung = self.is_rung.lock();
         while !*is_rung {
-            self.rung.wait(&mut is_rung);
+            match end {
+                None => self.rung.wait(&mut is_rung),
+                Some(end) if self.rung.wait_until(&mut is_rung, end).timed_out() => break,
+                Some(_) => {}
+            }
         }
         *is_rung = false;
     }
@@ -99,6 +124,8 @@ impl Alarm {
 struct State {
     /// By stream, in the order of its work.
     streams: HashMap<u64, VecDeque<Pending>>,
+    /// By stream, the releases that the next event on it marks.
+    unmarked: HashMap<u64, Unmarked>,
     /// Events that can be reused.
     spare: Vec<Erased>,
     has_thread: bool,
@@ -193,6 +220,74 @@ impl Completions {
         })
     }
 
+    /// Calls `release` some time after the stream has done all work queued so far: with the next
+    /// event that is recorded on it.
+    pub(super) fn release_with_next(&self, stream: &StreamRef, release: Release) -> Result<()> {
+        let capture = stream.capture();
+        if capture.is_some() {
+            drop(capture);
+            return self.release_after(stream, Some(release), None);
+        }
+        let mut state = self.state.lock();
+        let started = self.start(&mut state);
+        let unmarked = state.unmarked.entry(stream.id()).or_insert_with(|| {
+            stream.note_unmarked(true);
+            Unmarked { stream: stream.clone(), releases: Vec::new(), since: Instant::now() }
+        });
+        unmarked.releases.push(release);
+        let is_first = unmarked.releases.len() == 1;
+        drop((state, capture));
+        if started.is_err() {
+            // No thread looks for it.
+            return self.release_after(stream, None, None);
+        }
+        if is_first {
+            self.alarm.ring();
+        }
+        Ok(())
+    }
+
+    /// Adds a stream's releases without an event to one that an event is about to mark.
+    fn with_unmarked(&self, stream: &StreamRef, release: Option<Release>) -> Option<Release> {
+        if !stream.has_unmarked() {
+            return release;
+        }
+        let unmarked = {
+            let mut state = self.state.lock();
+            stream.note_unmarked(false);
+            state.unmarked.remove(&stream.id())
+        };
+        match unmarked {
+            Some(unmarked) => Some(unmarked.and(release)),
+            None => release,
+        }
+    }
+
+    /// Records events for releases that have waited for one for too long. Returns when the next one
+    /// will have.
+    fn mark_overdue(&self) -> Option<Instant> {
+        let state = self.state.lock();
+        if state.unmarked.is_empty() {
+            return None;
+        }
+        let now = Instant::now();
+        let ends = |unmarked: &Unmarked| unmarked.since + MAX_UNMARKED;
+        let next = state.unmarked.values().map(ends).filter(|&end| end > now).min();
+        let mut overdue = state.unmarked.values().filter(|unmarked| ends(unmarked) <= now).peekable();
+        if overdue.peek().is_none() {
+            return next;
+        }
+        // A stream that the program drops meanwhile is released only here.
+        let _promised = self.teardown.promise();
+        let overdue: Vec<StreamRef> = overdue.map(|unmarked| unmarked.stream.clone()).collect();
+        drop(state);
+        for stream in overdue {
+            // If no event can be recorded, they are released when the stream is found idle.
+            drop(self.release_after(&stream, None, None));
+        }
+        next
+    }
+
     fn queue(
         &self,
         stream: &StreamRef,
@@ -200,6 +295,7 @@ impl Completions {
         tell: Option<Tell>,
     ) -> Result<(), (DeviceError, Option<Release>)> {
         let capture = stream.capture();
+        let release = self.with_unmarked(stream, release);
         if let Some(capture) = &*capture {
             return self.when_mark(next_id(), Mark::Fence(capture.before.clone()), release, tell);
         }
@@ -393,9 +489,11 @@ impl Completions {
     fn watch(&self) -> (Promised, Option<Release>) {
         let mut pace = Pace::new();
         loop {
+            let overdue = self.mark_overdue();
             let is_idle = {
                 let mut state = self.state.lock();
                 if state.streams.is_empty()
+                    && state.unmarked.is_empty()
                     && let Some(end) = state.end.take()
                 {
                     return end;
@@ -404,13 +502,13 @@ impl Completions {
             };
             if is_idle {
                 pace.stop();
-                self.alarm.wait();
+                self.alarm.wait(overdue);
             } else if self.round() {
                 pace.found();
             } else {
                 match pace.next() {
                     Step::Spin => std::thread::yield_now(),
-                    Step::Sleep(_) if self.rings() => self.alarm.wait(),
+                    Step::Sleep(_) if self.rings() => self.alarm.wait(overdue),
                     Step::Sleep(time) => std::thread::sleep(time),
                 }
             }

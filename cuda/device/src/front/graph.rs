@@ -149,7 +149,7 @@ impl Stream {
         drop(queueing);
         if !holds.is_empty() {
             let graph = graph.clone();
-            self.release_after(Some(Box::new(move || drop((holds, graph)))), None)?;
+            self.as_ref().release_with_next(Box::new(move || drop((holds, graph))))?;
         }
         Ok(())
     }

@@ -48,6 +48,8 @@ struct Inner {
     /// Unified memory that work after the last recorded point may use.
     held: Mutex<Vec<Arc<Hold>>>,
     is_holding: AtomicBool,
+    /// Whether releases wait for the next event on the stream.
+    has_unmarked: AtomicBool,
     /// The stream for pieces of large copies, created at the first of them.
     side: Mutex<Option<Side>>,
 }
@@ -84,6 +86,7 @@ impl Context {
             is_capturing: AtomicBool::new(false),
             held: Mutex::default(),
             is_holding: AtomicBool::new(false),
+            has_unmarked: AtomicBool::new(false),
             side: Mutex::default(),
         };
         Ok(Stream { handle: Arc::new(Handle(StreamRef(Arc::new(inner)))) })
@@ -377,9 +380,26 @@ impl StreamRef {
         self.0.is_holding.store(!held.is_empty(), Ordering::Release);
     }
 
-    /// Releases the unified memory that the stream keeps when all work queued so far is done.
+    /// Whether releases wait for the next event on the stream.
+    pub(super) fn has_unmarked(&self) -> bool {
+        self.0.has_unmarked.load(Ordering::Acquire)
+    }
+
+    pub(super) fn note_unmarked(&self, has_some: bool) {
+        self.0.has_unmarked.store(has_some, Ordering::Release);
+    }
+
+    /// Marks the end of all work queued so far, if something is released then: unified memory that
+    /// the stream keeps, or what waits for the next event.
     pub(super) fn mark_held(&self) -> Result<()> {
-        if self.0.is_holding.load(Ordering::Acquire) { self.release_after(None, None) } else { Ok(()) }
+        let is_marked = !self.0.is_holding.load(Ordering::Acquire) && !self.has_unmarked();
+        if is_marked { Ok(()) } else { self.release_after(None, None) }
+    }
+
+    /// Calls `release` some time after all work queued so far is done, with the next event that is
+    /// recorded. A host that waits for the stream finds it released.
+    pub(super) fn release_with_next(&self, release: Release) -> Result<()> {
+        self.0.counted.context().completed().release_with_next(self, release)
     }
 
     /// Calls `release`, then `tell`, when all work queued so far is done.

@@ -255,7 +255,7 @@ impl Stream {
         // SAFETY: the staging buffer lives until the stream has passed the copy.
         unsafe { self.queue_rows(&staged)? };
         drop(queueing);
-        self.release_after(Some(Box::new(move || drop(staging))), None)?;
+        self.as_ref().release_with_next(Box::new(move || drop(staging)))?;
         Ok(Transferred::Now)
     }
 
@@ -394,7 +394,7 @@ impl Stream {
         at_once: bool,
     ) -> Result<Transferred, Diagnostic> {
         if at_once {
-            self.release_after(Some(release), None)?;
+            self.as_ref().release_with_next(release)?;
             return Ok(Transferred::Now);
         }
         // Registered now, so that later work on the stream does not delay it. The outcome is told

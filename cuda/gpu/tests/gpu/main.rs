@@ -20,7 +20,7 @@ use tfrt_device::allocator::Options;
 use tfrt_device::error::Status;
 use tfrt_device::front::{
     BlasHandle, Context, DeviceBuffer, DnnHandle, DnnTensor, Event, GemmArguments, GemmEpilogue, Matrix,
-    Platform, Stream,
+    Platform, Stream, Transferred,
 };
 use tfrt_device::hal::{
     Activation, ActivationMode, Convolution, EventOptions, NanPropagation, Pattern, Scaling, StreamOptions,
@@ -247,7 +247,7 @@ fn unmarked_work_delays_nobody_elses_memory() {
     let held = products.hold();
     let events = all_events(&context);
     let copied =
-        products.stream.copy_from_host(&products.matrix, 0, &HostBuffer::from_vec(vec![0f32; 4]), 0, 16);
+        products.stream.copy_to_host(&HostBuffer::from_vec(vec![0f32; 4]), 0, &products.matrix, 0, 16);
     assert!(copied.is_err());
     drop(events);
 
@@ -272,31 +272,77 @@ fn unmarked_work_leaves_captures_alone() {
     let products = Products::new(&context);
     let held = products.hold();
     let events = all_events(&context);
-    let source = HostBuffer::from_vec(vec![0f32; 4]);
-    assert!(products.stream.copy_from_host(&products.matrix, 0, &source, 0, 16).is_err());
+    let copy = HostBuffer::from_vec(vec![0f32; 4]);
+    assert!(products.stream.copy_to_host(&copy, 0, &products.matrix, 0, 16).is_err());
     drop(events);
     products.stream.begin_capture().unwrap();
     drop(held);
     platform.finish_teardown();
-    assert!(source.is_exclusive());
+    assert!(copy.is_exclusive());
     products.stream.end_capture().unwrap();
 }
 
-/// Repeated launches of a graph share one event that tells when its workspaces are unused.
-fn launches_of_a_graph_share_an_event() {
+/// Launches of a graph need no event. Its end needs one, which tells when its workspaces are unused.
+fn launches_of_a_graph_need_no_event() {
     let platform = Platform::new(tfrt_gpu::find().unwrap());
     let context = platform.device(0).unwrap().create_context().unwrap();
     let products = Products::new(&context);
     products.stream.begin_capture().unwrap();
     products.queue();
     let graph = products.stream.end_capture().unwrap();
-    products.stream.launch_graph(&graph).unwrap();
     let events = all_events(&context);
+    let calls = Calls::new();
+    let records = || calls.of(Some(c"cuEventRecord"));
+    let before = records();
     for _ in 0..10 {
         products.stream.launch_graph(&graph).unwrap();
     }
+    assert_eq!(records(), before);
     drop(events);
+    drop(graph);
+    platform.finish_teardown();
+    assert_eq!(records(), before + 1);
     products.stream.synchronize().unwrap();
+}
+
+/// A call of a program copies its inputs, launches a graph and copies the results. Whatever is
+/// released then comes with the event that tells of the results.
+fn a_call_records_one_event() {
+    let platform = Platform::new(tfrt_gpu::find().unwrap());
+    let context = platform.device(0).unwrap().create_context().unwrap();
+    let products = Products::new(&context);
+    let stream = &products.stream;
+    stream.begin_capture().unwrap();
+    products.queue();
+    let graph = stream.end_capture().unwrap();
+    let (input, output) = (HostBuffer::from_vec(vec![1f32; 4]), HostBuffer::from_vec(vec![0f32; 4]));
+    let pinned = context.allocate_pinned(16).unwrap();
+    let calls = Calls::new();
+    let records = || calls.of(Some(c"cuEventRecord"));
+    let call = || {
+        let before = records();
+        for source in [&input, &pinned] {
+            let copied = stream.copy_from_host(&products.matrix, 0, source, 0, 16).unwrap();
+            assert!(matches!(copied, Transferred::Now));
+        }
+        stream.launch_graph(&graph).unwrap();
+        let copied = stream.copy_to_host(&output, 0, &products.matrix, 0, 16).unwrap();
+        let count = records() - before;
+        let (tell, told) = channel();
+        copied.when_done(move |done| tell.send(done).unwrap()).unwrap();
+        told.recv().unwrap().unwrap();
+        assert!(pinned.is_exclusive() && output.is_exclusive(), "what the call used is released");
+        count
+    };
+    // A thread that is not run for long needs an event for what waits.
+    let counts: Vec<u64> = (0..1000).map(|_| call()).collect();
+    assert_eq!(counts.iter().min(), Some(&1), "{counts:?}");
+
+    // Without a result, the release comes by itself.
+    drop(stream.copy_from_host(&products.matrix, 0, &pinned, 0, 16).unwrap());
+    while !pinned.is_exclusive() {
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Without events, nothing can tell when work has finished. The memory that it uses is still not
@@ -483,7 +529,8 @@ fn calm() {
     long_work_delays_nobody_elses_memory();
     unmarked_work_delays_nobody_elses_memory();
     unmarked_work_leaves_captures_alone();
-    launches_of_a_graph_share_an_event();
+    launches_of_a_graph_need_no_event();
+    a_call_records_one_event();
     memory_without_a_known_last_use_is_kept();
     the_fastest_engine_is_taken(Path::new(&std::env::var_os(CACHE).unwrap()));
     a_repeated_convolution_is_one_call();
