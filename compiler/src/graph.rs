@@ -1,6 +1,9 @@
 //! [`Graph`]: a model as operations on tensors, with its constants.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use tfrt_ir::{Attribute, Module, OpId, ValueDef, ValueId};
 use tfrt_tensor::HostTensor;
@@ -75,6 +78,9 @@ pub struct Graph {
     /// Elements of small integer tensors as far as they are known: shapes that depend on unknown
     /// extents.
     pub(crate) known_elements: HashMap<ValueId, KnownElements>,
+    /// The nodes whose ops stay as they are when the model is narrowed, by their places as
+    /// [`narrowed_nodes`](crate::pass::narrowed_nodes) gives them.
+    pub wide_nodes: Arc<BTreeSet<String>>,
 }
 
 impl Graph {

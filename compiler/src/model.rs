@@ -1,6 +1,7 @@
 //! [`compile`]: from a model's file to a program.
 
 use std::{
+    collections::BTreeSet,
     ops::ControlFlow,
     path::Path,
     sync::Arc,
@@ -42,6 +43,8 @@ pub struct CompileOptions {
     pub import: ImportOptions,
     /// How passes are run.
     pub passes: PassOptions,
+    /// The nodes whose ops stay as they are when the model is narrowed: [`Graph::wide_nodes`].
+    pub wide_nodes: Arc<BTreeSet<String>>,
     /// What the model becomes.
     pub target: Target,
 }
@@ -224,6 +227,7 @@ fn improved(
     if observer(IMPORT, Stage::Ops(&graph)).is_break() {
         return Ok(None);
     }
+    graph.wide_nodes.clone_from(&options.wide_nodes);
     let mut start = Instant::now();
     let passes = &mut timing.passes;
     let mut after = |pass: &pass::Pass, graph: &Graph, time: Duration| {

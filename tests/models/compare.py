@@ -4,9 +4,11 @@
     python3 tests/models/compare.py TFRT FOLDER [NAME...]
 
 TFRT is the tool, FOLDER holds the models. Each model runs on the host, by ops on the CPU device and, if its shapes are
-static, as a device program there, with pictures, speech-like sound, music or text as input. A result may differ by 1e-4 of the largest number, of 16-bit numbers by 2e-2. Where ONNX
-Runtime's own results differ by more with and without its optimizations, as behind a logarithm of tiny numbers, twice
-that difference is the measure.
+static, as a device program there, with pictures, speech-like sound, music or text as input. Device programs run in f16,
+too, with as many nodes in f32 as `--max-error 0.01` keeps there, and on eight inputs at once, if the model leaves its
+batch size open. A result may differ by 1e-4 of the largest number, of 16-bit numbers by 2e-2. Where ONNX Runtime's own
+results differ by more with and without its optimizations, as behind a logarithm of tiny numbers, twice that difference
+is the measure.
 """
 
 import glob
@@ -148,23 +150,53 @@ def stated(session, given):
     return [word for name, shape in shapes.items() if shape for word in ("--input-shape", f"{name}={shape}")]
 
 
-def run(tool, model, given, outputs, options, folder):
-    """The results of our tool. Texts have no file format: those are taken from what it prints."""
-    command = [tool, "run", model, *options]
+def batched(session, given):
+    """Eight times the inputs of a call at once; None if a first extent is fixed."""
+    first = {value.name: value.shape[0] if value.shape else 1 for value in [*session.get_inputs(), *session.get_outputs()]}
+    if any(isinstance(extent, int) for extent in first.values()):
+        return None
+    return {name: numpy.concatenate([value] * 8) for name, value in given.items()}
+
+
+def input_options(given, folder):
+    """The options that give our tool its inputs."""
+    options = []
     for number, (name, value) in enumerate(given.items()):
         path = os.path.join(folder, f"in{number}.npy")
         numpy.save(path, value)
-        command += ["-i", f"{name}=@{path}"]
+        options += ["-i", f"{name}=@{path}"]
+    return options
+
+
+def checked(command):
+    """What a command prints."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip()[:1000])
+    return done.stdout
+
+
+def run_compiled(tool, model, session, given, precision, folder):
+    """The results of a device program in this precision."""
+    program = os.path.join(folder, "program.mlir")
+    command = [tool, "compile", model, "--target", "cuda", "--precision", precision, "-o", program]
+    if precision != "f32":
+        command += ["--max-error", "0.01", *input_options(given, folder)]
+    checked(command + stated(session, given))
+    return run(tool, program, given, session.get_outputs(), ["--device", "cpu"], folder)
+
+
+def run(tool, model, given, outputs, options, folder):
+    """The results of our tool. Texts have no file format: those are taken from what it prints."""
+    command = [tool, "run", model, *options, *input_options(given, folder)]
     paths = {}
     for number, output in enumerate(outputs):
         if output.type != "tensor(string)":
             paths[number] = os.path.join(folder, f"out{number}.npy")
             command += ["-o", f"{output.name}={paths[number]}"]
     has_texts = len(paths) < len(outputs)
-    done = subprocess.run(command + ["--json"] * has_texts, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip()[:1000])
-    printed = json.loads(done.stdout)["results"] if has_texts else []
+    printed = checked(command + ["--json"] * has_texts)
+    printed = json.loads(printed)["results"] if has_texts else []
     return [numpy.load(paths[number]) if number in paths else texts(printed[number]) for number in range(len(outputs))]
 
 
@@ -229,11 +261,38 @@ def compare(tool, name, model):
                     break
                 theirs = session.run(names, given)
                 worst[place] = max([worst[place], *map(difference, ours, theirs)])
-    largest = max(worst.values())
-    figures = ", ".join(f"{place} {part:.1e}" for place, part in worst.items())
-    verdict = "fine" if largest <= tolerance else "FAILED"
-    print(f"{verdict}  {name}: {figures} of {tolerance:.1e}", flush=True)
-    return largest <= tolerance
+    is_fine = max(worst.values()) <= tolerance
+    figures = [f"{place} {part:.1e}" for place, part in worst.items()]
+    figures.append(f"of {tolerance:.1e}")
+    if PROGRAM in worst and name not in QUANTIZED:
+        narrow = compare_programs(tool, model, (session, calls), tolerance)
+        figures += [f"{what} {part:.1e}" + f" of {allowed:.1e}" for what, (part, allowed) in narrow.items()]
+        is_fine &= all(part <= allowed for part, allowed in narrow.values())
+    print(f"{'fine' if is_fine else 'FAILED'}  {name}: {', '.join(figures)}", flush=True)
+    return is_fine
+
+
+def compare_programs(tool, model, about, tolerance):
+    """The largest differences of device programs in f16, and on eight inputs at once, with what is allowed."""
+    session, calls = about
+    names = [output.name for output in session.get_outputs()]
+    worst = {}
+    for given in calls:
+        for count, inputs in ((1, given), (8, batched(session, given))):
+            for precision in ("f32", "f16"):
+                if inputs is None or (count, precision) == (1, "f32"):
+                    continue
+                try:
+                    theirs = session.run(names, inputs)
+                except Exception:  # Not every model whose first extents are open takes batches.
+                    continue
+                with tempfile.TemporaryDirectory() as folder:
+                    ours = run_compiled(tool, model, session, inputs, precision, folder)
+                allowed = tolerance if precision == "f32" else max(tolerance, 2e-2)
+                place = f"{precision} x {count}"
+                part = max(map(difference, ours, theirs))
+                worst[place] = (max(part, worst.get(place, (0.0, 0.0))[0]), allowed)
+    return worst
 
 
 def main(tool, folder, chosen):

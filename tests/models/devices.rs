@@ -154,6 +154,43 @@ fn a_narrow_program_says_how_far_it_is_off() {
     }
 }
 
+#[test]
+fn what_a_narrow_type_is_too_coarse_for_stays_wide() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("program.mlir");
+    let program = program.to_str().expect("a path");
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/cancelling.mlir");
+    let compile = ["compile", model.to_str().expect("a path"), "--target=cuda", "-o", program];
+    for (precision, max_error, wide, types) in [
+        ("f16", "10", "0 of 3", ["4x4xf16", "8x4xf16"]),
+        ("f16", "0.01", "2 of 3", ["4x4xf16", "8x4xf32"]),
+        ("bf16", "0.02", "2 of 3", ["4x4xbf16", "8x4xf32"]),
+        ("f16", "1e-9", "3 of 3", ["4x4xf32", "8x4xf32"]),
+    ] {
+        for input in [&[][..], &["-i", "4x8xf32=random(7)"], &["-i", "arg0=4x8xf32=0.3"]] {
+            let options = ["--precision", precision, "--max-error", max_error];
+            let compiled = tfrt(&[&compile[..], &options, input].concat());
+            let said = String::from_utf8_lossy(&compiled.stderr);
+            assert!(compiled.status.success(), "{said}");
+            assert!(said.contains(&format!("precision: {wide} products")), "{options:?}: {said}");
+            assert_eq!(said.contains("cancelling.mlir:7:8"), !wide.starts_with('0'), "{said}");
+            assert_eq!(said.contains("on these inputs"), !input.is_empty(), "{said}");
+            let text = fs::read_to_string(program).expect("text");
+            assert!(types.iter().all(|ty| text.contains(ty)), "{options:?}: {text}");
+        }
+    }
+    for (options, why) in [
+        (&["--max-error", "0.1"][..], "--max-error and --input are for --precision f16 or bf16"),
+        (&["--precision=f16", "--max-error=0"], "it must be a positive number"),
+        (&["--precision=f16", "-i", "y=1"], "'y=1' is for none of the model's inputs"),
+        (&["--precision=f16", "-i", "@a.npy", "-i", "@b.npy"], "'@b.npy' is for none of the model's inputs"),
+        (&["--precision=f16", "-i", "arg0=f32=1", "-i", "arg0=f32=2"], "is given twice"),
+    ] {
+        let refused = errors(&[&compile[..], options].concat(), 2);
+        assert!(refused.contains(why), "{options:?}: {refused}");
+    }
+}
+
 /// The values of a line of MLIR after a kernel's name: `%a, %b` of `%c = kernel %a, %b`.
 fn operands<'t>(line: &'t str, kernel: &str) -> Option<Vec<&'t str>> {
     let (_, rest) = line.split_once(kernel)?;

@@ -42,6 +42,7 @@ use tfrt_ir::Diagnostics;
 use crate::{Evaluator, Graph};
 
 pub(crate) use fuse_elementwise::STEP_OPS;
+pub use precision::narrowed_nodes;
 pub use verify::{verify_kernel_graph, verify_op_graph};
 
 /// A pass over a graph.
@@ -64,8 +65,9 @@ impl Pass {
 /// The name of the pass that makes functions of graphs.
 const FUNCTIONALIZE: &str = "functionalize";
 /// The names of the passes that narrow a model.
-const NARROW_TO_F16: &str = "narrow-to-f16";
-const NARROW_TO_BF16: &str = "narrow-to-bf16";
+pub const NARROW_TO_F16: &str = "narrow-to-f16";
+/// As [`NARROW_TO_F16`].
+pub const NARROW_TO_BF16: &str = "narrow-to-bf16";
 /// The name of the pass that widens a model.
 const WIDEN_TO_F32: &str = "widen-to-f32";
 /// The name of the pass whose ops have no device form.

@@ -13,7 +13,8 @@
 //! All of these are widened. Their results are then rounded only where the model says so or gives
 //! them to other ops, and are nearer to the exact ones than those of a model that rounds each.
 //!
-//! The model's inputs and outputs keep their types, and so do functions that control flow calls.
+//! The model's inputs and outputs keep their types, and so do functions that control flow calls and
+//! nodes of [`Graph::wide_nodes`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +23,7 @@ use tfrt_ir::{InsertionPoint, OpId, Operation, ValueId};
 use tfrt_tensor::{Accessor, HostTensor, f16};
 
 use super::dead_code;
-use crate::{Evaluator, Graph, GraphBuilder, MAIN, import::onnx::RETURN};
+use crate::{Evaluator, Graph, GraphBuilder, MAIN, TensorType, analysis::place, import::onnx::RETURN};
 
 static READ: Accessor = Accessor::new("constants that are narrowed");
 
@@ -150,11 +151,33 @@ pub(super) fn to_f32(graph: &mut Graph, evaluator: &Evaluator) {
     run(graph, evaluator, DType::F32);
 }
 
+/// Returns the nodes whose products, convolutions and attention a model computes in a narrow type,
+/// in order.
+pub fn narrowed_nodes(graph: &Graph) -> Vec<String> {
+    let is_narrow = |ty: TensorType| matches!(ty.dtype, DType::F16 | DType::BF16);
+    let mut nodes = Vec::new();
+    for op in ops_of_main(graph) {
+        let operation = graph.module.op(op);
+        let mut types = operation.results.iter().filter_map(|&result| graph.tensor_type(result));
+        if (COMPUTED.contains(&short_name(operation)) || operation.name == "onnx.Attention")
+            && types.any(is_narrow)
+            && let Some(node) = place(&operation.location)
+            && !nodes.contains(&node)
+        {
+            nodes.push(node);
+        }
+    }
+    nodes
+}
+
+fn ops_of_main(graph: &Graph) -> Vec<OpId> {
+    let body = graph.module.function(MAIN).and_then(|main| main.body());
+    body.map_or_else(Vec::new, |body| graph.module.ops_in(body).map(|(op, _)| op).collect())
+}
+
 fn run(graph: &mut Graph, evaluator: &Evaluator, to: DType) {
-    let body = graph.module.functions().find(|function| function.name() == MAIN).and_then(|main| main.body());
-    let Some(body) = body else { return };
-    let ops: Vec<OpId> = graph.module.ops_in(body).map(|(op, _)| op).collect();
-    let wide = if to == DType::F32 { HashSet::new() } else { before_logarithms(graph, &ops) };
+    let ops = ops_of_main(graph);
+    let wide = if to == DType::F32 { HashSet::new() } else { wide_ops(graph, &ops) };
     // The form in the new type of each value that has one.
     let mut converted: HashMap<ValueId, ValueId> = HashMap::new();
     for op in ops {
@@ -171,6 +194,18 @@ fn run(graph: &mut Graph, evaluator: &Evaluator, to: DType) {
 fn short_name(operation: &Operation) -> &str {
     let name = operation.name.as_str();
     name.split_once('.').map_or(name, |(_, name)| name)
+}
+
+/// Returns the ops that are not narrowed.
+fn wide_ops(graph: &Graph, ops: &[OpId]) -> HashSet<OpId> {
+    let mut found = before_logarithms(graph, ops);
+    if !graph.wide_nodes.is_empty() {
+        let is_wide = |op: &OpId| {
+            place(&graph.module.op(*op).location).is_some_and(|node| graph.wide_nodes.contains(&node))
+        };
+        found.extend(ops.iter().copied().filter(is_wide));
+    }
+    found
 }
 
 /// Returns the ops whose results logarithms take, by way of products, movements and sums.

@@ -21,7 +21,7 @@ use super::{
     explain::ExplainArgs,
     file_error,
     model::{self, ModelArgs},
-    precision::{self, Precision},
+    precision::{self, PrecisionArgs},
     weights,
 };
 use crate::{
@@ -60,9 +60,8 @@ pub(super) struct Args {
     /// chooses by its inputs
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     batch: Vec<u64>,
-    /// Compute products and convolutions of f32 in TYPE, and report the difference
-    #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
-    precision: Precision,
+    #[command(flatten)]
+    precision: PrecisionArgs,
     /// Refuse ops that no device can run in planned memory, instead of running them on the host
     #[arg(long)]
     strict: bool,
@@ -143,6 +142,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     let files = output_files(args)?;
     args.plan.check()?;
+    args.precision.check()?;
     let runtime = Runtime::builder().build()?;
     let ops = crate::operations(runtime.registry())?;
     let mut watch = Watch { args, ops: &ops, log: console.error.clone(), stopped: None, explained: None };
@@ -153,6 +153,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         TargetName::Host => Target::Host,
         TargetName::Cuda => Target::Cuda(args.cuda_options()?),
     };
+    let comparison =
+        args.precision.choose(&args.model, &mut options, &args.options.images, &runtime, console)?;
     let compiled = model::compile_observed(&args.model, &options, &runtime, console, &mut |step, stage| {
         watch.after(step, stage)
     });
@@ -173,7 +175,8 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     };
     model::report_compilation(&compiled, &args.options, console);
     if options.passes.narrow.is_some() {
-        precision::report(&args.model, &options, &runtime, console);
+        let parts = (&args.precision, &args.options.images);
+        precision::report(comparison, parts, (&args.model, &options), &runtime, console);
     }
     if args.print {
         console.print(print_module(&compiled.module, &ops, PrintOptions::default()));

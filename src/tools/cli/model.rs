@@ -251,7 +251,7 @@ impl Model {
 
 /// The number of the port of this name. TensorFlow's tensors have two names: `x` is short for
 /// `x:0`.
-fn position(ports: &[(String, String)], name: &str) -> Option<usize> {
+pub(super) fn position(ports: &[(String, String)], name: &str) -> Option<usize> {
     let short = |name: &str| name.strip_suffix(":0").unwrap_or(name).to_owned();
     let exact = ports.iter().position(|(port, _)| port == name);
     exact.or_else(|| ports.iter().position(|(port, _)| short(port) == short(name)))

@@ -32,6 +32,9 @@ pub(super) use self::{
     session::Session,
 };
 
+/// The most bytes of an input file, unless the user says otherwise.
+pub(super) const MAX_INPUT_BYTES: u64 = 4 << 30;
+
 #[derive(clap::Args)]
 pub(super) struct ProgramArgs {
     /// Program to run: a model (.onnx, .pb, .pbtxt or a SavedModel's folder), MLIR text or a BEF
@@ -48,7 +51,7 @@ pub(super) struct ProgramArgs {
     #[arg(short, long = "input", value_name = "[N=]VALUE", allow_hyphen_values = true)]
     pub(super) inputs: Vec<String>,
     /// Refuse input files of more than BYTES bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_INPUT_BYTES)]
     pub(super) max_input_bytes: u64,
     /// Call the function NAME once before, and pass its results as the first arguments
     #[arg(long, value_name = "NAME")]
