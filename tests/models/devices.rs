@@ -189,6 +189,19 @@ fn what_a_narrow_type_is_too_coarse_for_stays_wide() {
         let refused = errors(&[&compile[..], options].concat(), 2);
         assert!(refused.contains(why), "{options:?}: {refused}");
     }
+    // What differs from run to run cannot be held to a bound.
+    let random = folder.path().join("random.mlir");
+    let text = fs::read_to_string(&model).expect("text").replace(
+        "  %3 = \"tf.Sub\"(%2, %1)",
+        "  %shape = \"tf.Const\"() {value = dense<4> : tensor<2xi32>} : () -> tensor<2xi32>
+  %noise = \"tf.RandomUniform\"(%shape) {dtype = f32, seed = 0 : i64, seed2 = 0 : i64} : (tensor<2xi32>) -> tensor<4x4xf32>
+  %3 = \"tf.Sub\"(%2, %noise)",
+    );
+    assert!(text.contains("RandomUniform"));
+    fs::write(&random, text).expect("written");
+    let compile = ["compile", random.to_str().expect("a path"), "--precision=f16", "--max-error=0.01"];
+    let refused = errors(&[&compile[..], &["-o", program]].concat(), 1);
+    assert!(refused.contains("'result1' differs by") && refused.contains("from one run in f32"), "{refused}");
 }
 
 /// The values of a line of MLIR after a kernel's name: `%a, %b` of `%c = kernel %a, %b`.
