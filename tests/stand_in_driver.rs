@@ -148,6 +148,41 @@ fn resnet50_computes_what_it_computes_on_the_cpu_device() {
     }
 }
 
+/// A model that multiplies by one.
+const BY_ONE: &str = r#"
+func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %one = "tf.Const"() {value = dense<[[1.0, 0.0], [0.0, 1.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %0 = "tf.MatMul"(%x, %one) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  tfrt.return %0 : tensor<2x2xf32>
+}
+"#;
+
+/// A program in TF32 rounds operands on CUDA devices, and another one does not.
+#[test]
+fn programs_in_tf32_round_operands() {
+    let (libraries, work) = (libraries(), tempfile::tempdir().expect("a folder"));
+    let path = |name: &str| work.path().join(name).to_string_lossy().into_owned();
+    let (model, program) = (path("model.mlir"), path("program.mlir"));
+    std::fs::write(&model, BY_ONE).expect("written");
+    // One and 2⁻¹², which f32 holds and TF32 does not.
+    let input = "2x2xf32=1.000244140625";
+    for (precision, on_cuda) in [("f32", "1.0002441"), ("tf32", "1")] {
+        let compile = ["compile", &model, "--target", "cuda", "--precision", precision, "-o", &program];
+        succeeded(&tfrt(libraries.path(), &compile));
+        for (device, expected) in [("cuda", on_cuda), ("cpu", "1.0002441")] {
+            let run = ["run", &program, "--device", device, "--json", "-i", input];
+            let text = succeeded(&tfrt(libraries.path(), &run));
+            let values = text.split_once("\"values\"").expect("values").1;
+            let found: Vec<&str> = values.split(|c: char| !(c.is_ascii_digit() || c == '.')).collect();
+            let found: Vec<&&str> = found.iter().filter(|number| !number.is_empty()).take(4).collect();
+            assert!(found.iter().all(|number| **number == expected), "{precision} on {device}: {text}");
+        }
+    }
+    let refused = tfrt(libraries.path(), &["compile", &model, "--precision", "tf32", "-o", &program]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("add --target cuda"), "{said}");
+}
+
 /// Says how wide a warp of the first device is.
 const PROGRAM: &str = r#"
 func @main() -> (i64, !tfrt.chain) {

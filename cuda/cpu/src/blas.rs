@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use half::{bf16, f16};
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::hal::{Blas, Gemm, GemmOperand, Transpose};
+use tfrt_device::hal::{Blas, F32Math, Gemm, GemmOperand, Transpose};
 use tfrt_device::observer::Access;
 use tfrt_host::DType;
 use tfrt_math::{
@@ -220,7 +220,7 @@ fn check_types(gemm: &Gemm) -> Result<Routine> {
 }
 
 impl Blas for CpuContext {
-    fn create_blas(&self) -> Result<()> {
+    fn create_blas(&self, _math: F32Math) -> Result<()> {
         self.device.check()
     }
 

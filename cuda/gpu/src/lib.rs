@@ -36,7 +36,7 @@ mod workspace;
 use std::sync::Arc;
 
 use tfrt_device::error::Result;
-use tfrt_device::hal::{DynBackend, erase};
+use tfrt_device::hal::{DynBackend, F32Math, erase};
 
 use device::GpuBackend;
 
@@ -50,6 +50,14 @@ pub struct GpuOptions {
     /// same bits on every machine with this device and library. Otherwise engines are timed, and
     /// the fastest one is kept on disk.
     pub is_deterministic: bool,
+}
+
+impl GpuOptions {
+    /// The options of a library's handle: TF32 is allowed if the caller allows it for all or for
+    /// this one.
+    fn with(self, math: F32Math) -> Self {
+        Self { allows_tf32: self.allows_tf32 || math == F32Math::Tf32, ..self }
+    }
 }
 
 /// Finds the CUDA devices of this machine.

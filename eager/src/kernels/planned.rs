@@ -9,6 +9,7 @@ use std::{fmt, sync::Arc};
 use smallvec::SmallVec;
 use tfrt_device::{
     front::{DeviceBuffer, Stream},
+    hal::F32Math,
     origin,
 };
 use tfrt_host::{
@@ -36,8 +37,8 @@ impl fmt::Display for OpQueue {
     }
 }
 
-fn queue(stream: Arg<Stream>) -> OpQueue {
-    OpQueue(Arc::new(DeviceQueue::on_stream(stream.clone())))
+fn queue(stream: &Stream, math: F32Math) -> OpQueue {
+    OpQueue(Arc::new(DeviceQueue::on_stream_with(stream.clone(), math)))
 }
 
 /// The types of an op's arguments and results: `(1x3xf32, 3x4xf32) -> (1x4xf32)`.
@@ -204,8 +205,11 @@ fn move_results(
 
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
-        .add("tfrt_cuda.op.queue", queue)
+        .add("tfrt_cuda.op.queue", |stream: Arg<Stream>| queue(&stream, F32Math::F32))
         .doc("Returns a stream with the libraries and CUDA kernels that ops use there.");
+    registry.add("tfrt_cuda.op.queue_with_tf32", |stream: Arg<Stream>| queue(&stream, F32Math::Tf32)).doc(
+        "As 'op.queue', and products and convolutions of f32 may round their operands to TF32, of 11 significant bits.",
+    );
     registry
         .add("tfrt_cuda.op.run", run)
         .attributes(&["memory", "op_attrs", "op_name", "types"])

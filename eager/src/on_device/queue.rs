@@ -6,7 +6,7 @@ use tfrt_device::{
     allocator::Options,
     error::Result,
     front::{BlasHandle, Context, Device, DeviceAllocator, DeviceBuffer, DnnHandle, Stream},
-    hal::{EventOptions, StreamOptions},
+    hal::{EventOptions, F32Math, StreamOptions},
 };
 use tfrt_launch::DeviceKernels;
 
@@ -17,6 +17,7 @@ pub struct DeviceQueue {
     stream: Stream,
     allocator: DeviceAllocator,
     kernels: DeviceKernels,
+    math: F32Math,
     blas: OnceLock<BlasHandle>,
     dnn: OnceLock<DnnHandle>,
 }
@@ -34,10 +35,15 @@ impl DeviceQueue {
 
     /// Creates a queue on the caller's stream, which may also be used for other work.
     pub fn on_stream(stream: Stream) -> Self {
+        Self::on_stream_with(stream, F32Math::default())
+    }
+
+    /// Creates a queue on the caller's stream, whose libraries compute f32 in this way.
+    pub fn on_stream_with(stream: Stream, math: F32Math) -> Self {
         let context = stream.context();
         let (allocator, kernels) =
             (context.create_allocator(Options::default()), DeviceKernels::new(context));
-        Self { allocator, kernels, blas: OnceLock::new(), dnn: OnceLock::new(), stream }
+        Self { allocator, kernels, math, blas: OnceLock::new(), dnn: OnceLock::new(), stream }
     }
 
     /// Returns the stream's context.
@@ -63,7 +69,7 @@ impl DeviceQueue {
         if let Some(blas) = self.blas.get() {
             return Ok(blas);
         }
-        let blas = self.context().create_blas()?;
+        let blas = self.context().create_blas_with(self.math)?;
         blas.set_stream(&self.stream)?;
         Ok(self.blas.get_or_init(|| blas))
     }
@@ -76,7 +82,7 @@ impl DeviceQueue {
         if let Some(dnn) = self.dnn.get() {
             return Ok(dnn);
         }
-        let dnn = self.context().create_dnn()?;
+        let dnn = self.context().create_dnn_with(self.math)?;
         dnn.set_stream(&self.stream)?;
         Ok(self.dnn.get_or_init(|| dnn))
     }

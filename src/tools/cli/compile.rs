@@ -106,6 +106,7 @@ impl Args {
             is_strict: self.strict,
             machine: self.plan.predict_for,
             costs: self.plan.costs()?.map(Arc::new),
+            allows_tf32: self.precision.allows_tf32(),
             batches: self.batches(),
             generator: kernel_generator().ok().filter(|_| !self.fixed_kernels),
             ..CudaOptions::default()
@@ -135,10 +136,12 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(message));
     }
-    if args.target != TargetName::Cuda && (args.strict || args.fixed_kernels || !args.batch.is_empty()) {
-        return Err(Failure::Usage(
-            "--strict, --fixed-kernels and --batch are for device programs: add --target cuda".to_owned(),
-        ));
+    let needs_device =
+        args.strict || args.fixed_kernels || !args.batch.is_empty() || args.precision.allows_tf32();
+    if needs_device && args.target != TargetName::Cuda {
+        let message = "--strict, --fixed-kernels, --batch and --precision tf32 are for device programs: add \
+                       --target cuda";
+        return Err(Failure::Usage(message.to_owned()));
     }
     let files = output_files(args)?;
     args.plan.check()?;

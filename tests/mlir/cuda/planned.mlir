@@ -71,7 +71,7 @@ func @sums() -> (!t.tensor, !t.tensor) {
   %x0 = corert.const_dense_tensor dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
   %x = corert.tensorhandle_to_ht %x0 : (!corert.tensorhandle) -> !t.tensor
   %ch7 = tfrt_cuda.tensor.upload %a, %x, %stream, %ch6 {name = "x", type = "2x2xf32"}
-  %queue = tfrt_cuda.op.queue %stream
+  %queue = tfrt_cuda.op.queue_with_tf32 %stream
   %ch8 = tfrt.call @step(%queue, %a, %b, %y, %ch7) : (!tfrt_cuda.op_queue, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt.chain) -> !tfrt.chain
   %first, %ch9 = tfrt_cuda.tensor.download %y, %stream, %ch8 "2x2xf32"
   %ch10 = tfrt_cuda.stream.synchronize %stream, %ch9

@@ -239,10 +239,12 @@ impl Emitter<'_> {
     /// Makes the streams, their queues and the events between them, and loads the generated kernels.
     fn emit_handles(&mut self, block: BlockId, chain: &mut ValueId, context: ValueId) -> Handles {
         let mut handles = Handles::default();
+        let queue =
+            if self.options.allows_tf32 { "tfrt_cuda.op.queue_with_tf32" } else { "tfrt_cuda.op.queue" };
         for _ in 0..self.planned.plan.schedule.stream_count.max(1) {
             let state = (OpState::new("tfrt_cuda.stream.create"), &[context][..]);
             let stream = self.chained(block, chain, state, Some(ty("stream")));
-            let state = OpState::new("tfrt_cuda.op.queue").operands([stream]).results([ty("op_queue")]);
+            let state = OpState::new(queue).operands([stream]).results([ty("op_queue")]);
             handles.queues.push(self.append_one(block, state));
             handles.streams.push(stream);
         }

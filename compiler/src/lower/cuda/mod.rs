@@ -51,6 +51,9 @@ pub struct CudaOptions {
     pub machine: &'static Machine,
     /// Measured times, which replace predicted ones.
     pub costs: Option<Arc<Costs>>,
+    /// Whether products and convolutions of f32 may round their operands to TF32, on devices with
+    /// units for that.
+    pub allows_tf32: bool,
     /// The batch sizes for which there is a plan each, if the model's first extent is open. A run
     /// chooses by its inputs.
     pub batches: Vec<u64>,
@@ -144,6 +147,7 @@ impl Default for CudaOptions {
             is_strict: false,
             machine: &MACHINES[0],
             costs: None,
+            allows_tf32: false,
             batches: Vec::new(),
             separates_copies: false,
             provided: Vec::new(),

@@ -96,7 +96,7 @@ impl Walk<'_> {
         if &*data.name == "tfrt_cuda.mem.slice" {
             return vec![Value { kind: memory::slice(data, operands), node, past }];
         }
-        if &*data.name == "tfrt_cuda.op.queue" {
+        if matches!(&*data.name, "tfrt_cuda.op.queue" | "tfrt_cuda.op.queue_with_tf32") {
             let kind = operands.first().map_or(Kind::Opaque, |stream| stream.kind.clone());
             return vec![Value { kind, node, past }];
         }

@@ -17,7 +17,7 @@ use super::operation::Operation;
 use super::stream::Stream;
 pub(super) use filters::Filters;
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::hal::{Dnn, DnnOperation, Scaling, Tensor, TensorLayout};
+use tfrt_device::hal::{Dnn, DnnOperation, F32Math, Scaling, Tensor, TensorLayout};
 
 use tensor::{Owned, check_images, check_type, with_work_type};
 
@@ -26,7 +26,7 @@ fn shape_error(error: ShapeError) -> DeviceError {
 }
 
 impl Dnn for CpuContext {
-    fn create_dnn(&self) -> Result<()> {
+    fn create_dnn(&self, _math: F32Math) -> Result<()> {
         self.device.check()
     }
 

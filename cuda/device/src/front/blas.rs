@@ -9,7 +9,7 @@ use super::library::{Library, LibraryHandle};
 use super::managed::Queueing;
 use super::stream::check_stream;
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{self, Gemm, GemmOperand, Transpose};
+use crate::hal::{self, F32Math, Gemm, GemmOperand, Transpose};
 
 /// The BLAS library of a context.
 pub struct Blas(());
@@ -27,7 +27,15 @@ impl Context {
     /// # Errors
     /// `BlasNotInitialized` with what was looked for.
     pub fn create_blas(&self) -> Result<BlasHandle> {
-        Ok(LibraryHandle::new(self, self.hal().create_blas()?, Blas(())))
+        self.create_blas_with(F32Math::default())
+    }
+
+    /// Starts the BLAS library for products of this kind.
+    ///
+    /// # Errors
+    /// As [`Context::create_blas`].
+    pub fn create_blas_with(&self, math: F32Math) -> Result<BlasHandle> {
+        Ok(LibraryHandle::new(self, self.hal().create_blas(math)?, Blas(())))
     }
 }
 

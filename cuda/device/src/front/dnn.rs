@@ -14,7 +14,7 @@ use super::stream::Stream;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{
     Activation, BatchNormMode, BatchNormOperands, Convolution, ConvolutionEpilogue, ConvolutionOperands,
-    DnnOperation as Op, Pattern, Pooling, Scaling, SoftmaxMode, TensorLayout,
+    DnnOperation as Op, F32Math, Pattern, Pooling, Scaling, SoftmaxMode, TensorLayout,
 };
 
 /// The DNN library of a context.
@@ -60,7 +60,15 @@ impl Context {
     /// # Errors
     /// `DnnNotInitialized` with what was looked for.
     pub fn create_dnn(&self) -> Result<DnnHandle> {
-        let hal = self.hal().create_dnn()?;
+        self.create_dnn_with(F32Math::default())
+    }
+
+    /// Starts the DNN library for convolutions of this kind.
+    ///
+    /// # Errors
+    /// As [`Context::create_dnn`].
+    pub fn create_dnn_with(&self, math: F32Math) -> Result<DnnHandle> {
+        let hal = self.hal().create_dnn(math)?;
         let scratch = self.create_allocator(crate::allocator::Options::default());
         Ok(LibraryHandle::new(self, hal, Dnn { scratch }))
     }

@@ -76,10 +76,20 @@ pub struct Gemm {
     pub epilogue: GemmEpilogue,
 }
 
+/// How a library's handle computes products and convolutions of f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum F32Math {
+    /// In f32, unless the backend was told otherwise.
+    #[default]
+    F32,
+    /// With operands rounded to TF32, of 11 significant bits, where the device has units for that.
+    Tf32,
+}
+
 /// Queues dense linear algebra on a given stream.
 pub trait Blas: Resources {
     /// Creates a handle of the library.
-    fn create_blas(&self) -> Result<Self::BlasHandle>;
+    fn create_blas(&self, math: F32Math) -> Result<Self::BlasHandle>;
 
     /// Queues `y = alpha · x + y` for `n` elements, `incx` and `incy` apart. The increments are not
     /// zero; negative ones count from the end.

@@ -7,7 +7,7 @@
 
 use tfrt_host::DType;
 
-use super::{Resources, Result};
+use super::{F32Math, Resources, Result};
 
 /// The layout of a tensor in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -364,7 +364,7 @@ impl DnnOperation<'_> {
 /// Queues neural network primitives.
 pub trait Dnn: Resources {
     /// Creates a handle of the library.
-    fn create_dnn(&self) -> Result<Self::DnnHandle>;
+    fn create_dnn(&self, math: F32Math) -> Result<Self::DnnHandle>;
 
     /// Queues an operation on the stream.
     fn run_dnn(

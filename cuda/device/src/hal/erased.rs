@@ -14,9 +14,9 @@ use tfrt_host::DType;
 
 use super::{
     Attends, Attention, Backend, Bell, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties,
-    Dnn, DnnOperation, EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig, ManagedMemory,
-    Memory, MemoryInfo, Modules, PackedParameters, Paging, Pattern, Resources, Scaling, StreamOptions,
-    Streams, Teardown, Transfers, UniqueId,
+    Dnn, DnnOperation, EventOptions, Events, F32Math, FunctionAttributes, Gemm, Graphs, LaunchConfig,
+    ManagedMemory, Memory, MemoryInfo, Modules, PackedParameters, Paging, Pattern, Resources, Scaling,
+    StreamOptions, Streams, Teardown, Transfers, UniqueId,
 };
 use crate::error::{DeviceError, Result, Status};
 
@@ -348,8 +348,8 @@ impl<C: Context> Collectives for ErasedContext<C> {
 }
 
 impl<C: Context> Blas for ErasedContext<C> {
-    fn create_blas(&self) -> Result<Erased> {
-        self.0.create_blas().map(boxed)
+    fn create_blas(&self, math: F32Math) -> Result<Erased> {
+        self.0.create_blas(math).map(boxed)
     }
     fn axpy(
         &self,
@@ -389,8 +389,8 @@ impl<C: Context> Attends for ErasedContext<C> {
 }
 
 impl<C: Context> Dnn for ErasedContext<C> {
-    fn create_dnn(&self) -> Result<Erased> {
-        self.0.create_dnn().map(boxed)
+    fn create_dnn(&self, math: F32Math) -> Result<Erased> {
+        self.0.create_dnn(math).map(boxed)
     }
     fn run_dnn(
         &self,

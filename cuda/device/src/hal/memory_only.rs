@@ -14,7 +14,7 @@ use std::time::Duration;
 use tfrt_host::DType;
 
 use super::{
-    Attends, Blas, CollectiveCall, Collectives, Dnn, DnnOperation, FunctionAttributes, Gemm, Graphs,
+    Attends, Blas, CollectiveCall, Collectives, Dnn, DnnOperation, F32Math, FunctionAttributes, Gemm, Graphs,
     LaunchConfig, Modules, PackedParameters, Paging, Resources, Result, Scaling, Streams, UniqueId,
 };
 use crate::error::{DeviceError, Status};
@@ -125,7 +125,7 @@ macro_rules! uncallable {
 }
 
 impl<C: MemoryOnly> Blas for C {
-    fn create_blas(&self) -> Result<Infallible> {
+    fn create_blas(&self, _math: F32Math) -> Result<Infallible> {
         refuse(self, "has no BLAS library")
     }
     uncallable! {
@@ -138,7 +138,7 @@ impl<C: MemoryOnly> Blas for C {
 impl<C: MemoryOnly> Attends for C {}
 
 impl<C: MemoryOnly> Dnn for C {
-    fn create_dnn(&self) -> Result<Infallible> {
+    fn create_dnn(&self, _math: F32Math) -> Result<Infallible> {
         refuse(self, "has no DNN library")
     }
     uncallable! {

@@ -29,7 +29,7 @@ mod stream;
 mod teardown;
 
 pub use attention::{Attends, Attention, AttentionExtents, AttentionMask, AttentionRows};
-pub use blas::{Blas, Gemm, GemmEpilogue, GemmOperand, Transpose};
+pub use blas::{Blas, F32Math, Gemm, GemmEpilogue, GemmOperand, Transpose};
 pub use collectives::{Collective, CollectiveCall, Collectives, ReduceOp, UniqueId};
 pub use contexts::Contexts;
 pub use dnn::{

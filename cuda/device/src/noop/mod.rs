@@ -21,7 +21,7 @@ use tfrt_host::DType;
 use crate::error::{DeviceError, Result, Status};
 use crate::hal::{
     Attends, Backend, Blas, CollectiveCall, Collectives, Context, Copy2d, DeviceProperties, Dnn,
-    DnnOperation, DynBackend, EventOptions, Events, FunctionAttributes, Gemm, Graphs, LaunchConfig,
+    DnnOperation, DynBackend, EventOptions, Events, F32Math, FunctionAttributes, Gemm, Graphs, LaunchConfig,
     ManagedMemory, Memory, MemoryInfo, Modules, PackedParameters, Pattern, Resources, Scaling, StreamOptions,
     Streams, Teardown, Transfers, UniqueId, check_emulated, erase,
 };
@@ -498,7 +498,7 @@ impl Collectives for NoopContext {
 }
 
 impl Blas for NoopContext {
-    fn create_blas(&self) -> Result<()> {
+    fn create_blas(&self, _math: F32Math) -> Result<()> {
         self.call()
     }
 
@@ -535,7 +535,7 @@ impl Blas for NoopContext {
 impl Attends for NoopContext {}
 
 impl Dnn for NoopContext {
-    fn create_dnn(&self) -> Result<()> {
+    fn create_dnn(&self, _math: F32Math) -> Result<()> {
         self.call()
     }
 

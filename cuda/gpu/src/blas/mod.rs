@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 use cudarc::cublas::sys::{self as sys, cublasHandle_t};
 use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::hal::{Blas, Gemm, Transpose};
+use tfrt_device::hal::{Blas, F32Math, Gemm, Transpose};
 use tfrt_host::DType;
 use tfrt_math::Float;
 
@@ -61,6 +61,7 @@ const WORKSPACE_BYTES: u64 = 32 << 20;
 pub(crate) struct BlasHandle {
     shared: Arc<Shared>,
     library: &'static Cublas,
+    options: GpuOptions,
     /// Serializes calls, because stream and workspace are set on the handle.
     handle: Mutex<Handle>,
     matmuls: Matmuls,
@@ -201,7 +202,7 @@ impl BlasHandle {
 
     /// Computes a product with cuBLAS.
     fn gemm_ex(&self, stream: &Stream, gemm: &Gemm) -> Result<()> {
-        let (compute, factors) = compute_type(gemm.compute, self.shared.options)?;
+        let (compute, factors) = compute_type(gemm.compute, self.options)?;
         let (alpha, beta) = (Factor::new(gemm.alpha, factors)?, Factor::new(gemm.beta, factors)?);
         let (m, n, k, batch) = (signed(gemm.m)?, signed(gemm.n)?, signed(gemm.k)?, signed(gemm.batch)?);
         let (a, b, c) = (&gemm.a, &gemm.b, &gemm.c);
@@ -255,14 +256,14 @@ fn vector_arithmetic(dtype: DType) -> DType {
 }
 
 impl Blas for GpuContext {
-    fn create_blas(&self) -> Result<BlasHandle> {
-        self.bound()?;
-        let (library, matmuls) = (Cublas::get()?, Matmuls::new(self.shared.options)?);
+    fn create_blas(&self, math: F32Math) -> Result<BlasHandle> {
+        let options = self.bound()?.options.with(math);
+        let (library, matmuls) = (Cublas::get()?, Matmuls::new(options)?);
         let mut handle = std::ptr::null_mut();
         // SAFETY: the context is current, and the pointer is valid for the call.
         check(unsafe { (library.cublasCreate_v2)(&raw mut handle) }, "cublasCreate")?;
         let (shared, handle) = (Arc::clone(&self.shared), Mutex::new(Handle(handle)));
-        let blas = BlasHandle { shared, library, handle, matmuls };
+        let blas = BlasHandle { shared, library, options, handle, matmuls };
         // Sums have the type of the arithmetic throughout, even if the result's type is shorter.
         let mode = sys::cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION as c_int;
         // SAFETY: the handle is alive.

@@ -23,7 +23,7 @@ use cudarc::cudnn::sys::{
 };
 use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::hal::{Dnn, DnnOperation, Scaling};
+use tfrt_device::hal::{Dnn, DnnOperation, F32Math, Scaling};
 use tfrt_host::DType;
 
 use self::convolution::Kind;
@@ -226,10 +226,10 @@ fn data_type(dtype: DType) -> Result<c_int> {
 }
 
 impl Dnn for GpuContext {
-    fn create_dnn(&self) -> Result<DnnHandle> {
+    fn create_dnn(&self, math: F32Math) -> Result<DnnHandle> {
         self.bound()?;
         let library = Cudnn::get()?;
-        let plans = Plans::new(library, &self.shared)?;
+        let plans = Plans::new(library, &self.shared, math)?;
         let current = Mutex::new(Current { handle: Handle::new(library)?, stream: None });
         Ok(DnnHandle { shared: Arc::clone(&self.shared), library, current, plans })
     }

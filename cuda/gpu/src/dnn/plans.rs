@@ -21,6 +21,7 @@ use cudarc::cudnn::sys::{
 };
 use parking_lot::Mutex;
 use tfrt_device::error::{DeviceError, Result, Status};
+use tfrt_device::hal::F32Math;
 use tfrt_host::DType;
 
 use super::Cudnn;
@@ -73,8 +74,8 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    pub(super) fn new(library: &'static Cudnn, shared: &Arc<Shared>) -> Result<Self> {
-        let options = shared.options;
+    pub(super) fn new(library: &'static Cudnn, shared: &Arc<Shared>, math: F32Math) -> Result<Self> {
+        let options = shared.options.with(math);
         let folder = cache_folder().map(|folder| -> Result<_> {
             let chosen = if options.is_deterministic { "first" } else { "timed" };
             let name = format!("{FORMAT}-{}-{}-{chosen}", library.version()?, device::name(shared.device)?);

@@ -23,8 +23,8 @@ use tfrt_device::front::{
     Platform, Stream, Transferred,
 };
 use tfrt_device::hal::{
-    Activation, ActivationMode, Convolution, EventOptions, NanPropagation, Pattern, Scaling, StreamOptions,
-    TensorLayout, Transpose,
+    Activation, ActivationMode, Convolution, EventOptions, F32Math, NanPropagation, Pattern, Scaling,
+    StreamOptions, TensorLayout, Transpose,
 };
 use tfrt_host::DType;
 use tfrt_host::host_buffer::HostBuffer;
@@ -50,8 +50,12 @@ struct Products {
 
 impl Products {
     fn new(context: &Context) -> Self {
+        Self::with(context, F32Math::default())
+    }
+
+    fn with(context: &Context, math: F32Math) -> Self {
         let stream = context.create_stream(StreamOptions::default()).unwrap();
-        let blas = context.create_blas().unwrap();
+        let blas = context.create_blas_with(math).unwrap();
         blas.set_stream(&stream).unwrap();
         let matrix = context.create_allocator(Options::default()).allocate(&stream, 16, "matrix").unwrap();
         Self { stream, blas, matrix }
@@ -91,13 +95,16 @@ impl Products {
     }
 }
 
-/// Products of f32 round their operands only if that is allowed.
+/// Products of f32 round their operands only if that is allowed, for all handles or for one.
 fn f32_is_rounded_where_tf32_is_allowed() {
-    for (allows_tf32, expected) in [(false, 1.000_244_1), (true, 1.0)] {
+    let exact = 1.000_244_1;
+    for (allows_tf32, math, expected) in
+        [(false, F32Math::F32, exact), (true, F32Math::F32, 1.0), (false, F32Math::Tf32, 1.0)]
+    {
         let options = tfrt_gpu::GpuOptions { allows_tf32, ..Default::default() };
         let platform = Platform::new(tfrt_gpu::find_with(options).unwrap());
         let context = platform.device(0).unwrap().create_context().unwrap();
-        let products = Products::new(&context);
+        let products = Products::with(&context, math);
         let element = HostBuffer::from_vec(vec![1f32 + f32::powi(2.0, -12), 0.0, 0.0, 1.0]);
         products.stream.copy_from_host(&products.matrix, 0, &element, 0, 16).unwrap();
         let ones = Products::new(&context);

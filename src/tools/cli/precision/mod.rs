@@ -30,6 +30,9 @@ pub(super) enum Precision {
     /// As the model says
     #[default]
     F32,
+    /// As f32, with operands rounded to 11 bits where a device has units for that, as NVIDIA's have
+    /// since Ampere: for device programs
+    Tf32,
     /// 11 bits, and a range up to 65504
     F16,
     /// 8 bits, and the range of f32
@@ -40,7 +43,7 @@ impl Precision {
     /// The type that f32 is narrowed to.
     pub(super) fn narrow(self) -> Option<DType> {
         match self {
-            Self::F32 => None,
+            Self::F32 | Self::Tf32 => None,
             Self::F16 => Some(DType::F16),
             Self::Bf16 => Some(DType::BF16),
         }
@@ -73,6 +76,11 @@ impl PrecisionArgs {
     /// The type that f32 is narrowed to.
     pub(super) fn narrow(&self) -> Option<DType> {
         self.precision.narrow()
+    }
+
+    /// Whether operands of f32 may be rounded to TF32.
+    pub(super) fn allows_tf32(&self) -> bool {
+        self.precision == Precision::Tf32
     }
 
     /// Refuses options that mean nothing without another precision.
