@@ -48,8 +48,8 @@ fn meets_product(rewriter: &Rewriter<'_>, value: ValueId) -> bool {
     })
 }
 
-/// What takes dequantized constants may take nothing else.
-fn fold_user(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+/// What takes constants that were computed may take nothing else.
+pub(super) fn fold_user(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let folded = rewriter.fold(op)?;
     rewriter.replace(op, &folded)
 }

@@ -9,6 +9,7 @@ mod dead_code;
 pub(crate) mod effects;
 mod expand_cases;
 mod fold_dequantized;
+mod fold_fills;
 pub mod functionalize;
 mod fuse_attention;
 mod fuse_convolution;
@@ -74,6 +75,8 @@ const WIDEN_TO_F32: &str = "widen-to-f32";
 const FUSE_QUANTIZED: &str = "fuse-quantized";
 /// The name of the pass that makes elementwise operations a part of convolutions.
 const END_CONVOLUTIONS: &str = "end-convolutions";
+/// The name of the pass that computes filled tensors for device programs.
+const FOLD_FILLS: &str = "fold-fills";
 /// The name of the pass for device libraries.
 const LAY_OUT_FILTERS: &str = "lay-out-filters";
 
@@ -108,6 +111,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass { name: "dead-code", summary: "Remove operations whose results nothing uses", run: dead_code::run },
     Pass { name: "cse", summary: "Compute equal operations once", run: cse::run },
+    Pass { name: FOLD_FILLS, summary: "Compute filled tensors, for device programs", run: fold_fills::run },
     Pass {
         name: "fold-dequantized",
         summary: "Dequantize constants that no product takes",
@@ -217,6 +221,7 @@ impl PassOptions {
             NARROW_TO_BF16 => self.narrow == Some(DType::BF16),
             // In a device program they are a kernel in either case, which may be generated.
             END_CONVOLUTIONS => !self.for_devices,
+            FOLD_FILLS => self.for_devices,
             LAY_OUT_FILTERS => self.for_devices || self.lay_out_filters,
             FUSE_QUANTIZED => !self.for_devices && !self.lay_out_filters,
             WIDEN_TO_F32 => !self.for_devices && !self.lay_out_filters && self.narrow.is_none(),
