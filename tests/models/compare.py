@@ -177,10 +177,10 @@ def checked(command):
 
 
 def run_compiled(tool, model, session, given, precision, folder):
-    """The results of a device program in this precision."""
+    """The results of a device program in this precision: "f32", "f16", or "bounded f16"."""
     program = os.path.join(folder, "program.mlir")
-    command = [tool, "compile", model, "--target", "cuda", "--precision", precision, "-o", program]
-    if precision != "f32":
+    command = [tool, "compile", model, "--target", "cuda", "--precision", precision.split()[-1], "-o", program]
+    if precision.startswith("bounded"):
         command += ["--max-error", "0.01", *input_options(given, folder)]
     checked(command + stated(session, given))
     return run(tool, program, given, session.get_outputs(), ["--device", "cpu"], folder)
@@ -287,7 +287,10 @@ def compare_programs(tool, model, about, tolerance):
                 except Exception:  # Not every model whose first extents are open takes batches.
                     continue
                 with tempfile.TemporaryDirectory() as folder:
-                    ours = run_compiled(tool, model, session, inputs, precision, folder)
+                    # Results that vary by themselves, as behind a dropout, cannot be held to a bound.
+                    is_bounded = precision == "f16" and tolerance <= 2e-2
+                    chosen = "bounded f16" if is_bounded else precision
+                    ours = run_compiled(tool, model, session, inputs, chosen, folder)
                 allowed = tolerance if precision == "f32" else max(tolerance, 2e-2)
                 place = f"{precision} x {count}"
                 part = max(map(difference, ours, theirs))
