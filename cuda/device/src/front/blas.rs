@@ -22,18 +22,10 @@ impl Library for Blas {
 pub type BlasHandle = LibraryHandle<Blas>;
 
 impl Context {
-    /// Starts the BLAS library.
-    ///
-    /// # Errors
-    /// `BlasNotInitialized` with what was looked for.
-    pub fn create_blas(&self) -> Result<BlasHandle> {
-        self.create_blas_with(F32Math::default())
-    }
-
     /// Starts the BLAS library for products of this kind.
     ///
     /// # Errors
-    /// As [`Context::create_blas`].
+    /// `BlasNotInitialized` with what was looked for.
     pub fn create_blas_with(&self, math: F32Math) -> Result<BlasHandle> {
         Ok(LibraryHandle::new(self, self.hal().create_blas(math)?, Blas(())))
     }

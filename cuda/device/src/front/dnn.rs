@@ -7,7 +7,6 @@
 
 use super::buffer::{DeviceAllocator, DeviceBuffer, out_of_memory};
 use super::context::Context;
-
 use super::library::{Library, LibraryHandle};
 use super::managed::Queueing;
 use super::stream::Stream;
@@ -55,18 +54,10 @@ impl<'a> DnnTensor<'a> {
 }
 
 impl Context {
-    /// Starts the DNN library.
-    ///
-    /// # Errors
-    /// `DnnNotInitialized` with what was looked for.
-    pub fn create_dnn(&self) -> Result<DnnHandle> {
-        self.create_dnn_with(F32Math::default())
-    }
-
     /// Starts the DNN library for convolutions of this kind.
     ///
     /// # Errors
-    /// As [`Context::create_dnn`].
+    /// `DnnNotInitialized` with what was looked for.
     pub fn create_dnn_with(&self, math: F32Math) -> Result<DnnHandle> {
         let hal = self.hal().create_dnn(math)?;
         let scratch = self.create_allocator(crate::allocator::Options::default());

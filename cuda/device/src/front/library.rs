@@ -6,16 +6,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
+use super::blas::BlasHandle;
 use super::context::{Context, Counted};
+use super::dnn::DnnHandle;
 use super::stream::Stream;
 use super::{Owned, check};
 use crate::error::{DeviceError, Result, Status};
-use crate::hal::{Erased, ReleasedOnDrop};
+use crate::hal::{Erased, F32Math, ReleasedOnDrop};
 
 /// A library that is used through handles.
 pub trait Library: Send + Sync + 'static {
     /// The name of a handle in messages.
     const KIND: &'static str;
+}
+
+impl Context {
+    /// Starts the BLAS library, for products as the backend computes them by default.
+    ///
+    /// # Errors
+    /// As [`Context::create_blas_with`].
+    pub fn create_blas(&self) -> Result<BlasHandle> {
+        self.create_blas_with(F32Math::default())
+    }
+
+    /// Starts the DNN library, for convolutions as the backend computes them by default.
+    ///
+    /// # Errors
+    /// As [`Context::create_dnn_with`].
+    pub fn create_dnn(&self) -> Result<DnnHandle> {
+        self.create_dnn_with(F32Math::default())
+    }
 }
 
 /// A handle of a library, with the stream on which its calls are queued. Clones share it.
