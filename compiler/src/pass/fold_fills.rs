@@ -1,5 +1,5 @@
-//! Computes tensors that are filled with a constant, and what constants alone make up then, whatever
-//! their size. A device program copies them to the device once, and does not fill them in each call.
+//! Computes large tensors that are filled with a constant, and what constants alone make up then. A
+//! device program copies them to the device once, and does not fill them in each call.
 
 use tfrt_ir::OpId;
 
