@@ -23,8 +23,9 @@ use crate::CpuCall;
 
 static ME: Accessor = Accessor::new("tf product by a kept matrix");
 
-/// The greatest size of a matrix that is laid out for a single row. A larger one comes from memory,
-/// which takes as long in either layout, and a copy would need that memory twice.
+/// The greatest size of a matrix that is laid out for a single row as it is. A larger one comes from
+/// memory, which takes as long in either layout, and a copy would need that memory twice. In 16 bits
+/// it takes half as long.
 const MAX_BYTES_OF_ONE_ROW: usize = 4 << 20;
 
 /// The number of products from which on several threads compute them: about 10 µs on one, or 20 µs
@@ -34,7 +35,8 @@ const LEAST_PRODUCTS: usize = 1 << 19;
 /// A matrix that is laid out, as it is or transposed.
 struct LaidOut<T: ConvElement> {
     is_transposed: bool,
-    matrix: PackedFilter<T>,
+    /// Nothing if a single row is better multiplied by the matrix where it is.
+    matrix: Option<Arc<PackedFilter<T>>>,
 }
 
 /// A product by a matrix that is laid out, of one of the types that are computed in `f32`.
@@ -80,7 +82,7 @@ impl KeptProduct {
 /// A product of one type.
 pub(super) struct Product<T: ConvElement> {
     plan: Conv2d<T>,
-    right: Arc<LaidOut<T>>,
+    right: Arc<PackedFilter<T>>,
 }
 
 impl<T: Element + Float + ConvElement> Product<T> {
@@ -99,7 +101,8 @@ impl<T: Element + Float + ConvElement> Product<T> {
         let bytes = b.num_elements().saturating_mul(size_of::<T>());
         // Elements that are computed in a wider type are also widened once.
         let is_large = T::DTYPE == DType::F32 && bytes > MAX_BYTES_OF_ONE_ROW;
-        if rows == 0 || columns == 0 || rows == 1 && is_large {
+        let is_large_row = rows == 1 && is_large;
+        if rows == 0 || columns == 0 {
             return Ok(None);
         }
         let one = Extent2::new(1, 1);
@@ -113,18 +116,25 @@ impl<T: Element + Float + ConvElement> Product<T> {
             plan = plan.finished_by(move |elements| last.apply_to(elements));
         }
         let pack = |elements: &[T]| {
+            let halved = PackedFilter::in_halves([depth, columns], elements, transposed_b)?;
+            if halved.is_some() || is_large_row {
+                return Ok(LaidOut { is_transposed: transposed_b, matrix: halved.map(Arc::new) });
+            }
             let elements = if transposed_b {
                 let at = |place: usize| elements[(place % columns) * depth + place / columns];
                 Cow::Owned((0..elements.len()).map(at).collect())
             } else {
                 Cow::Borrowed(elements)
             };
-            let matrix = PackedFilter::new([1, 1, depth, columns], &elements);
-            matrix.map(|matrix| LaidOut { is_transposed: transposed_b, matrix })
+            let matrix = PackedFilter::new([1, 1, depth, columns], &elements)?;
+            Ok(LaidOut { is_transposed: transposed_b, matrix: Some(Arc::new(matrix)) })
         };
-        let fits = |kept: &LaidOut<T>| kept.is_transposed == transposed_b && plan.takes(&kept.matrix);
-        let right = b.read::<T>(&ME)?.derived(fits, pack).map_err(shape_error)?;
-        Ok(Some(Self { plan, right }))
+        let fits = |kept: &LaidOut<T>| {
+            kept.is_transposed == transposed_b
+                && kept.matrix.as_ref().map_or(is_large_row, |matrix| plan.takes(matrix))
+        };
+        let kept = b.read::<T>(&ME)?.derived(fits, pack).map_err(shape_error)?;
+        Ok(kept.matrix.clone().map(|right| Self { plan, right }))
     }
 
     fn run(
@@ -140,7 +150,7 @@ impl<T: Element + Float + ConvElement> Product<T> {
         if self.plan.block_count() <= 1 {
             // Nothing else computes at the same time, so no handles are needed.
             let a = a.read::<T>(&ME)?;
-            let input = Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(&a, &self.right.matrix) };
+            let input = Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(&a, &self.right) };
             self.plan.run_in_turn(input, out.elements_mut::<T>()?).map_err(shape_error)?;
             return Ok(out.into());
         }
@@ -150,7 +160,7 @@ impl<T: Element + Float + ConvElement> Product<T> {
             call.cx,
             Ok(self.plan),
             operands,
-            |(a, right, bias)| Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(a, &right.matrix) },
+            |(a, right, bias)| Conv2dInput { bias: bias.as_deref(), ..Conv2dInput::new(a, right) },
             |out| out,
             result,
         )

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 
 use crate::Number;
-use crate::micro::MicroElement;
+use crate::micro::{Halves, MicroElement};
 
 mod sealed {
     pub trait Sealed {}
@@ -29,6 +29,12 @@ pub trait ConvElement: Number + sealed::Sealed {
     /// Back, rounded.
     #[doc(hidden)]
     fn narrow(work: Self::Work) -> Self;
+    /// Returns the elements in 16 bits if they are exact there.
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "the trait is sealed")]
+    fn halves(_: &[Self]) -> Option<Halves<'_, Self::Work>> {
+        None
+    }
     /// Returns the same elements, if that type is this one.
     #[doc(hidden)]
     fn as_work(elements: &[Self]) -> Option<&[Self::Work]>;
@@ -38,7 +44,7 @@ pub trait ConvElement: Number + sealed::Sealed {
 }
 
 macro_rules! native {
-    ($($t:ty: $is_real:literal),*) => {$(
+    ($($t:ty: $is_real:literal $(, $halves:path)?);*) => {$(
         impl sealed::Sealed for $t {}
 
         impl ConvElement for $t {
@@ -55,6 +61,12 @@ macro_rules! native {
                 work
             }
 
+            $(
+            #[expect(private_interfaces, reason = "the trait is sealed")]
+            fn halves(elements: &[$t]) -> Option<Halves<'_, $t>> {
+                $halves(elements)
+            })?
+
             fn as_work(elements: &[$t]) -> Option<&[$t]> {
                 Some(elements)
             }
@@ -67,7 +79,7 @@ macro_rules! native {
 }
 
 macro_rules! half {
-    ($($t:ty),*) => {$(
+    ($($t:ty: $halves:path),*) => {$(
         impl sealed::Sealed for $t {}
 
         impl ConvElement for $t {
@@ -84,6 +96,11 @@ macro_rules! half {
                 <$t>::from_f32(work)
             }
 
+            #[expect(private_interfaces, reason = "the trait is sealed")]
+            fn halves(elements: &[$t]) -> Option<Halves<'_, f32>> {
+                Some($halves(elements))
+            }
+
             fn as_work(_: &[$t]) -> Option<&[f32]> {
                 None
             }
@@ -95,5 +112,5 @@ macro_rules! half {
     )*};
 }
 
-native!(f32: true, f64: true, i32: false);
-half!(f16, bf16);
+native!(f32: true, Halves::of_exact; f64: true; i32: false);
+half!(f16: Halves::of_f16, bf16: Halves::of_bf16);

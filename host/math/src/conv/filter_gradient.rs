@@ -82,7 +82,7 @@ impl<T: ConvElement> ConvBackwardFilter<T> {
                         let tile_of_part = DepthTile {
                             points: &points[tap * windows.len()..][depth.clone()],
                             first: row - tap * channels,
-                            panel: dy.panel(part, panel).as_ptr(),
+                            panel: dy.wide(part, panel..panel + 1, &mut Vec::new()).as_ptr(),
                             store,
                         };
                         // SAFETY: `micro` has kernels that this processor runs, for up to `ROWS` rows;

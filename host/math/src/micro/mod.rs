@@ -16,6 +16,7 @@
 //!
 //! This module checks no shapes: its callers ensure that pointers are valid.
 
+mod halves;
 mod line;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -30,6 +31,7 @@ mod x86;
 use std::cell::Cell;
 use std::thread::LocalKey;
 
+pub(crate) use halves::{HalfFormat, Halves};
 pub(crate) use line::{LineKernel, LineTile, WINDOWS, has_kernel};
 pub(crate) use packed::{Packed, PackedSource};
 pub(crate) use product::{Epilogue, RowProduct, total};
@@ -48,6 +50,12 @@ pub(crate) const MOST_LANES: usize = 16;
 /// The greatest number of columns of a panel, over all instruction sets.
 pub(crate) const MOST_COLS: usize = 64;
 
+/// Computes a tile with this many rows and this many vectors of columns.
+///
+/// # Safety
+/// The processor has the instruction set, and the tile's pointers are valid as [`RowTile`] requires.
+pub(crate) type RowKernel<E, P = E> = unsafe fn(usize, usize, &RowTile<'_, E, P>);
+
 /// The tile kernels of one instruction set for one element type.
 pub(crate) struct Micro<E: 'static> {
     /// The number of elements of a vector.
@@ -62,7 +70,7 @@ pub(crate) struct Micro<E: 'static> {
     /// # Safety
     /// The processor has the instruction set, and the tile's pointers are valid as [`RowTile`]
     /// requires.
-    pub(crate) row_tile: unsafe fn(usize, usize, &RowTile<'_, E>),
+    pub(crate) row_tile: RowKernel<E>,
     /// Computes a tile whose rows are adjacent in memory.
     ///
     /// # Safety

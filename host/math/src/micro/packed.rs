@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{MOST_COLS, MicroElement};
+use super::{HalfFormat, MOST_COLS, MicroElement, RowKernel};
 use crate::ShapeError;
 use crate::shape::element_count;
 
@@ -17,14 +17,31 @@ const ALIGNMENT: usize = 64;
 /// part.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed<E> {
+    panels: Panels,
+    elements: Elements<E>,
+}
+
+#[derive(Debug, Clone)]
+enum Elements<E> {
+    Wide(Aligned<E>),
+    Halves(Aligned<u16>, HalfFormat<E>),
+}
+
+/// Elements from the first aligned one on.
+#[derive(Debug, Clone)]
+struct Aligned<T> {
+    data: Vec<T>,
+    start: usize,
+}
+
+/// How a matrix is cut into panels and parts.
+#[derive(Debug, Clone, Copy)]
+struct Panels {
     depth: usize,
     cols: usize,
     /// The number of rows of a part. The last part may have fewer.
     part: usize,
     panel_cols: usize,
-    data: Vec<E>,
-    /// The start of the first panel: the first aligned element.
-    start: usize,
 }
 
 /// The layout of a matrix: the depth consists of runs of the same length, one for each element of
@@ -40,76 +57,34 @@ pub(crate) struct PackedSource<'a, T> {
     pub(crate) col_stride: usize,
 }
 
-impl<E: MicroElement> Packed<E> {
-    /// Creates a matrix of zeros with this extent, to be filled.
-    pub(crate) fn zeros(depth: usize, cols: usize) -> Result<Self, ShapeError> {
-        Self::with_panels(depth, cols, E::micro().cols)
-    }
-
-    /// Returns the greatest number of rows of a part.
-    fn most_rows() -> usize {
-        let micro = E::micro();
-        let bytes = micro.cols * size_of::<E>();
-        (PART_BYTES_PER_LANE * (micro.lanes * size_of::<E>() / 4).min(16) / bytes).max(1)
-    }
-
-    fn with_panels(depth: usize, cols: usize, panel_cols: usize) -> Result<Self, ShapeError> {
-        let most = Self::most_rows();
-        // A column is used as a whole.
-        let most = if panel_cols == 1 { depth.max(1) } else { most };
-        let part = depth.div_ceil(depth.div_ceil(most).max(1)).max(1);
-        let padded = cols.checked_next_multiple_of(panel_cols).ok_or(ShapeError::TooLarge)?;
-        let len = element_count(&[depth, padded])?;
-        let len = len.checked_add(ALIGNMENT / size_of::<E>()).ok_or(ShapeError::TooLarge)?;
-        if len > isize::MAX as usize / size_of::<E>() {
+impl<T: Copy + Default> Aligned<T> {
+    fn zeros(len: usize) -> Result<Self, ShapeError> {
+        let len = len.checked_add(ALIGNMENT / size_of::<T>()).ok_or(ShapeError::TooLarge)?;
+        if len > isize::MAX as usize / size_of::<T>() {
             return Err(ShapeError::TooLarge);
         }
-        let data = vec![E::ZERO; len];
+        let data = vec![T::default(); len];
         // Alignment only affects speed, so a failure to determine it is ignored.
-        let start = Some(data.as_ptr().align_offset(ALIGNMENT)).filter(|&n| n < ALIGNMENT / size_of::<E>());
-        Ok(Self { depth, cols, part, panel_cols, data, start: start.unwrap_or(0) })
+        let start = Some(data.as_ptr().align_offset(ALIGNMENT)).filter(|&n| n < ALIGNMENT / size_of::<T>());
+        Ok(Self { data, start: start.unwrap_or(0) })
     }
 
-    /// Returns the matrix that `source` describes, with `convert` applied to each element. The
-    /// source must have `depth` rows.
-    pub(crate) fn pack<T: Copy>(
-        source: &PackedSource<'_, T>,
-        cols: usize,
-        convert: impl Fn(T) -> E,
-    ) -> Result<Self, ShapeError> {
-        let depth = element_count(&[source.runs.len(), source.run_len])?;
-        let packed = Self::with_panels(depth, cols, if cols == 1 { 1 } else { E::micro().cols })?;
-        packed.filled(source, cols, convert)
+    fn range(&self, at: Range<usize>) -> &[T] {
+        &self.data[self.start..][at]
     }
 
-    /// Returns the matrix like [`pack`](Self::pack), in panels of vectors even if it is a single
-    /// column.
-    pub(crate) fn pack_panels<T: Copy>(
-        source: &PackedSource<'_, T>,
-        cols: usize,
-        convert: impl Fn(T) -> E,
-    ) -> Result<Self, ShapeError> {
-        let depth = element_count(&[source.runs.len(), source.run_len])?;
-        Self::zeros(depth, cols)?.filled(source, cols, convert)
-    }
-
-    fn filled<T: Copy>(
-        self,
-        source: &PackedSource<'_, T>,
-        cols: usize,
-        convert: impl Fn(T) -> E,
-    ) -> Result<Self, ShapeError> {
-        let mut packed = self;
-        if cols == 0 {
+    /// Fills the panels with the elements of `source`, with `convert` applied to each.
+    fn fill<S: Copy>(&mut self, panels: &Panels, source: &PackedSource<'_, S>, convert: impl Fn(S) -> T) {
+        if panels.cols == 0 {
             // Without columns, the number of rows does not matter.
-            return Ok(packed);
+            return;
         }
-        for part in 0..packed.parts() {
-            let rows = packed.rows(part);
-            for panel in 0..packed.panels() {
-                let at = packed.cols_of(panel);
-                let width = packed.panel_cols;
-                let out = packed.panel_mut(part, panel);
+        let (data, width) = (&mut self.data[self.start..], panels.panel_cols);
+        for part in 0..panels.parts() {
+            let rows = panels.rows(part);
+            for panel in 0..panels.count() {
+                let at = panels.cols_of(panel);
+                let out = &mut data[panels.elements(part, panel..panel + 1)];
                 if source.row_stride == 1 && source.runs.len() == 1 {
                     let first = source.runs[0] + at.start * source.col_stride + rows.start;
                     turn(&source.data[first..], source.col_stride, at.len(), out, width, &convert);
@@ -130,37 +105,142 @@ impl<E: MicroElement> Packed<E> {
                 }
             }
         }
-        Ok(packed)
+    }
+}
+
+impl Panels {
+    /// Cuts a matrix into panels of this many columns, whose parts have at most `most_rows` rows.
+    fn new((depth, cols): (usize, usize), panel_cols: usize, most_rows: usize) -> Self {
+        // A column is used as a whole.
+        let most = if panel_cols == 1 { depth.max(1) } else { most_rows };
+        let part = depth.div_ceil(depth.div_ceil(most).max(1)).max(1);
+        Self { depth, cols, part, panel_cols }
+    }
+
+    /// Returns the number of elements, those that fill up the last panel included.
+    fn len(&self) -> Result<usize, ShapeError> {
+        let padded = self.cols.checked_next_multiple_of(self.panel_cols).ok_or(ShapeError::TooLarge)?;
+        element_count(&[self.depth, padded])
+    }
+
+    fn parts(&self) -> usize {
+        self.depth.div_ceil(self.part)
+    }
+
+    fn rows(&self, part: usize) -> Range<usize> {
+        part * self.part..self.depth.min((part + 1) * self.part)
+    }
+
+    fn count(&self) -> usize {
+        self.cols.div_ceil(self.panel_cols)
+    }
+
+    fn cols_of(&self, panel: usize) -> Range<usize> {
+        panel * self.panel_cols..self.cols.min((panel + 1) * self.panel_cols)
+    }
+
+    /// Returns the places of the elements of adjacent panels in one part.
+    fn elements(&self, part: usize, panels: Range<usize>) -> Range<usize> {
+        let rows = self.rows(part);
+        let at = |panel| (rows.start * self.count() + rows.len() * panel) * self.panel_cols;
+        at(panels.start)..at(panels.end)
+    }
+}
+
+impl<E: MicroElement> Packed<E> {
+    /// Creates a matrix of zeros with this extent, to be filled.
+    pub(crate) fn zeros(depth: usize, cols: usize) -> Result<Self, ShapeError> {
+        let panels = Panels::new((depth, cols), E::micro().cols, Self::most_rows());
+        Ok(Self { panels, elements: Elements::Wide(Aligned::zeros(panels.len()?)?) })
+    }
+
+    /// Returns the greatest number of rows of a part.
+    fn most_rows() -> usize {
+        let micro = E::micro();
+        let bytes = micro.cols * size_of::<E>();
+        (PART_BYTES_PER_LANE * (micro.lanes * size_of::<E>() / 4).min(16) / bytes).max(1)
+    }
+
+    /// Returns the matrix that `source` describes, with `convert` applied to each element. The
+    /// source must have `depth` rows.
+    pub(crate) fn pack<T: Copy>(
+        source: &PackedSource<'_, T>,
+        cols: usize,
+        convert: impl Fn(T) -> E,
+    ) -> Result<Self, ShapeError> {
+        Self::with_panels(source, cols, if cols == 1 { 1 } else { E::micro().cols }, convert)
+    }
+
+    /// Returns the matrix like [`pack`](Self::pack), in panels of vectors even if it is a single
+    /// column.
+    pub(crate) fn pack_panels<T: Copy>(
+        source: &PackedSource<'_, T>,
+        cols: usize,
+        convert: impl Fn(T) -> E,
+    ) -> Result<Self, ShapeError> {
+        Self::with_panels(source, cols, E::micro().cols, convert)
+    }
+
+    fn with_panels<T: Copy>(
+        source: &PackedSource<'_, T>,
+        cols: usize,
+        panel_cols: usize,
+        convert: impl Fn(T) -> E,
+    ) -> Result<Self, ShapeError> {
+        let depth = element_count(&[source.runs.len(), source.run_len])?;
+        let panels = Panels::new((depth, cols), panel_cols, Self::most_rows());
+        let mut data = Aligned::zeros(panels.len()?)?;
+        data.fill(&panels, source, convert);
+        Ok(Self { panels, elements: Elements::Wide(data) })
+    }
+
+    /// Returns the matrix that `source` describes in numbers of 16 bits of some format. It is kept in
+    /// 16 bits, in panels of vectors.
+    pub(crate) fn pack_halves(
+        source: &PackedSource<'_, u16>,
+        cols: usize,
+        format: HalfFormat<E>,
+    ) -> Result<Self, ShapeError> {
+        let depth = element_count(&[source.runs.len(), source.run_len])?;
+        let panels = Panels::new((depth, cols), E::micro().cols, Self::most_rows());
+        let mut data = Aligned::zeros(panels.len()?)?;
+        data.fill(&panels, source, |bits| bits);
+        Ok(Self { panels, elements: Elements::Halves(data, format) })
     }
 
     /// Returns the elements of a matrix that is stored as a single column.
     pub(crate) fn column(&self) -> Option<&[E]> {
-        (self.panel_cols == 1 && self.cols == 1).then(|| self.panel(0, 0))
+        match &self.elements {
+            Elements::Wide(data) if self.panels.panel_cols == 1 && self.cols() == 1 => {
+                Some(data.range(self.panels.elements(0, 0..1)))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the number of columns of the matrix.
     pub(crate) fn cols(&self) -> usize {
-        self.cols
+        self.panels.cols
     }
 
     /// Returns the number of rows of the matrix.
     pub(crate) fn depth(&self) -> usize {
-        self.depth
+        self.panels.depth
     }
 
     /// Returns the number of parts along the depth.
     pub(crate) fn parts(&self) -> usize {
-        self.depth.div_ceil(self.part)
+        self.panels.parts()
     }
 
     /// Returns the rows of a part.
     pub(crate) fn rows(&self, part: usize) -> Range<usize> {
-        part * self.part..self.depth.min((part + 1) * self.part)
+        self.panels.rows(part)
     }
 
     /// Returns the number of panels.
     pub(crate) fn panels(&self) -> usize {
-        self.cols.div_ceil(self.panel_cols)
+        self.panels.count()
     }
 
     /// Returns the number of panels of which the parts together are no larger than a part may be.
@@ -170,7 +250,7 @@ impl<E: MicroElement> Packed<E> {
 
     /// Returns the columns of the matrix in a panel.
     pub(crate) fn cols_of(&self, panel: usize) -> Range<usize> {
-        panel * self.panel_cols..self.cols.min((panel + 1) * self.panel_cols)
+        self.panels.cols_of(panel)
     }
 
     /// Returns the panels with these columns.
@@ -179,27 +259,54 @@ impl<E: MicroElement> Packed<E> {
     /// If these columns do not begin at a panel, or end neither at a panel nor at the end of the
     /// matrix.
     pub(crate) fn panels_over(&self, cols: Range<usize>) -> Range<usize> {
-        let width = self.panel_cols;
-        let ends = cols.end == self.cols || cols.end.is_multiple_of(width);
+        let width = self.panels.panel_cols;
+        let ends = cols.end == self.cols() || cols.end.is_multiple_of(width);
         assert!(cols.start.is_multiple_of(width) && ends, "blocks have whole panels");
         cols.start / width..cols.end.div_ceil(width)
     }
 
-    fn elements(&self, part: usize, panel: usize) -> Range<usize> {
-        let rows = self.rows(part);
-        let start = self.start + (rows.start * self.panels() + rows.len() * panel) * self.panel_cols;
-        start..start + rows.len() * self.panel_cols
+    /// Returns adjacent panels of one part: for each, a row of panel columns for each row of the part.
+    /// Those in 16 bits are widened into `memory`.
+    pub(crate) fn wide<'a>(&'a self, part: usize, panels: Range<usize>, memory: &'a mut Vec<E>) -> &'a [E] {
+        let at = self.panels.elements(part, panels);
+        match &self.elements {
+            Elements::Wide(data) => data.range(at),
+            Elements::Halves(data, format) => {
+                let len = at.len();
+                if memory.len() < len {
+                    memory.resize(len, E::ZERO);
+                }
+                (format.widen)(data.range(at), &mut memory[..len]);
+                &memory[..len]
+            }
+        }
     }
 
-    /// Returns one panel of one part: a row of panel columns for each row of the part.
-    pub(crate) fn panel(&self, part: usize, panel: usize) -> &[E] {
-        &self.data[self.elements(part, panel)]
+    /// Returns adjacent panels of one part in 16 bits, and the kernel of tiles that widen them as they
+    /// read them, if the matrix is kept so, there is a kernel, and the panels have all their columns.
+    pub(crate) fn halves(&self, part: usize, panels: Range<usize>) -> Option<(&[u16], RowKernel<E, u16>)> {
+        match &self.elements {
+            Elements::Halves(data, format) if panels.end * self.panels.panel_cols <= self.cols() => {
+                Some((data.range(self.panels.elements(part, panels)), format.row_tile?))
+            }
+            _ => None,
+        }
     }
 
-    /// Returns one panel of one part for writing.
-    pub(crate) fn panel_mut(&mut self, part: usize, panel: usize) -> &mut [E] {
-        let elements = self.elements(part, panel);
-        &mut self.data[elements]
+    /// Returns whether the matrix is kept in 16 bits.
+    pub(crate) fn has_halves(&self) -> bool {
+        matches!(self.elements, Elements::Halves(..))
+    }
+
+    /// Returns where a panel of a part is in memory, to be fetched into a cache, and its size in bytes.
+    pub(crate) fn place(&self, part: usize, panel: usize) -> (*const u8, usize) {
+        let at = self.panels.elements(part, panel..panel + 1);
+        match &self.elements {
+            Elements::Wide(data) => (data.range(at.clone()).as_ptr().cast(), size_of::<E>() * at.len()),
+            Elements::Halves(data, _) => {
+                (data.range(at.clone()).as_ptr().cast(), size_of::<u16>() * at.len())
+            }
+        }
     }
 }
 

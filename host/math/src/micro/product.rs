@@ -9,7 +9,9 @@
 
 use std::{ops::Range, ptr};
 
-use super::{DOT_ROWS, DotTile, MOST_LANES, MicroElement, Packed, RowTile, Segment, Store, even_tiles};
+use super::{
+    DOT_ROWS, DotTile, MOST_LANES, MicroElement, Packed, ROWS, RowKernel, RowTile, Segment, Store, even_tiles,
+};
 
 /// The size of a cache line, of which each step of a tile fetches at most one.
 const LINE_BYTES: usize = 64;
@@ -72,15 +74,30 @@ impl<E: MicroElement> RowProduct<'_, E> {
             return unsafe { self.multiply_column(column) };
         }
         let mut segments = Vec::new();
+        let mut memory = if packed.has_halves() { E::scratch().take() } else { Vec::new() };
         for part in 0..packed.parts() {
             self.segments(packed.rows(part), &mut segments);
             let mut first = self.panels.start;
             while first < self.panels.end {
                 let group = self.group(part, first);
                 first = group.end;
-                // SAFETY: the caller promises valid pointers, and the segments are the part's rows.
-                unsafe { self.multiply_group(part, group, &segments) };
+                // Panels that are widened for one tile alone are not stored meanwhile.
+                let halves = packed.halves(part, group.clone()).filter(|_| rows <= ROWS);
+                // SAFETY: the caller promises valid pointers, the segments are the part's rows, and the
+                // elements those of the group. This processor supports both kernels. That of halves
+                // takes whole panels, as there are, and as many rows.
+                unsafe {
+                    if let Some((elements, kernel)) = halves {
+                        self.multiply_group((part, group), elements, &segments, kernel);
+                    } else {
+                        let elements = packed.wide(part, group.clone(), &mut memory);
+                        self.multiply_group((part, group), elements, &segments, E::micro().row_tile);
+                    }
+                }
             }
+        }
+        if packed.has_halves() {
+            E::keep(memory);
         }
     }
 
@@ -137,25 +154,25 @@ impl<E: MicroElement> RowProduct<'_, E> {
         }
     }
 
-    /// Returns the panel that is read after those before `end`, and how many of its elements each step
+    /// Returns the panel that is read after those before `end`, and how many of its bytes each step
     /// of each of `tiles` tiles fetches, so that all of it is in the cache when it is needed.
-    fn ahead(&self, part: usize, end: usize, tiles: usize) -> (*const E, usize) {
-        let next = if end < self.panels.end {
-            self.packed.panel(part, end)
+    fn ahead(&self, part: usize, end: usize, tiles: usize) -> (*const u8, usize) {
+        let (next, next_bytes) = if end < self.panels.end {
+            self.packed.place(part, end)
         } else if part + 1 < self.packed.parts() {
-            self.packed.panel(part + 1, self.panels.start)
+            self.packed.place(part + 1, self.panels.start)
         } else {
             match self.next {
-                Some(next) if self.panels.start < next.panels() => next.panel(0, self.panels.start),
-                _ => &[],
+                Some(next) if self.panels.start < next.panels() => next.place(0, self.panels.start),
+                _ => (ptr::null(), 0),
             }
         };
         let bytes = size_of::<E>() * self.packed.depth() * self.packed.cols();
-        if next.is_empty() || bytes < LEAST_AHEAD_BYTES && self.next.is_none() {
-            return (next.as_ptr(), 0);
+        if next_bytes == 0 || bytes < LEAST_AHEAD_BYTES && self.next.is_none() {
+            return (next, 0);
         }
         let steps = tiles * self.packed.rows(part).len();
-        (next.as_ptr(), next.len().div_ceil(steps.max(1)).min(LINE_BYTES / size_of::<E>()))
+        (next, next_bytes.div_ceil(steps.max(1)).min(LINE_BYTES))
     }
 
     /// Returns the group of panels from `first` on. Their tiles have the same number of rows.
@@ -165,11 +182,20 @@ impl<E: MicroElement> RowProduct<'_, E> {
         first..first + candidates.take_while(|&panel| most_rows(panel) == most_rows(first)).count()
     }
 
-    /// Computes a group of panels of one part, for all rows.
+    /// Computes a group of panels of one part, whose elements are given, for all rows.
     ///
     /// # Safety
-    /// As for [`run`](Self::run).
-    unsafe fn multiply_group(&self, part: usize, panels: Range<usize>, segments: &[Segment<E>]) {
+    /// As for [`run`](Self::run). The segments are the part's rows, and the elements those of the panels
+    /// in the form that the kernel reads. This processor supports the kernel, which computes tiles with
+    /// as many rows and vectors as the group has.
+    unsafe fn multiply_group<P>(
+        &self,
+        (part, panels): (usize, Range<usize>),
+        elements: &[P],
+        segments: &[Segment<E>],
+        kernel: RowKernel<E, P>,
+    ) {
+        let each = elements.len() / panels.len();
         let (micro, is_last) = (E::micro(), part + 1 == self.packed.parts());
         let most_rows = micro.most_rows(self.packed.cols_of(panels.start).len());
         let tiles = even_tiles(self.offsets.len(), most_rows);
@@ -189,7 +215,7 @@ impl<E: MicroElement> RowProduct<'_, E> {
         let mut step = 0;
         for rows in tiles {
             let offsets = self.offsets[rows.clone()].as_ptr();
-            for panel in panels.clone() {
+            for (panel, elements) in panels.clone().zip(elements.chunks_exact(each)) {
                 let cols = self.packed.cols_of(panel).len();
                 // SAFETY: the caller promises that output and residual have the columns of all panels
                 // of `self.panels`, which begin at the first of them. `run` has checked that the bias
@@ -199,18 +225,18 @@ impl<E: MicroElement> RowProduct<'_, E> {
                     segments,
                     first: rows.start,
                     nothing: self.nothing,
-                    panel: self.packed.panel(part, panel).as_ptr(),
+                    panel: elements.as_ptr(),
                     ahead: ahead.wrapping_add(step * ahead_step * self.packed.rows(part).len()),
                     ahead_step,
                     store: Store { offsets, part: cols % micro.lanes, ..store },
                 };
-                // SAFETY: `E::micro` returns kernels that this processor supports. `even_tiles` gives at
+                // SAFETY: the caller promises a kernel that this processor supports. `even_tiles` gives at
                 // most `most_rows` rows, and `group` put only panels together for which that is the
                 // limit. The segments are those of this part: the caller promises a pointer for each
                 // row, and the panel of the part has a row for each of their elements. Output and
                 // residual have the panel's columns at each offset, as the caller promises, and
                 // `part` excludes the lanes of the last vector beyond these.
-                unsafe { (micro.row_tile)(rows.len(), cols.div_ceil(micro.lanes), &tile) };
+                unsafe { kernel(rows.len(), cols.div_ceil(micro.lanes), &tile) };
                 step += 1;
             }
         }

@@ -105,23 +105,50 @@ impl<E> Store<E> {
     }
 }
 
-/// Computes `out[r, :] = (sum of left[r, k] · panel[k, :] over k)` for the rows `first ..`.
+/// How the elements of a panel become vectors.
+pub(super) trait Load<V: Vector> {
+    /// What the panel consists of.
+    type Stored;
+
+    /// Loads a vector.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of as many elements as a vector has lanes, and the processor has the
+    /// instruction set of `V` and that of the conversion.
+    unsafe fn load(from: *const Self::Stored) -> V;
+}
+
+/// Elements of the type that is computed in.
+pub(super) struct Wide;
+
+impl<V: Vector> Load<V> for Wide {
+    type Stored = V::Element;
+
+    #[inline(always)]
+    unsafe fn load(from: *const V::Element) -> V {
+        // SAFETY: the caller promises the same.
+        unsafe { V::load(from) }
+    }
+}
+
+/// Computes `out[r, :] = (sum of left[r, k] · panel[k, :] over k)` for the rows `first ..`. The
+/// panel's elements have the type of the others, or are widened as they are read.
 ///
 /// Its pointers must be valid for the rows and vectors that are passed to the kernel:
 /// `segments[s].rows[first + r]` for reads of `offset + len` elements, `panel` for as many rows of
 /// panel columns as the segments have elements, and `out + offsets[r]` (and `residual` likewise)
 /// for the tile's columns, in memory that only this tile writes.
-pub(crate) struct RowTile<'a, E> {
+pub(crate) struct RowTile<'a, E, P = E> {
     pub(crate) segments: &'a [Segment<E>],
     pub(crate) first: usize,
     /// The start of runs of zeros, which need not be multiplied if all of the tile's rows have them;
     /// or null.
     pub(crate) nothing: *const E,
-    pub(crate) panel: *const E,
+    pub(crate) panel: *const P,
     /// What is read soon after this tile. It is only fetched into the cache, and may be any
     /// address.
-    pub(crate) ahead: *const E,
-    /// How many elements of it each step along the depth fetches; zero to fetch nothing.
+    pub(crate) ahead: *const u8,
+    /// How many bytes of it each step along the depth fetches; zero to fetch nothing.
     pub(crate) ahead_step: usize,
     pub(crate) store: Store<E>,
 }
@@ -193,15 +220,15 @@ pub(super) use each;
 /// The tile's pointers are valid as [`RowTile`] requires, and the processor has the instruction set
 /// of `V`.
 #[inline(always)]
-pub(super) unsafe fn row_tile<V: Vector, const M: usize, const N: usize, const PANEL: usize>(
-    tile: &RowTile<'_, V::Element>,
+pub(super) unsafe fn row_tile<V: Vector, P: Load<V>, const M: usize, const N: usize, const PANEL: usize>(
+    tile: &RowTile<'_, V::Element, P::Stored>,
 ) {
     // SAFETY: the caller promises the same.
     unsafe {
         let sums = match tile.ahead_step {
             // Short products would be slowed down by instructions that fetch nothing.
-            0 => row_sums::<V, M, N, PANEL, false>(tile),
-            _ => row_sums::<V, M, N, PANEL, true>(tile),
+            0 => row_sums::<V, P, M, N, PANEL, false>(tile),
+            _ => row_sums::<V, P, M, N, PANEL, true>(tile),
         };
         store(sums, &tile.store);
     }
@@ -212,8 +239,15 @@ pub(super) unsafe fn row_tile<V: Vector, const M: usize, const N: usize, const P
 /// # Safety
 /// As for [`row_tile`].
 #[inline(always)]
-unsafe fn row_sums<V: Vector, const M: usize, const N: usize, const PANEL: usize, const AHEAD: bool>(
-    tile: &RowTile<'_, V::Element>,
+unsafe fn row_sums<
+    V: Vector,
+    P: Load<V>,
+    const M: usize,
+    const N: usize,
+    const PANEL: usize,
+    const AHEAD: bool,
+>(
+    tile: &RowTile<'_, V::Element, P::Stored>,
 ) -> [[V; N]; M] {
     // SAFETY: all pointers are valid as `RowTile` requires. The loops below access `M` rows, `len`
     // elements of each in each segment, and one row of the panel for each of them.
@@ -226,14 +260,14 @@ unsafe fn row_sums<V: Vector, const M: usize, const N: usize, const PANEL: usize
                 panel = panel.add(segment.len * PANEL * V::LANES);
                 continue;
             }
-            let mut left = [tile.panel; M];
+            let mut left = [*rows; M];
             each!(R < M {
                 left[R] = (*rows.add(R)).add(segment.offset);
             });
             for k in 0..segment.len {
                 let mut right = [V::zero(); N];
                 each!(C < N {
-                    right[C] = V::load(panel.add(C * V::LANES));
+                    right[C] = P::load(panel.add(C * V::LANES));
                 });
                 each!(R < M {
                     let factor = V::splat(*left[R].add(k));
@@ -242,7 +276,7 @@ unsafe fn row_sums<V: Vector, const M: usize, const N: usize, const PANEL: usize
                     });
                 });
                 if AHEAD {
-                    V::prefetch(ahead);
+                    V::prefetch(ahead.cast());
                     ahead = ahead.wrapping_add(tile.ahead_step);
                 }
                 panel = panel.add(PANEL * V::LANES);
@@ -458,23 +492,23 @@ macro_rules! micro {
     ) => {
         $(#[$feature])*
         unsafe fn $rows(rows: usize, vectors: usize, tile: &$crate::micro::RowTile<'_, $element>) {
-            use $crate::micro::tile::row_tile;
+            use $crate::micro::tile::{Wide, row_tile};
             // SAFETY: the caller promises the instruction set and valid pointers, as the kernel
             // requires.
             unsafe {
                 match (rows, vectors) {
-                    $((1, $n) => row_tile::<$vector, 1, $n, $panel>(tile),
-                    (2, $n) => row_tile::<$vector, 2, $n, $panel>(tile),
-                    (3, $n) => row_tile::<$vector, 3, $n, $panel>(tile),
-                    (4, $n) => row_tile::<$vector, 4, $n, $panel>(tile),
-                    (5, $n) => row_tile::<$vector, 5, $n, $panel>(tile),
-                    (6, $n) => row_tile::<$vector, 6, $n, $panel>(tile),)+
-                    $((7, $narrow) => row_tile::<$vector, 7, $narrow, $panel>(tile),
-                    (8, $narrow) => row_tile::<$vector, 8, $narrow, $panel>(tile),
-                    (9, $narrow) => row_tile::<$vector, 9, $narrow, $panel>(tile),
-                    (10, $narrow) => row_tile::<$vector, 10, $narrow, $panel>(tile),
-                    (11, $narrow) => row_tile::<$vector, 11, $narrow, $panel>(tile),
-                    (12, $narrow) => row_tile::<$vector, 12, $narrow, $panel>(tile),)+
+                    $((1, $n) => row_tile::<$vector, Wide, 1, $n, $panel>(tile),
+                    (2, $n) => row_tile::<$vector, Wide, 2, $n, $panel>(tile),
+                    (3, $n) => row_tile::<$vector, Wide, 3, $n, $panel>(tile),
+                    (4, $n) => row_tile::<$vector, Wide, 4, $n, $panel>(tile),
+                    (5, $n) => row_tile::<$vector, Wide, 5, $n, $panel>(tile),
+                    (6, $n) => row_tile::<$vector, Wide, 6, $n, $panel>(tile),)+
+                    $((7, $narrow) => row_tile::<$vector, Wide, 7, $narrow, $panel>(tile),
+                    (8, $narrow) => row_tile::<$vector, Wide, 8, $narrow, $panel>(tile),
+                    (9, $narrow) => row_tile::<$vector, Wide, 9, $narrow, $panel>(tile),
+                    (10, $narrow) => row_tile::<$vector, Wide, 10, $narrow, $panel>(tile),
+                    (11, $narrow) => row_tile::<$vector, Wide, 11, $narrow, $panel>(tile),
+                    (12, $narrow) => row_tile::<$vector, Wide, 12, $narrow, $panel>(tile),)+
                     _ => unreachable!("tiles have at most `most_rows` rows and vectors enough for a panel"),
                 }
             }

@@ -3,8 +3,9 @@
 
 use std::arch::x86_64::*;
 
+use super::RowTile;
 use super::line::line_tiles;
-use super::tile::{Vector, micro};
+use super::tile::{Load, Vector, micro, row_tile};
 
 /// Returns a mask of the first `count` of 8 lanes.
 ///
@@ -223,4 +224,59 @@ micro!(
 micro!(
     #[target_feature(enable = "avx512f")]
     AVX512_F64, row_tile_avx512_f64, depth_tile_avx512_f64, tap_tile_avx512_f64, dot_tile_avx512_f64, None, __m512d, f64, 4: 1, 2, 3, 4; narrow: 2: 1, 2
+);
+
+/// Numbers of 16 bits, which are widened as they are read.
+struct F16;
+struct Bf16;
+
+/// Defines how a panel of such numbers is read, and tiles of whole panels of them.
+macro_rules! half_tiles {
+    ($(#[$feature:meta] $name:ident, $vector:ty, $panel:literal, $half:ident: |$from:ident| $load:expr;)+) => {$(
+        impl Load<$vector> for $half {
+            type Stored = u16;
+
+            #[inline(always)]
+            unsafe fn load($from: *const u16) -> $vector {
+                // SAFETY: the caller promises the features and the elements of a vector. The load
+                // needs no alignment.
+                unsafe { $load }
+            }
+        }
+
+        /// Computes a tile whose panel has all its columns.
+        ///
+        /// # Safety
+        /// The processor has the features, and the tile's pointers are valid as [`RowTile`] requires.
+        #[$feature]
+        pub(super) unsafe fn $name(rows: usize, _vectors: usize, tile: &RowTile<'_, f32, u16>) {
+            // SAFETY: the caller promises the features and valid pointers.
+            unsafe {
+                match rows {
+                    1 => row_tile::<$vector, $half, 1, $panel, $panel>(tile),
+                    2 => row_tile::<$vector, $half, 2, $panel, $panel>(tile),
+                    3 => row_tile::<$vector, $half, 3, $panel, $panel>(tile),
+                    4 => row_tile::<$vector, $half, 4, $panel, $panel>(tile),
+                    5 => row_tile::<$vector, $half, 5, $panel, $panel>(tile),
+                    6 => row_tile::<$vector, $half, 6, $panel, $panel>(tile),
+                    _ => unreachable!("tiles of halves have 1 to 6 rows"),
+                }
+            }
+        }
+    )+};
+}
+
+half_tiles!(
+    #[target_feature(enable = "avx512f")]
+    f16_tile_512, __m512, 4, F16: |from| _mm512_cvtph_ps(_mm256_loadu_si256(from.cast()));
+    #[target_feature(enable = "avx512f")]
+    bf16_tile_512, __m512, 4, Bf16: |from| _mm512_castsi512_ps(_mm512_slli_epi32::<16>(
+        _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()))
+    ));
+    #[target_feature(enable = "avx2,fma,f16c")]
+    f16_tile_256, __m256, 2, F16: |from| _mm256_cvtph_ps(_mm_loadu_si128(from.cast()));
+    #[target_feature(enable = "avx2,fma")]
+    bf16_tile_256, __m256, 2, Bf16: |from| _mm256_castsi256_ps(_mm256_slli_epi32::<16>(
+        _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()))
+    ));
 );
