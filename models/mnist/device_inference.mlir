@@ -37,7 +37,7 @@ func @main() -> !tfrt.chain {
 
 // Weights, memory, and the graph that is launched.
 func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.graph) {
-  %0:4 = tfrt_mnist.trained_filters
+  %0:4 = tfrt_mnist.trained
   %1 = tfrt.new.chain
   %2 = tfrt_cuda.init %1
   %3 = tfrt.constant.i32 0
@@ -51,11 +51,11 @@ func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, !tfrt_cuda.buffer, !tfrt_
   %11 = tfrt.constant.i64 36920320
   %12:2 = tfrt_cuda.mem.allocate %6#0, %7#0, %11, %10#1
   %13 = tfrt_cuda.mem.slice %10#0 {offset = 0 : i64, size = 401408 : i64}
-  %14 = tfrt_cuda.tensor.upload %13, %0#0, %7#0, %12#1 {name = "w1", type = "128x1x1x784xf32"}
+  %14 = tfrt_cuda.tensor.upload %13, %0#0, %7#0, %12#1 {name = "w1", type = "784x128xf32"}
   %15 = tfrt_cuda.mem.slice %10#0 {offset = 401408 : i64, size = 512 : i64}
   %16 = tfrt_cuda.tensor.upload %15, %0#1, %7#0, %14 {name = "b1", type = "128xf32"}
   %17 = tfrt_cuda.mem.slice %10#0 {offset = 401920 : i64, size = 5120 : i64}
-  %18 = tfrt_cuda.tensor.upload %17, %0#2, %7#0, %16 {name = "w2", type = "10x1x1x128xf32"}
+  %18 = tfrt_cuda.tensor.upload %17, %0#2, %7#0, %16 {name = "w2", type = "128x10xf32"}
   %19 = tfrt_cuda.mem.slice %10#0 {offset = 407040 : i64, size = 40 : i64}
   %20 = tfrt_cuda.tensor.upload %19, %0#3, %7#0, %18 {name = "b2", type = "10xf32"}
   %21 = tfrt.constant.f32 0.000000e+00
@@ -76,11 +76,11 @@ func @run(%arg0: !tfrt_cuda.buffer, %arg1: !tfrt_cuda.buffer, %arg2: !tfrt_cuda.
   %1 = tfrt_cuda.mem.slice %arg1 {offset = 0 : i64, size = 401408 : i64}
   %2 = tfrt_cuda.mem.slice %arg1 {offset = 401408 : i64, size = 512 : i64}
   %3 = tfrt_cuda.mem.slice %arg0 {offset = 0 : i64, size = 5120000 : i64}
-  %4 = tfrt_cuda.op.run %arg2, %arg3, %0, %1, %2, %3 {memory = "result 0", op_attrs = [["activation", "Relu"], ["filter_format", "OHWI"], ["padding", "VALID"], ["strides", [1, 1, 1, 1]]], op_name = "tfrt.FusedConv2D", types = "(1x1x10000x784xf32, 128x1x1x784xf32, 128xf32) -> (1x1x10000x128xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
+  %4 = tfrt_cuda.op.run %arg2, %arg3, %0, %1, %2, %3 {memory = "result 0", op_attrs = [["fused_ops", ["BiasAdd", "Relu"]], ["transpose_a", false], ["transpose_b", false]], op_name = "tf._FusedMatMul", types = "(10000x784xf32, 784x128xf32, 128xf32) -> (10000x128xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
   %5 = tfrt_cuda.mem.slice %arg1 {offset = 401920 : i64, size = 5120 : i64}
   %6 = tfrt_cuda.mem.slice %arg1 {offset = 407040 : i64, size = 40 : i64}
   %7 = tfrt_cuda.mem.slice %arg0 {offset = 5120000 : i64, size = 400000 : i64}
-  %8 = tfrt_cuda.op.run %arg2, %4, %3, %5, %6, %7 {memory = "result 0", op_attrs = [["activation", ""], ["filter_format", "OHWI"], ["padding", "VALID"], ["strides", [1, 1, 1, 1]]], op_name = "tfrt.FusedConv2D", types = "(1x1x10000x128xf32, 10x1x1x128xf32, 10xf32) -> (1x1x10000x10xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
+  %8 = tfrt_cuda.op.run %arg2, %4, %3, %5, %6, %7 {memory = "result 0", op_attrs = [["fused_ops", ["BiasAdd"]], ["transpose_a", false], ["transpose_b", false]], op_name = "tf._FusedMatMul", types = "(10000x128xf32, 128x10xf32, 10xf32) -> (10000x10xf32)"} : (!tfrt_cuda.op_queue, !tfrt.chain, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer, !tfrt_cuda.buffer) -> !tfrt.chain
   %9 = corert.const_dense_tensor dense<1> : tensor<i32>
   %10 = corert.tensorhandle_to_ht %9 : (!corert.tensorhandle) -> !t.tensor
   %11 = tfrt_cuda.mem.slice %arg0 {offset = 36880128 : i64, size = 40000 : i64}

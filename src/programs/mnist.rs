@@ -33,10 +33,8 @@ pub fn mnist_inference(runtime: &Runtime) -> Result<String, Errors> {
     let evaluator = Evaluator::new(runtime.host())?;
     let trained = Weights::new(&weights("tfrt_mnist.trained"), runtime)?;
     let graph = graph(&trained.tensors, &evaluator)?;
-    // Products of many rows become convolutions.
-    let provided = Weights::new(&weights("tfrt_mnist.trained_filters"), runtime)?;
     let Compiled { functions, prepared } =
-        compile(graph, PassOptions::default(), &provided, (runtime, &evaluator))?;
+        compile(graph, PassOptions::default(), &trained, (runtime, &evaluator))?;
     let names: Vec<_> = (0..prepared.len()).map(|number| format!("%p{number}")).collect();
     let main = MAIN_FUNCTION
         .replace("%setup_results", &names.join(", "))

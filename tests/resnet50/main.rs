@@ -194,10 +194,7 @@ fn device_programs_of_many_images_are_compiled() {
     for precision in Precision::ALL {
         let options = ProgramOptions { precision, ..ProgramOptions::new(Form::Device) };
         let text = written(&options.with_extent(32).with_batch(8));
-        let filter = match precision {
-            Precision::F32 => "1000x1x1x2048xf32",
-            Precision::F16 => "2048x1000xf16",
-        };
+        let filter = format!("2048x1000x{}", precision.name());
         assert!(text.contains(&format!("{{name = \"fc.filter\", type = \"{filter}\"}}")), "{filter}");
     }
 }

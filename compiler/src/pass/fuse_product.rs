@@ -1,11 +1,11 @@
 //! Fuses matrix products with their bias and an activation, and makes plain products of batched
-//! ones by one matrix, and convolutions of products with constant matrices.
+//! ones by one matrix. On the host, products with constant matrices become convolutions.
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, OpId};
 
 use super::fuse_convolution::{ACTIVATION, FUSED as CONVOLUTION};
-use super::rewrite::{Rewriter, apply};
+use super::rewrite::{Pattern, Rewriter, apply};
 use super::transpose::merge_reshapes;
 use crate::{Evaluator, Graph};
 
@@ -17,10 +17,20 @@ const FUSED_OPS: &str = "fused_ops";
 /// Products of so few rows read the matrix where it lies.
 const FEW_ROWS: u64 = 4;
 
-/// Fuses products.
+/// The patterns that do not make convolutions.
+const FUSIONS: &[Pattern] =
+    &[flatten_batches, move_bias_before_reshape, fuse_bias, move_activation_before_reshape, fuse_activation];
+
+/// Fuses products and makes convolutions of those with constant matrices.
 pub(super) fn run(graph: &mut Graph, evaluator: &Evaluator) {
-    apply(graph, evaluator, &[flatten_batches, move_bias_before_reshape, fuse_bias, fuse_activation]);
+    apply(graph, evaluator, FUSIONS);
     apply(graph, evaluator, &[make_convolution, merge_reshapes, fuse_residual]);
+}
+
+/// Fuses products, which device libraries compute faster than convolutions.
+pub(super) fn run_for_devices(graph: &mut Graph, evaluator: &Evaluator) {
+    apply(graph, evaluator, FUSIONS);
+    apply(graph, evaluator, &[merge_reshapes]);
 }
 
 fn none() -> [(&'static str, Attribute); 0] {
@@ -77,6 +87,23 @@ fn move_bias_before_reshape(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()>
     }
     let sum = rewriter.create("tf.BiasAdd", &[source, bias], none())?;
     let result = rewriter.create("tf.Reshape", &[sum, shape], none())?;
+    rewriter.replace(op, &[result])
+}
+
+/// An activation may be applied before a reshape. The product then applies it.
+fn move_activation_before_reshape(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    activation_of(rewriter.op(op).name.as_str())?;
+    let value = rewriter.op(op).operands[0];
+    let reshape = rewriter.defined_by(value, "tf.Reshape")?;
+    let (source, shape) = (rewriter.op(reshape).operands[0], rewriter.op(reshape).operands[1]);
+    let product = rewriter.defined_by(source, FUSED)?;
+    let steps = rewriter.op(product).attr(FUSED_OPS)?.as_array()?.len();
+    if steps != 1 || !rewriter.has_one_use(value) || !rewriter.has_one_use(source) {
+        return None;
+    }
+    let name = rewriter.op(op).name.clone();
+    let activated = rewriter.create(name.as_str(), &[source], none())?;
+    let result = rewriter.create("tf.Reshape", &[activated, shape], none())?;
     rewriter.replace(op, &[result])
 }
 
@@ -195,15 +222,20 @@ fn fuse_bias(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rewriter.replace(op, &[result])
 }
 
+/// Returns what the fused product calls the activation that an op is.
+fn activation_of(name: &str) -> Option<&'static str> {
+    match name {
+        "tf.Relu" => Some("Relu"),
+        "tf.Relu6" => Some("Relu6"),
+        "tf.Tanh" => Some("Tanh"),
+        "tf.Sigmoid" => Some("Sigmoid"),
+        _ => None,
+    }
+}
+
 fn fuse_activation(rewriter: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operation = rewriter.op(op);
-    let activation = match operation.name.as_str() {
-        "tf.Relu" => "Relu",
-        "tf.Relu6" => "Relu6",
-        "tf.Tanh" => "Tanh",
-        "tf.Sigmoid" => "Sigmoid",
-        _ => return None,
-    };
+    let activation = activation_of(operation.name.as_str())?;
     let value = operation.operands[0];
     let inner = rewriter.defined_by(value, FUSED)?;
     let steps = rewriter.op(inner).attr(FUSED_OPS)?.as_array()?.len();

@@ -77,6 +77,10 @@ const FUSE_QUANTIZED: &str = "fuse-quantized";
 const END_CONVOLUTIONS: &str = "end-convolutions";
 /// The name of the pass that computes filled tensors for device programs.
 const FOLD_FILLS: &str = "fold-fills";
+/// The name of the pass that makes convolutions of products.
+const FUSE_PRODUCTS: &str = "fuse-products";
+/// The name of the pass that leaves products as they are.
+const FUSE_DEVICE_PRODUCTS: &str = "fuse-device-products";
 /// The name of the pass for device libraries.
 const LAY_OUT_FILTERS: &str = "lay-out-filters";
 
@@ -168,9 +172,14 @@ pub const PASSES: &[Pass] = &[
         run: fuse_convolution::run,
     },
     Pass {
-        name: "fuse-products",
-        summary: "Fuse matrix products with their bias and an activation",
+        name: FUSE_PRODUCTS,
+        summary: "Fuse matrix products with their bias and an activation, for all but device programs",
         run: fuse_product::run,
+    },
+    Pass {
+        name: FUSE_DEVICE_PRODUCTS,
+        summary: "Fuse matrix products with their bias and an activation, for device programs",
+        run: fuse_product::run_for_devices,
     },
     Pass {
         name: "fuse-elementwise",
@@ -214,6 +223,11 @@ pub struct PassOptions {
 }
 
 impl PassOptions {
+    /// Returns whether devices run the model, in a device program or op by op.
+    fn runs_on_devices(self) -> bool {
+        self.for_devices || self.lay_out_filters
+    }
+
     fn includes(self, pass: &Pass) -> bool {
         match pass.name {
             FUNCTIONALIZE => !self.keep_graphs,
@@ -222,9 +236,11 @@ impl PassOptions {
             // In a device program they are a kernel in either case, which may be generated.
             END_CONVOLUTIONS => !self.for_devices,
             FOLD_FILLS => self.for_devices,
-            LAY_OUT_FILTERS => self.for_devices || self.lay_out_filters,
-            FUSE_QUANTIZED => !self.for_devices && !self.lay_out_filters,
-            WIDEN_TO_F32 => !self.for_devices && !self.lay_out_filters && self.narrow.is_none(),
+            FUSE_PRODUCTS => !self.for_devices,
+            FUSE_DEVICE_PRODUCTS => self.for_devices,
+            LAY_OUT_FILTERS => self.runs_on_devices(),
+            FUSE_QUANTIZED => !self.runs_on_devices(),
+            WIDEN_TO_F32 => !self.runs_on_devices() && self.narrow.is_none(),
             _ => true,
         }
     }

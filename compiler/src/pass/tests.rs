@@ -58,13 +58,22 @@ impl Model {
         self.op("tf.Reshape", &[value, dims])
     }
 
-    /// Returns the values, runs all passes, and gives the operations that are left but for
-    /// constants and the return.
+    /// Returns the values, runs the passes for host memory, and gives the operations that are left
+    /// but for constants and the return.
     fn finish(&mut self, results: &[ValueId]) -> Vec<OpId> {
+        self.finish_with(results, PassOptions::default())
+    }
+
+    /// Returns the values and runs the passes of a device program.
+    fn finish_for_devices(&mut self, results: &[ValueId]) -> Vec<OpId> {
+        self.finish_with(results, PassOptions { for_devices: true, ..PassOptions::default() })
+    }
+
+    fn finish_with(&mut self, results: &[ValueId], options: PassOptions) -> Vec<OpId> {
         let module = &mut self.graph.module;
         let op = module.create_op(OpState::new(RETURN).operands(results.to_vec()));
         module.append_op(self.block, op);
-        let passes = pipeline(PassOptions::default());
+        let passes = pipeline(options);
         passes.iter().for_each(|pass| pass.run(&mut self.graph, &self.evaluator));
         let module = &self.graph.module;
         let is_shown = |op: &OpId| !["tf.Const", RETURN].contains(&module.op(*op).name.as_str());
@@ -148,6 +157,40 @@ fn a_product_with_a_constant_is_a_convolution() {
         names.iter().all(|name| ["tf.Reshape", "tfrt.FusedConv2D"].contains(&name.as_str())),
         "{names:?}"
     );
+}
+
+#[test]
+fn devices_multiply_and_add_the_residual() {
+    let mut model = Model::new(&[&[2, 5, 8], &[2, 5, 3]]);
+    let (x, residual) = (model.inputs[0], model.inputs[1]);
+    let (matrix, bias) = (model.floats(&[8, 3]), model.floats(&[3]));
+    let product = model.op("tf.BatchMatMulV2", &[x, matrix]);
+    let sum = model.op("tf.AddV2", &[product, bias]);
+    let total = model.op("tf.AddV2", &[residual, sum]);
+    let ops = model.finish_for_devices(&[total]);
+    assert_eq!(model.names(&ops), ["tf.Reshape", "tf._FusedMatMul", "tf.Reshape", "tf.AddV2"]);
+}
+
+#[test]
+fn an_activation_moves_before_a_reshape() {
+    let layer = || {
+        let mut model = Model::new(&[&[2, 5, 8]]);
+        let (x, matrix, bias) = (model.inputs[0], model.floats(&[8, 3]), model.floats(&[3]));
+        let product = model.op("tf.BatchMatMulV2", &[x, matrix]);
+        let sum = model.op("tf.AddV2", &[product, bias]);
+        let relu = model.op("tf.Relu", &[sum]);
+        (model, relu)
+    };
+    let (mut model, relu) = layer();
+    let ops = model.finish_for_devices(&[relu]);
+    assert_eq!(model.names(&ops), ["tf.Reshape", "tf._FusedMatMul", "tf.Reshape"]);
+    let steps = model.graph.module.op(ops[1]).attr("fused_ops").and_then(Attribute::as_array).unwrap();
+    let steps: Vec<_> = steps.iter().filter_map(Attribute::as_str).collect();
+    assert_eq!(steps, ["BiasAdd", "Relu"]);
+    let (mut model, relu) = layer();
+    let ops = model.finish(&[relu]);
+    assert_eq!(model.names(&ops), ["tf.Reshape", "tfrt.FusedConv2D", "tf.Reshape"]);
+    assert_eq!(model.text(ops[1], "activation"), "Relu");
 }
 
 #[test]

@@ -10,17 +10,22 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use half::{bf16, f16};
 use tfrt_device::error::{DeviceError, Result, Status};
-use tfrt_device::hal::{Blas, F32Math, Gemm, GemmOperand, Transpose};
+use tfrt_device::hal::{Blas, F32Math, Gemm, GemmOperand, TensorLayout, Transpose};
 use tfrt_device::observer::Access;
 use tfrt_host::DType;
 use tfrt_math::{
-    Activation, BlockOp, CastTo, Element, Float, Layout, MatMul, MatMulElement, MatMulInput, ShapeError,
+    Activation, BlockOp, CastTo, ConvElement, Element, Float, Layout, MatMul, MatMulElement, MatMulInput,
+    PreparedMatrix, ShapeError,
 };
 
 use super::bytes::{Input, Output};
 use super::context::CpuContext;
+use super::dnn::Key;
 use super::operation::{Operation, Run};
 use super::stream::Stream;
+
+/// Products of so few rows read the matrix where it lies.
+const FEW_ROWS: u64 = 4;
 
 /// Converts the error of an invalid shape.
 pub(super) fn shape_error(status: Status) -> impl Fn(ShapeError) -> DeviceError {
@@ -132,7 +137,10 @@ fn product<W: Float + MatMulElement>(
 }
 
 /// Computes a product whose operands all have the type of the computation.
-fn gemm_native<W: Float + MatMulElement + Pod>(run: &Run<'_>, gemm: &Gemm) -> Result<()> {
+fn gemm_native<W>(run: &Run<'_>, gemm: &Gemm) -> Result<()>
+where
+    W: Float + MatMulElement + ConvElement<Work = W> + Pod,
+{
     let [a_len, b_len, c_len] = extents(gemm);
     // SAFETY: `Blas::gemm` declares the three matrices and the bias.
     let (mut c, a, b, bias) = unsafe {
@@ -142,7 +150,67 @@ fn gemm_native<W: Float + MatMulElement + Pod>(run: &Run<'_>, gemm: &Gemm) -> Re
         let bias = gemm.epilogue.bias.map(|address| c.input(run, address, gemm.m)).transpose()?;
         (c, a, b, bias)
     };
-    product(run, gemm, [a.get(), b.get()], bias.as_ref().map(Input::get), c.get())
+    let bias = bias.as_ref().map(Input::get);
+    if is_by_rows(gemm) {
+        // Also of a matrix that is not kept, because the other way rounds differently.
+        let matrix = laid_out(run, gemm, a.get())?;
+        return product_by_rows(run, gemm, (&matrix, b.get()), bias, c.get());
+    }
+    product(run, gemm, [a.get(), b.get()], bias, c.get())
+}
+
+/// Returns whether a product is that of many dense rows and one matrix, such as that of a layer.
+fn is_by_rows(gemm: &Gemm) -> bool {
+    let is_plain = gemm.batch == 1 && gemm.alpha == 1.0 && gemm.beta == 0.0;
+    let is_dense = gemm.transpose_b == Transpose::None
+        && gemm.b.leading_dimension == gemm.k
+        && gemm.c.leading_dimension == gemm.m;
+    is_plain && is_dense && gemm.n > FEW_ROWS && gemm.m > 0 && gemm.k > 0
+}
+
+/// Returns the matrix `a` as products read it, which is kept while it stays the same.
+fn laid_out<W>(run: &Run<'_>, gemm: &Gemm, a: &[W]) -> Result<Arc<PreparedMatrix<W>>>
+where
+    W: Float + ConvElement<Work = W>,
+{
+    let layout = layout(&gemm.a, gemm.transpose_a);
+    let strides = vec![layout.row_stride as u64, layout.col_stride as u64];
+    let key = Key {
+        address: gemm.a.address,
+        layout: TensorLayout { dtype: gemm.a.dtype, dims: vec![gemm.k, gemm.m], strides },
+        flipped: false,
+        groups: 1,
+    };
+    let known = (size_of_val(a), run.shared.space.changes(gemm.a.address));
+    run.shared.space.filters.get_unchanged(key, known, || {
+        let extent = (gemm.k as usize, gemm.m as usize);
+        PreparedMatrix::new(extent, (a, layout)).map_err(shape_error(Status::BlasInvalidValue))
+    })
+}
+
+/// Computes the product of rows and a matrix, and applies the epilogue.
+fn product_by_rows<W>(
+    run: &Run<'_>,
+    gemm: &Gemm,
+    (matrix, rows): (&PreparedMatrix<W>, &[W]),
+    bias: Option<&[W]>,
+    c: &mut [W],
+) -> Result<()>
+where
+    W: Float + ConvElement<Work = W>,
+{
+    let pool = &run.shared.pool;
+    matrix.multiply(pool, rows, c).map_err(shape_error(Status::BlasExecutionFailed))?;
+    let zero = W::from_f64(0.0);
+    for row in c.chunks_exact_mut(matrix.columns()) {
+        if let Some(bias) = bias {
+            row.iter_mut().zip(bias).for_each(|(element, &bias)| *element = element.plus(bias));
+        }
+        if gemm.epilogue.relu {
+            row.iter_mut().for_each(|element| *element = if *element < zero { zero } else { *element });
+        }
+    }
+    Ok(())
 }
 
 fn widened<T: CastTo<W>, W>(elements: &[T]) -> Vec<W> {

@@ -72,6 +72,17 @@ fn device_error(fault: &Fault) -> DeviceError {
     DeviceError::new(status(&fault.kind), fault.to_string())
 }
 
+/// Converts what a launch did with memory to an access for the checker.
+fn access(&Touched { address, bytes, kind }: &Touched) -> Access {
+    let kind = match kind {
+        TouchKind::Read => AccessKind::Read,
+        TouchKind::Written => AccessKind::Write,
+        TouchKind::Atomic => AccessKind::Atomic,
+        TouchKind::Polled => AccessKind::Poll,
+    };
+    Access { address, bytes, kind }
+}
+
 fn extents(extent: Dim3) -> PtxDim3 {
     PtxDim3::new(extent.x, extent.y, extent.z)
 }
@@ -176,17 +187,15 @@ impl Modules for CpuContext {
                 Some(printer) => launch.printf(&**printer),
                 None => launch,
             };
-            let report = launch.run_packed(&params, memory).map_err(|fault| device_error(&fault))?;
-            run.observed.extend(report.touched.iter().map(|touched| {
-                let Touched { address, bytes, kind } = *touched;
-                let kind = match kind {
-                    TouchKind::Read => AccessKind::Read,
-                    TouchKind::Written => AccessKind::Write,
-                    TouchKind::Atomic => AccessKind::Atomic,
-                    TouchKind::Polled => AccessKind::Poll,
-                };
-                Access { address, bytes, kind }
-            }));
+            let report = match launch.run_packed(&params, memory) {
+                Ok(report) => report,
+                Err(fault) => {
+                    // The fault may be the consequence of a race.
+                    run.observed.extend(fault.touched.iter().map(access));
+                    return Err(device_error(&fault));
+                }
+            };
+            run.observed.extend(report.touched.iter().map(access));
             run.handover = report.handover.as_ref().map(|handover| {
                 let tfrt_ptx::Handover { kept, early, told, heard } = handover.clone();
                 Handover { kept, early, told, heard }

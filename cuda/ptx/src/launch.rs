@@ -240,10 +240,13 @@ impl<'l> Launch<'l> {
         let filled = memory.fill(workspace, &[0; 8], WORKSPACE_BYTES / 8).map_err(out_of_memory);
         let result = filled.and_then(|()| self.run_with(bank, memory, workspace));
         let freed = memory.free(workspace).map_err(out_of_memory);
-        let mut report = result?;
-        freed?;
         // The workspace belongs to the runtime, so accesses to it are not reported.
         let inside = |touched: &Touched| (workspace..workspace + WORKSPACE_BYTES).contains(&touched.address);
+        let mut report = result.map_err(|mut fault| {
+            fault.touched.retain(|touched| !inside(touched));
+            fault
+        })?;
+        freed?;
         report.touched.retain(|touched| !inside(touched));
         if let Some(handover) = &mut report.handover {
             handover.forget(workspace..workspace + WORKSPACE_BYTES);
@@ -287,9 +290,13 @@ impl<'l> Launch<'l> {
         if !self.switches.uninitialized {
             memory.launch_unwatched();
         }
-        launched.run(self.parallel, self.threads)?;
+        let outcome = launched.run(self.parallel, self.threads);
         let statistics = launched.statistics.into_inner().unwrap_or_else(PoisonError::into_inner);
         let footprints = launched.footprints.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Err(mut fault) = outcome {
+            fault.touched = footprint::merge(&footprints);
+            return Err(fault);
+        }
         Ok(Report {
             warp_instructions: launched.instructions.load(Ordering::Relaxed),
             statistics: self.switches.statistics.then_some(statistics),

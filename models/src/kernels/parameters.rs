@@ -6,7 +6,6 @@ use tfrt_host::{Attr, Diagnostic, ErrorCode, ExecutionContext, KernelRegistry};
 use tfrt_tensor::files::btf::BtfFile;
 use tfrt_tensor::{Accessor, DenseHostTensor, TensorShape};
 
-use super::filled;
 use crate::random::Random;
 
 static TRAINED: Accessor = Accessor::new("tfrt_mnist.trained");
@@ -48,25 +47,6 @@ fn trained(
     Ok((w1?, b1?, w2?, b2?))
 }
 
-/// Returns a matrix as a filter of single pixels: outputs, 1, 1, inputs.
-fn as_filter(matrix: &DenseHostTensor, cx: &ExecutionContext) -> Result<DenseHostTensor, Diagnostic> {
-    let [inputs, outputs] = matrix.shape().fixed::<2>()?.0;
-    let numbers = matrix.read::<f32>(&TRAINED)?;
-    filled([outputs, 1, 1, inputs], cx, |filter: &mut [f32]| {
-        for (output, row) in filter.chunks_exact_mut(inputs.max(1)).enumerate() {
-            row.iter_mut().enumerate().for_each(|(input, to)| *to = numbers[input * outputs + output]);
-        }
-        Ok(())
-    })
-}
-
-fn trained_filters(
-    cx: &ExecutionContext,
-) -> Result<(DenseHostTensor, DenseHostTensor, DenseHostTensor, DenseHostTensor), Diagnostic> {
-    let (w1, b1, w2, b2) = trained(cx)?;
-    Ok((as_filter(&w1, cx)?, b1, as_filter(&w2, cx)?, b2))
-}
-
 pub(super) fn register(registry: &mut KernelRegistry) {
     registry
         .add("tfrt_mnist.random_uniform", random_uniform)
@@ -75,8 +55,5 @@ pub(super) fn register(registry: &mut KernelRegistry) {
     registry.add("tfrt_mnist.trained", trained).doc(
         "The parameters of a trained network of two dense layers, 784 to 128 to 10: weights and bias of the first, \
          weights and bias of the second.",
-    );
-    registry.add("tfrt_mnist.trained_filters", trained_filters).doc(
-        "The parameters that `tfrt_mnist.trained` gives, with weights as filters of one pixel: outputs, 1, 1, inputs.",
     );
 }

@@ -3,6 +3,7 @@
 // RUN: tfrt run %s --device cpu --check --function adjacent
 // RUN: not tfrt run %s --device cpu --check --function one_off 2>&1 | FileCheck %s --check-prefix=ONE-OFF
 // RUN: not tfrt run %s --device cpu --check --function unwritten 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
+// RUN: not tfrt run %s --device cpu --check --function racing_fault 2>&1 | FileCheck %s --check-prefix=RACING
 // RUN: tfrt run %s --device cpu --check --function cooperative | FileCheck %s --check-prefix=COOPERATIVE
 // RUN: not tfrt run %s --device cpu --check --function struct_argument 2>&1 | FileCheck %s --check-prefix=STRUCT
 // RUN: not tfrt run %s --device cpu --function many_short_blocks --deadline 300ms 2>&1 | FileCheck %s --check-prefix=SHORT
@@ -138,4 +139,24 @@ func @many_short_blocks() -> !tfrt.chain {
   %f, %ch2 = tfrt_cuda.function.get %module, %ch1 "f"
   %ch3 = tfrt_cuda.function.launch %f %blocks %one %one %one %one %one %no %stream %ch2 { cooperative = false } () : ()
   tfrt.return %ch3 : !tfrt.chain
+}
+
+// A launch that faults because another stream overwrites the pointer that it reads: the race is named, too.
+// RACING: error: launch of follow on stream 1 reads bytes that memory set on stream 0 writes, and nothing orders the two
+func @racing_fault() -> !tfrt.chain {
+  %context, %first, %allocator, %ch0 = tfrt.call @open() : () -> (!tfrt_cuda.context, !tfrt_cuda.stream, !tfrt_cuda.allocator, !tfrt.chain)
+  %second, %ch1 = tfrt_cuda.stream.create %context, %ch0
+  %bytes = tfrt.constant.i64 64
+  %buffer, %ch2 = tfrt_cuda.mem.allocate %allocator, %first, %bytes, %ch1
+  %module, %ch3 = tfrt_cuda.module.load %context, %ch2 ".version 6.4\n.target sm_30\n.address_size 64\n.visible .entry follow(.param .u64 x)\n{\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [x];\nld.global.u64 %rd2, [%rd1];\nst.global.u32 [%rd2], 7;\nret;\n}\n"
+  %f, %ch4 = tfrt_cuda.function.get %module, %ch3 "follow"
+  %no = tfrt.constant.ui32 0
+  %one = tfrt.constant.ui32 1
+  %four = tfrt.constant.ui32 4
+  %count = tfrt.constant.i64 8
+  %ch5 = tfrt_cuda.mem.set.ui32 %context, %buffer, %four, %count, %first, %ch4
+  %ch6 = tfrt_cuda.function.launch %f %one %one %one %one %one %one %no %second %ch5 { cooperative = false } (%buffer) : (!tfrt_cuda.buffer)
+  %ch7 = tfrt_cuda.stream.synchronize %second, %ch6
+  %ch8 = tfrt_cuda.stream.synchronize %first, %ch7
+  tfrt.return %ch8 : !tfrt.chain
 }

@@ -56,11 +56,6 @@ func @parameters() {
   %ch4 = "tfrt_dht.print_tensor_shape"(%w2, %ch3) : (!t.tensor, !tfrt.chain) -> !tfrt.chain
   // CHECK-NEXT: [10]
   %ch5 = "tfrt_dht.print_tensor_shape"(%b2, %ch4) : (!t.tensor, !tfrt.chain) -> !tfrt.chain
-  %f1, %c1, %f2, %c2 = "tfrt_mnist.trained_filters"() : () -> (!t.tensor, !t.tensor, !t.tensor, !t.tensor)
-  // CHECK-NEXT: [128, 1, 1, 784]
-  %ch6 = "tfrt_dht.print_tensor_shape"(%f1, %ch5) : (!t.tensor, !tfrt.chain) -> !tfrt.chain
-  // CHECK-NEXT: [10, 1, 1, 128]
-  %ch7 = "tfrt_dht.print_tensor_shape"(%f2, %ch6) : (!t.tensor, !tfrt.chain) -> !tfrt.chain
   tfrt.return
 }
 

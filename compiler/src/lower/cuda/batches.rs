@@ -2,17 +2,21 @@
 //!
 //! Each plan is a program of its own, whose functions' names end in its batch size. The common
 //! functions call them: `setup` prepares all of them, and `main` looks at an input and calls the
-//! one for its batch size.
+//! one for its batch size. All plans share one block of constants.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tfrt_ir::{
     Attribute, BlockId, Diagnostics, FUNC, FunctionType, Location, Module, OpState, SYM_NAME, Type, ValueId,
 };
 
+use tfrt_tensor::{HostTensor, TensorMetadata};
+
 use super::{
     CudaOptions,
-    emit::{Made, emit, tensor},
+    emit::{CONSTANTS, Made, are_equal, emit, tensor},
+    nodes::{Content, DeviceGraph, checksum},
+    planned::{ALIGNMENT, Planned, Sharing},
 };
 use crate::{
     Evaluator, Graph, MAIN,
@@ -41,13 +45,17 @@ pub fn lower_batches(
 ) -> Result<Lowered, Diagnostics> {
     let mut made = Made::default();
     write_signature(model, &mut made.module);
-    let (mut variants, mut plan) = (Vec::new(), None);
+    let mut parts = Vec::new();
     for (size, mut graph) in graphs {
-        let suffix = suffix(size);
-        rename_functions(&mut graph.module, &suffix);
+        rename_functions(&mut graph.module, &suffix(size));
         let (device_graph, planned) = super::plan(&graph, evaluator, options)?;
+        parts.push(Part { size, graph, device_graph, planned });
+    }
+    share_constants(&mut parts);
+    let (mut variants, mut plan) = (Vec::new(), None);
+    for Part { size, graph, device_graph, planned } in parts {
         let parts = (&device_graph, &planned);
-        let prepared = emit(&mut made, &graph, parts, evaluator, (options, &suffix))?;
+        let prepared = emit(&mut made, &graph, parts, evaluator, (options, &suffix(size)))?;
         variants.push(Variant { size, prepared });
         // Reports show the largest batch.
         plan = Some(super::report(&device_graph, planned));
@@ -56,6 +64,66 @@ pub fn lower_batches(
     common.emit_setup();
     common.emit_main(model, input);
     Ok(Lowered { module: common.module, weights: made.weights, plan })
+}
+
+/// The graph of a batch size, and its plan.
+struct Part {
+    size: u64,
+    graph: Graph,
+    device_graph: DeviceGraph,
+    planned: Planned,
+}
+
+/// The block of constants that all plans share, while their places are chosen.
+#[derive(Default)]
+struct SharedBlock<'g> {
+    bytes: u64,
+    /// The constants and their places, by their types and the checksums of their elements.
+    places: HashMap<(&'g TensorMetadata, u32), Vec<(&'g HostTensor, u64)>>,
+}
+
+impl<'g> SharedBlock<'g> {
+    fn reserve(&mut self, bytes: u64) -> u64 {
+        let offset = self.bytes;
+        self.bytes += bytes.next_multiple_of(ALIGNMENT);
+        offset
+    }
+
+    /// Returns the place of a constant, and whether an equal one of an earlier plan lies there.
+    fn place(&mut self, tensor: Option<&'g HostTensor>, bytes: u64) -> (u64, bool) {
+        let Some((tensor, checksum)) = tensor.zip(tensor.and_then(checksum)) else {
+            return (self.reserve(bytes), false);
+        };
+        let key = (tensor.metadata(), checksum);
+        let mut alike = self.places.get(&key).into_iter().flatten();
+        if let Some(&(_, offset)) = alike.find(|(known, _)| are_equal(known, tensor)) {
+            return (offset, true);
+        }
+        let offset = self.reserve(bytes);
+        self.places.entry(key).or_default().push((tensor, offset));
+        (offset, false)
+    }
+}
+
+/// Places the constants of all plans in one block. The first plan that has a constant uploads it.
+fn share_constants(parts: &mut [Part]) {
+    let mut block = SharedBlock::default();
+    for (index, Part { graph, device_graph, planned, .. }) in parts.iter_mut().enumerate() {
+        planned.sharing = if index == 0 { Sharing::First } else { Sharing::Later };
+        for (number, buffer) in device_graph.buffers.iter().enumerate() {
+            let Content::Constant(id) = buffer.content else { continue };
+            let (offset, is_known) = block.place(graph.constants.tensor(id), buffer.bytes);
+            planned.buffers[number].offset = offset;
+            if is_known {
+                planned.uploaded_before.insert(number);
+            }
+        }
+        for kept in planned.kept.iter_mut().flatten() {
+            kept.offset = block.reserve(kept.bytes);
+        }
+    }
+    let bytes = block.bytes;
+    parts.iter_mut().for_each(|part| part.planned.constant_bytes = bytes);
 }
 
 /// What the names of the functions of a plan end in.
@@ -117,15 +185,19 @@ impl Common {
         self.variants.iter().flat_map(|variant| variant.prepared.clone()).collect()
     }
 
-    /// `func @setup() -> (…)`: what each plan prepares.
+    /// `func @setup() -> (…)`: what each plan prepares, one behind the other.
     fn emit_setup(&mut self) {
         let function = FunctionType { inputs: vec![], results: self.prepared() };
         let (_, block) = self.module.add_function(SETUP, function, Location::Unknown);
-        let mut returned = Vec::new();
+        let (mut returned, mut passed) = (Vec::new(), Vec::new());
         for number in 0..self.variants.len() {
             let Variant { size, prepared } = &self.variants[number];
-            let (name, results) = (format!("{SETUP}{}", suffix(*size)), prepared.clone());
-            returned.extend(self.call(block, &name, &[], results));
+            let (name, mut results) = (format!("{SETUP}{}", suffix(*size)), prepared.clone());
+            results.push(Type::chain());
+            let mut made = self.call(block, &name, &passed, results);
+            let chain = made.pop();
+            passed = made.get(CONSTANTS).copied().into_iter().chain(chain).collect();
+            returned.extend(made);
         }
         self.append(block, OpState::new(RETURN).operands(returned));
     }

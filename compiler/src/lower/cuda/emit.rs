@@ -12,7 +12,7 @@ use super::{
     CudaOptions,
     emit_host::HostParts,
     nodes::{Content, DeviceGraph},
-    planned::{ALIGNMENT, Planned, Slice},
+    planned::{ALIGNMENT, Planned, Sharing, Slice},
 };
 use crate::{
     ConstantId, Evaluator, Graph, MAIN, TensorType,
@@ -24,10 +24,12 @@ use crate::{
     plan::Schedule,
 };
 
-static READ: Accessor = Accessor::new("constants of a device program");
+pub(super) static READ: Accessor = Accessor::new("constants of a device program");
 
 /// How many handles of memory and streams `main` takes first.
 pub(super) const BLOCKS: usize = 4;
+/// The place of the block of constants among them.
+pub(super) const CONSTANTS: usize = 3;
 
 /// The function that queues all ops, if the host takes no part in the program.
 const RUN: &str = "run";
@@ -143,8 +145,8 @@ impl Handles {
     }
 }
 
-/// Returns whether two weights have the same elements.
-fn are_equal(a: &HostTensor, b: &HostTensor) -> bool {
+/// Returns whether two constants have the same type and elements.
+pub(super) fn are_equal(a: &HostTensor, b: &HostTensor) -> bool {
     if a.metadata() != b.metadata() {
         return false;
     }
@@ -204,13 +206,21 @@ impl Emitter<'_> {
     }
 
     /// `func @setup() -> (!tfrt_cuda.turns, !tfrt_cuda.stream, …)`: devices, memory, constants, and
-    /// the graph.
+    /// the graph. If plans share the block of constants, `setup` gives a chain, too, and all but the
+    /// first plan's take the block and the chain of the one before.
     fn emit_setup(&mut self) {
-        let results = self.prepared();
-        let function = FunctionType { inputs: vec![], results };
+        let mut results = self.prepared();
+        results.extend(self.planned.sharing.is_shared().then(Type::chain));
+        let takes_block = self.planned.sharing == Sharing::Later;
+        let inputs = if takes_block { vec![ty("buffer"), Type::chain()] } else { vec![] };
         let name = format!("{SETUP}{}", self.suffix);
+        let function = FunctionType { inputs, results };
         let (_, block) = self.lowering.module.add_function(name, function, Location::Unknown);
-        let mut chain = self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()]));
+        let arguments = self.lowering.module.block(block).arguments.clone();
+        let mut chain = match arguments.get(1) {
+            Some(&chain) => chain,
+            None => self.append_one(block, OpState::new("tfrt.new.chain").results([Type::chain()])),
+        };
         let state = (OpState::new("tfrt_cuda.init"), &[][..]);
         self.chained(block, &mut chain, state, None);
         let zero = self.constant(block, "tfrt.constant.i32", Attribute::i32(0), Type::int(32));
@@ -229,7 +239,10 @@ impl Emitter<'_> {
             emitter.chained(block, chain, state, Some(ty("buffer")))
         };
         let (arena_bytes, constant_bytes) = (self.planned.arena_bytes, self.planned.constant_bytes);
-        let constants = allocate(self, constant_bytes, &mut chain);
+        let constants = match arguments.first() {
+            Some(&constants) => constants,
+            None => allocate(self, constant_bytes, &mut chain),
+        };
         let arena = allocate(self, arena_bytes, &mut chain);
         let mut body = Body { block, chain, arena, constants };
         self.emit_uploads(&mut body, stream);
@@ -299,6 +312,9 @@ impl Emitter<'_> {
     fn emit_uploads(&mut self, body: &mut Body, stream: ValueId) {
         for (number, buffer) in self.device_graph.buffers.iter().enumerate() {
             let Content::Constant(id) = buffer.content else { continue };
+            if self.planned.uploaded_before.contains(&number) {
+                continue;
+            }
             let slice = self.slice(body, self.planned.buffers[number]);
             let tensor = self.host_constant(body.block, id);
             let name = self.graph.constants.name(id);
@@ -389,6 +405,7 @@ impl Emitter<'_> {
         let mut returned = vec![turns, stream, body.arena, body.constants];
         returned.extend(launched);
         returned.extend(self.emit_host_setup(body));
+        returned.extend(self.planned.sharing.is_shared().then_some(body.chain));
         self.append(block, OpState::new(RETURN).operands(returned));
     }
 

@@ -262,4 +262,33 @@ mod tests {
         assert_eq!((plan.kernel_count, plan.generated_ops), (0, 0));
         assert_eq!(plan.generator_error.as_deref(), Some("no compiler today"));
     }
+
+    #[test]
+    fn equal_constants_are_uploaded_once() {
+        let constant = |name, value| {
+            let ty = "tensor<8x8xf32>";
+            format!("%{name} = \"tf.Const\"() {{value = dense<{value}> : {ty}}} : () -> {ty}\n")
+        };
+        let product = |result, x, w| {
+            let ty = "tensor<8x8xf32>";
+            format!("%{result} = \"tf.MatMul\"(%{x}, %{w}) : ({ty}, {ty}) -> {ty}\n")
+        };
+        let text = [
+            "func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {\n".to_owned(),
+            constant("a", "0.5") + &constant("b", "0.5") + &constant("c", "0.25"),
+            product("p", "x", "a") + &product("q", "p", "b") + &product("r", "q", "c"),
+            "tfrt.return %r : tensor<8x8xf32>\n}".to_owned(),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shared.mlir");
+        std::fs::write(&path, text.concat()).unwrap();
+        let target = Target::Cuda(CudaOptions::default());
+        let options = CompileOptions { target, ..CompileOptions::default() };
+        let compiled = compile(&path, &options, &test_host()).unwrap();
+        assert_eq!(compiled.plan.unwrap().plan.layout.constant_bytes, 2 * 8 * 8 * 4);
+        let module = &compiled.module;
+        let is_upload = |&op: &tfrt_ir::OpId| module.op(op).name == "tfrt_cuda.tensor.upload";
+        // Two constants in `setup`, and the input in `main`.
+        assert_eq!(module.walk(module.root()).filter(is_upload).count(), 3);
+    }
 }

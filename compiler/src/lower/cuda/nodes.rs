@@ -16,7 +16,10 @@ use tfrt_ir::{Attribute, Diagnostic, Diagnostics, Func, Location, OpId, Operatio
 use tfrt_launch::{Generated, GeneratedLaunch};
 use tfrt_tensor::{HostTensor, TensorMetadata};
 
-use super::host::HostSide;
+use super::{
+    emit::{READ, are_equal},
+    host::HostSide,
+};
 use crate::{
     ConstantId, Evaluator, Graph, MAIN, TensorType, analysis::cost::flops, attributes::to_op_attrs,
     builder::is_random, import::onnx::RETURN, pass::effects::callees,
@@ -159,6 +162,7 @@ pub(super) fn collect(
         made: DeviceGraph::default(),
         values: HashMap::new(),
         constants: HashMap::new(),
+        alike: HashMap::new(),
         inputs: HashMap::new(),
         effect_step: 0,
         rules,
@@ -176,6 +180,8 @@ struct Collector<'g> {
     made: DeviceGraph,
     values: HashMap<ValueId, Home>,
     constants: HashMap<ConstantId, BufferId>,
+    /// The constants with a buffer, by their types and the checksums of their elements.
+    alike: HashMap<(TensorMetadata, u32), Vec<ConstantId>>,
     /// The buffers of the inputs that devices read.
     inputs: HashMap<usize, BufferId>,
     /// The latest step with an effect. Effects keep their order.
@@ -201,6 +207,12 @@ struct OnDevice<'g> {
     host: Vec<Option<(ConstantId, &'g HostTensor)>>,
     footprint: Footprint,
     launch: Option<GeneratedLaunch>,
+}
+
+/// Returns a checksum of a tensor's elements. Equal constants have the same one.
+pub(super) fn checksum(tensor: &HostTensor) -> Option<u32> {
+    let bytes = tensor.dense().ok()?.read_bytes(&READ).ok()?;
+    Some(crc32c::crc32c(&bytes))
 }
 
 /// The types of an op: `(1x3xf32, 3x4xf32) -> (1x4xf32)`.
@@ -297,10 +309,26 @@ impl<'g> Collector<'g> {
         if matches!(tensor, HostTensor::String(_)) {
             return Err(invalid("strings cannot be in device memory"));
         }
-        let label = self.graph.constants.name(constant).to_owned();
-        let id = self.add_buffer(Content::Constant(constant), tensor.metadata().clone(), 0, label);
+        let id = self.equal_constant(constant, tensor).unwrap_or_else(|| {
+            let label = self.graph.constants.name(constant).to_owned();
+            self.add_buffer(Content::Constant(constant), tensor.metadata().clone(), 0, label)
+        });
         self.constants.insert(constant, id);
         Ok(id)
+    }
+
+    /// Returns the buffer of a constant with the same type and elements, or else remembers this one.
+    fn equal_constant(&mut self, constant: ConstantId, tensor: &HostTensor) -> Option<BufferId> {
+        let alike = self.alike.entry((tensor.metadata().clone(), checksum(tensor)?)).or_default();
+        let mut tensors = alike.iter().map(|&id| (id, self.graph.constants.tensor(id)));
+        let known = tensors.find(|(_, known)| known.is_some_and(|known| are_equal(known, tensor)));
+        match known {
+            Some((id, _)) => self.constants.get(&id).copied(),
+            None => {
+                alike.push(constant);
+                None
+            }
+        }
     }
 
     fn input_buffer(&mut self, value: ValueId, number: usize) -> Outcome<BufferId> {

@@ -1,5 +1,7 @@
 //! [`Planned`]: the streams and the memory of a device program.
 
+use std::collections::HashSet;
+
 use tfrt_host::DType;
 
 use crate::{
@@ -36,6 +38,25 @@ pub(super) enum Item {
     Step(usize),
 }
 
+/// Whether the plans of several batch sizes share one block of constants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// The plan has its own block.
+    #[default]
+    Alone,
+    /// Its `setup` allocates the block for the plans behind it.
+    First,
+    /// Its `setup` takes the block.
+    Later,
+}
+
+impl Sharing {
+    /// Returns whether other plans use the same block.
+    pub(super) fn is_shared(self) -> bool {
+        self != Self::Alone
+    }
+}
+
 /// Where and when everything happens.
 #[derive(Debug)]
 pub(super) struct Planned {
@@ -51,6 +72,9 @@ pub(super) struct Planned {
     pub(super) kept: Vec<Option<Slice>>,
     pub(super) arena_bytes: u64,
     pub(super) constant_bytes: u64,
+    pub(super) sharing: Sharing,
+    /// The buffers of constants that the `setup` of another plan uploads.
+    pub(super) uploaded_before: HashSet<usize>,
 }
 
 impl Planned {
@@ -89,8 +113,18 @@ impl Planned {
         };
         let scratch = parts(scratch_bytes);
         let kept = parts(kept_bytes);
-        let constant_bytes = plan.layout.constant_bytes;
-        Ok(Self { buffers: slices, scratch, kept, arena_bytes, constant_bytes, problem, items, plan })
+        Ok(Self {
+            buffers: slices,
+            scratch,
+            kept,
+            arena_bytes,
+            constant_bytes: plan.layout.constant_bytes,
+            sharing: Sharing::default(),
+            uploaded_before: HashSet::new(),
+            problem,
+            items,
+            plan,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! A cache of filters that are laid out for convolution.
+//! A cache of filters that are laid out for convolution, and of matrices for products.
 //!
 //! A launch may write any byte of device memory without declaring it, and memory counts its changes
 //! for each allocation as a whole. So each entry has a copy of the bytes that it was made from. It is
@@ -27,17 +27,20 @@ const BLOCK_BYTES: usize = 256 << 10;
 
 /// The location of a filter, and how it is read.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
-    pub(super) address: u64,
-    pub(super) layout: TensorLayout,
+pub(crate) struct Key {
+    pub(crate) address: u64,
+    pub(crate) layout: TensorLayout,
     /// Whether the filter is flipped.
-    pub(super) flipped: bool,
-    pub(super) groups: u64,
+    pub(crate) flipped: bool,
+    pub(crate) groups: u64,
 }
 
 struct Kept {
     key: Key,
+    /// The bytes that it was made from, unless only the number of changes counts.
     source: Vec<u8>,
+    /// The size of the source.
+    bytes: usize,
     /// The number of the allocation's changes when the bytes were last known to be `source`, or
     /// [`UNKNOWN`].
     changes: AtomicU64,
@@ -60,9 +63,14 @@ impl Kept {
     }
 }
 
-/// The filters of one address space, with the most recently used one at the end.
+/// The filters and matrices of one address space.
 #[derive(Default)]
-pub(crate) struct Filters(Mutex<Vec<Arc<Kept>>>);
+pub(crate) struct Filters {
+    /// The most recently used one is at the end.
+    kept: Mutex<Vec<Arc<Kept>>>,
+    /// Matrices that are not kept yet, and how often their allocations had changed.
+    seen: Mutex<Vec<(Key, u64)>>,
+}
 
 impl Filters {
     /// Returns the filter that `make` makes from the bytes `source` at `key`, or a cached one made
@@ -84,13 +92,51 @@ impl Filters {
         let filter = Arc::new(make()?);
         if source.len() <= MAX_KEPT_BYTES {
             let changes = AtomicU64::new(changes.unwrap_or(UNKNOWN));
-            self.keep(Kept { key, source: source.to_vec(), changes, filter: filter.clone() });
+            let bytes = source.len();
+            self.keep(Kept { key, source: source.to_vec(), bytes, changes, filter: filter.clone() });
         }
         Ok(filter)
     }
 
+    /// Returns the matrix that `make` makes from the `bytes` bytes at `key`, or a cached one. Tensors
+    /// that change are multiplied, too, so a matrix is kept only if two calls in a row find that its
+    /// allocation has changed equally often.
+    pub(crate) fn get_unchanged<F: Any + Send + Sync>(
+        &self,
+        key: Key,
+        (bytes, changes): (usize, Option<u64>),
+        make: impl FnOnce() -> Result<F>,
+    ) -> Result<Arc<F>> {
+        let Some(changes) = changes else { return Ok(Arc::new(make()?)) };
+        if let Some(kept) = self.find(&key)
+            && kept.changes.load(Ordering::Relaxed) == changes
+            && let Ok(matrix) = kept.filter.clone().downcast()
+        {
+            return Ok(matrix);
+        }
+        let matrix = Arc::new(make()?);
+        if bytes <= MAX_KEPT_BYTES && self.was_seen(&key, changes) {
+            let (source, changes) = (Vec::new(), AtomicU64::new(changes));
+            self.keep(Kept { key, source, bytes, changes, filter: matrix.clone() });
+        }
+        Ok(matrix)
+    }
+
+    /// Returns whether the last call for a matrix found the same number of changes.
+    fn was_seen(&self, key: &Key, changes: u64) -> bool {
+        let mut seen = self.seen.lock();
+        if let Some(known) = seen.iter_mut().find(|(known, _)| known == key) {
+            return std::mem::replace(&mut known.1, changes) == changes;
+        }
+        if seen.len() >= MAX_KEPT {
+            seen.remove(0);
+        }
+        seen.push((key.clone(), changes));
+        false
+    }
+
     fn find(&self, key: &Key) -> Option<Arc<Kept>> {
-        let mut all = self.0.lock();
+        let mut all = self.kept.lock();
         let at = all.iter().rposition(|kept| kept.key == *key)?;
         let kept = all.remove(at);
         all.push(kept.clone());
@@ -99,8 +145,8 @@ impl Filters {
 
     fn keep(&self, new: Kept) {
         let new = Arc::new(new);
-        let mut all = self.0.lock();
-        let bytes = |all: &[Arc<Kept>]| all.iter().map(|kept| kept.source.len()).sum::<usize>();
+        let mut all = self.kept.lock();
+        let bytes = |all: &[Arc<Kept>]| all.iter().map(|kept| kept.bytes).sum::<usize>();
         let mut gone: Vec<_> = all.extract_if(.., |kept| kept.key == new.key).collect();
         all.push(new);
         while bytes(&all) > MAX_KEPT_BYTES || all.len() > MAX_KEPT {
@@ -113,8 +159,9 @@ impl Filters {
 
     /// Drops the filters at addresses that have been freed.
     pub(crate) fn forget(&self, addresses: Range<u64>) {
+        self.seen.lock().retain(|(key, _)| !addresses.contains(&key.address));
         let gone: Vec<_> =
-            self.0.lock().extract_if(.., |kept| addresses.contains(&kept.key.address)).collect();
+            self.kept.lock().extract_if(.., |kept| addresses.contains(&kept.key.address)).collect();
         drop(gone);
     }
 }
@@ -180,5 +227,23 @@ mod tests {
         // The least recently used filter is evicted.
         (0..MAX_KEPT as u64 - 1).for_each(|at| assert!(sum(1024 + at, &[7]).1));
         assert_eq!([sum(256, &[7]), sum(512, &[7])], [(7, false), (7, true)]);
+    }
+
+    #[test]
+    fn matrices_are_kept_once_they_stay_the_same() {
+        let filters = Filters::default();
+        let is_made = |changes| {
+            let mut is_made = false;
+            let make = || {
+                is_made = true;
+                Ok(7u8)
+            };
+            assert_eq!(*filters.get_unchanged(key(256), (4, changes), make).unwrap(), 7);
+            is_made
+        };
+        let steps = [None, Some(0), Some(1), Some(1), Some(1), Some(2), Some(2), Some(2)];
+        assert_eq!(steps.map(is_made), [true, true, true, true, false, true, true, false]);
+        filters.forget(256..257);
+        assert_eq!([Some(2); 3].map(is_made), [true, true, false]);
     }
 }

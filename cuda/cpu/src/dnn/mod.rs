@@ -15,7 +15,7 @@ use tfrt_math::ShapeError;
 use super::context::CpuContext;
 use super::operation::Operation;
 use super::stream::Stream;
-pub(super) use filters::Filters;
+pub(super) use filters::{Filters, Key};
 use tfrt_device::error::{DeviceError, Result, Status};
 use tfrt_device::hal::{Dnn, DnnOperation, F32Math, Scaling, Tensor, TensorLayout};
 

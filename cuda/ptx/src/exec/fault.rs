@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use super::Touched;
 use super::dim::Dim3;
 
 /// The kinds of fault.
@@ -141,6 +142,8 @@ pub struct FaultParts {
     pub address: Option<u64>,
     /// A description of the nearest allocation.
     pub nearest: Option<String>,
+    /// The memory that the launch touched before it failed, as in [`Report`](crate::Report).
+    pub touched: Vec<Touched>,
 }
 
 impl Fault {
@@ -154,6 +157,7 @@ impl Fault {
             thread: None,
             address: None,
             nearest: None,
+            touched: Vec::new(),
         }))
     }
 }
