@@ -41,7 +41,7 @@ impl Call {
     ///
     /// # Errors
     /// [`tfrt_host::ErrorCode::FailedPrecondition`] on a compute thread of the runtime, which must
-    /// not wait, and [`tfrt_host::ErrorCode::Io`] if a mapped file of weights or inputs has become
+    /// not wait, and [`tfrt_host::ErrorCode::Io`] if a mapped file, such as one of weights, has become
     /// shorter.
     pub fn wait(self) -> Result<Vec<AsyncValue>, Diagnostic> {
         let results = self.request.await_values(self.results)?;

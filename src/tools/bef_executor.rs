@@ -21,7 +21,8 @@ use parking_lot::Mutex;
 use tfrt_bef::{FunctionKind, VerifiedBef};
 use tfrt_host::text::format_exponent;
 use tfrt_host::{
-    AsyncValue, BefFile, Diagnostic, ExecutionContext, FunctionRef, RequestContext, ResourceContext,
+    AsyncValue, BefFile, Diagnostic, ErrorCode, ExecutionContext, FunctionRef, RequestContext,
+    ResourceContext,
     allocator::{HostAllocator, HostAllocatorKind},
     tracing, work_queue,
 };
@@ -290,6 +291,13 @@ fn run_function(
         console.output.on_closure(move || {
             if let Some(request) = weak.upgrade() {
                 request.cancel();
+            }
+        });
+        let weak = Arc::downgrade(&request);
+        host.on_output_failure(move |error| {
+            if let Some(request) = weak.upgrade() {
+                request
+                    .cancel_with(Diagnostic::new(ErrorCode::Io, format!("cannot write the output: {error}")));
             }
         });
         let context = ExecutionContext::new(request, function.program().clone());

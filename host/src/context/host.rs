@@ -32,11 +32,18 @@ pub struct HostContext {
     work_queue: Arc<dyn ConcurrentWorkQueue>,
     allocator: Arc<dyn HostAllocator>,
     handler: Box<DiagnosticHandler>,
-    output: Mutex<Box<dyn Write + Send>>,
+    output: Mutex<Output>,
     shared: SharedContexts,
     external: Arc<External>,
     max_pending_calls: usize,
     folders: ReadableFolders,
+}
+
+/// Where text goes that kernels print.
+struct Output {
+    writer: Box<dyn Write + Send>,
+    /// Called once if the text cannot be written.
+    on_failure: Option<Box<dyn FnOnce(io::Error) + Send>>,
 }
 
 /// The default of [`HostContextBuilder::max_pending_calls`].
@@ -127,7 +134,7 @@ impl HostContextBuilder {
             work_queue: self.work_queue,
             allocator: self.allocator,
             handler: self.handler,
-            output: Mutex::new(self.output),
+            output: Mutex::new(Output { writer: self.output, on_failure: None }),
             shared: SharedContexts::default(),
             external: Arc::default(),
             max_pending_calls: self.max_pending_calls,
@@ -183,24 +190,52 @@ impl HostContext {
         self.work_queue.add_task(task);
     }
 
-    /// Calls `action` on the timer's thread, at `at` or soon after. It must be short.
+    /// Calls `action` on the timer's thread, at `at` or soon after. It must be short. Until it has
+    /// run, [`HostContext::quiesce`] waits for it.
     ///
     /// # Errors
     /// [`ErrorCode::ResourceExhausted`] if the timer's thread cannot be started.
     pub fn run_at(&self, at: Instant, action: impl FnOnce() + Send + 'static) -> Result<(), Diagnostic> {
+        let work = self.external_work();
+        self.timer.schedule(at, move || {
+            action();
+            drop(work);
+        })
+    }
+
+    /// As [`HostContext::run_at`], for an action that nothing waits for, such as a deadline.
+    pub(super) fn run_unawaited_at(
+        &self,
+        at: Instant,
+        action: impl FnOnce() + Send + 'static,
+    ) -> Result<(), Diagnostic> {
         self.timer.schedule(at, action)
     }
 
-    /// Writes text that a kernel prints. The text of one call stays together. A failing output is
-    /// ignored, because a closed pipe must not fail the program.
+    /// Writes text that a kernel prints. The text of one call stays together. Errors go to the
+    /// handler of [`HostContext::on_output_failure`].
     pub fn print(&self, text: fmt::Arguments<'_>) {
         let mut output = self.output.lock();
-        let _ = output.write_fmt(text);
+        if let Err(error) = output.writer.write_fmt(text)
+            // A closed pipe must not fail the program.
+            && error.kind() != io::ErrorKind::BrokenPipe
+            && let Some(handler) = output.on_failure.take()
+        {
+            // The handler may print.
+            drop(output);
+            handler(error);
+        }
+    }
+
+    /// Calls `handler` once if text that a kernel prints cannot be written, unless the reason is a
+    /// closed pipe. A later handler replaces an earlier one.
+    pub fn on_output_failure(&self, handler: impl FnOnce(io::Error) + Send + 'static) {
+        self.output.lock().on_failure = Some(Box::new(handler));
     }
 
     /// Flushes the output.
     pub fn flush(&self) {
-        let _ = self.output.lock().flush();
+        let _ = self.output.lock().writer.flush();
     }
 
     /// Passes an error to the diagnostic handler.

@@ -107,7 +107,7 @@ impl RequestContext {
         let at = Instant::now().checked_add(limit);
         let at = at.ok_or_else(|| Diagnostic::invalid_argument("the deadline is too far away"))?;
         let request = Arc::downgrade(self);
-        self.host.run_at(at, move || {
+        self.host.run_unawaited_at(at, move || {
             if let Some(request) = request.upgrade() {
                 let message = format!("the deadline of {} ms has passed", limit.as_millis());
                 request.cancel_with(Diagnostic::new(ErrorCode::DeadlineExceeded, message));

@@ -30,14 +30,6 @@ pub(super) struct Entry {
 /// The latest entry.
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
 
-/// The number of mappings in use that are truncated.
-static TRUNCATED: AtomicUsize = AtomicUsize::new(0);
-
-/// Returns whether any mapping in use is truncated.
-pub(super) fn is_any_truncated() -> bool {
-    TRUNCATED.load(Ordering::Acquire) != 0
-}
-
 /// A mapping that the handler watches, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Watched(&'static Entry);
@@ -82,9 +74,7 @@ impl Drop for Watched {
     fn drop(&mut self) {
         // An end of 0 hides the entry from the handler before the entry is free.
         self.0.end.store(0, Ordering::Release);
-        if self.0.is_truncated.swap(false, Ordering::AcqRel) {
-            TRUNCATED.fetch_sub(1, Ordering::AcqRel);
-        }
+        self.0.is_truncated.store(false, Ordering::Release);
         self.0.start.store(0, Ordering::Release);
     }
 }
@@ -120,9 +110,7 @@ fn replace(address: usize) -> bool {
     if replaced == libc::MAP_FAILED {
         return false;
     }
-    if !entry.is_truncated.swap(true, Ordering::AcqRel) {
-        TRUNCATED.fetch_add(1, Ordering::AcqRel);
-    }
+    entry.is_truncated.store(true, Ordering::Release);
     true
 }
 

@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     }
     // If a file cannot be written, the results and the program's own errors are shown all the same.
     let remote = session.close_cluster();
-    let traced = args.trace.as_deref().map_or(Ok(()), |file| write_trace(file, &remote));
+    let traced = args.trace.as_deref().map_or(Ok(()), |file| write_trace(file, &remote, console));
     for error in [traced, session.write_timeline()].into_iter().filter_map(Result::err) {
         session.note(error);
     }
@@ -144,8 +144,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
-fn write_trace(file: &Path, remote: &[RemoteTrace]) -> Result<(), Diagnostic> {
+fn write_trace(file: &Path, remote: &[RemoteTrace], console: &mut Console) -> Result<(), Diagnostic> {
     let trace = tracing::take();
+    if trace.dropped() > 0 {
+        console.complain(format_args!(
+            "warning: {} events of the trace were lost for lack of space",
+            trace.dropped()
+        ));
+    }
     if remote.iter().any(|trace| !trace.json.is_empty()) {
         let mut own = Vec::new();
         // Writing to memory does not fail.

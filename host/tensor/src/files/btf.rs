@@ -13,13 +13,15 @@
 //! ```
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
-use super::{malformed, map, tensor_of, write_file};
+use super::{malformed, map, not_written, tensor_of};
 use crate::accessor::Accessor;
 use crate::coo::CooHostTensor;
 use crate::dense::DenseHostTensor;
@@ -279,63 +281,114 @@ fn record_header(cursor: &mut Cursor<'_>) -> Result<RecordHeader, Diagnostic> {
 /// InvalidArgument for tensors the format cannot hold (strings, `bool`, half precision, complex
 /// numbers); DataRace.
 pub fn encode(tensors: &[HostTensor], accessor: &Accessor) -> Result<Vec<u8>, Diagnostic> {
-    let mut file = vec![0; 8 * (tensors.len() + 1)];
-    file[..8].copy_from_slice(&(tensors.len() as u64).to_le_bytes());
-    for (i, tensor) in tensors.iter().enumerate() {
-        file.resize(file.len().next_multiple_of(ALIGNMENT), 0);
-        let offset = file.len() as u64;
-        file[8 * (i + 1)..][..8].copy_from_slice(&offset.to_le_bytes());
-        encode_record(tensor, accessor, &mut file)?;
-    }
+    let mut file = Vec::new();
+    put_file(tensors, accessor, &mut |bytes| {
+        file.extend_from_slice(bytes);
+        Ok(())
+    })?;
     Ok(file)
 }
 
-/// Writes a BTF file.
+/// Writes a BTF file, without its bytes in memory.
 ///
 /// # Errors
 /// As [`encode`]; Io.
 pub fn write(path: impl AsRef<Path>, tensors: &[HostTensor], accessor: &Accessor) -> Result<(), Diagnostic> {
-    write_file(path.as_ref(), &encode(tensors, accessor)?)
+    let path = path.as_ref();
+    let failed = |error: io::Error| not_written(path, &error);
+    let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+    put_file(tensors, accessor, &mut |bytes| file.write_all(bytes).map_err(failed))?;
+    file.flush().map_err(failed)
 }
 
-fn encode_record(tensor: &HostTensor, accessor: &Accessor, file: &mut Vec<u8>) -> Result<(), Diagnostic> {
+/// Takes the next bytes of a file.
+type Put<'p> = dyn FnMut(&[u8]) -> Result<(), Diagnostic> + 'p;
+
+fn put_file(tensors: &[HostTensor], accessor: &Accessor, put: &mut Put<'_>) -> Result<(), Diagnostic> {
+    put_number(tensors.len(), put)?;
+    let mut offset = 8 * (tensors.len() + 1);
+    let mut sizes = Vec::with_capacity(tensors.len());
+    for tensor in tensors {
+        put_number(offset, put)?;
+        let size = record_size(tensor)?;
+        offset = size
+            .checked_add(offset)
+            .and_then(|end| end.checked_next_multiple_of(ALIGNMENT))
+            .ok_or_else(|| Diagnostic::invalid_argument("the size of the file overflows"))?;
+        sizes.push(size);
+    }
+    for (index, (tensor, size)) in tensors.iter().zip(sizes).enumerate() {
+        put_record(tensor, accessor, put)?;
+        if index + 1 < tensors.len() {
+            put(&[0; ALIGNMENT][..size.next_multiple_of(ALIGNMENT) - size])?;
+        }
+    }
+    Ok(())
+}
+
+/// The number of a tensor's data type in a file.
+fn dtype_code(tensor: &HostTensor) -> Result<u8, Diagnostic> {
+    let dtype = tensor.dtype();
+    let code = DTYPES.iter().position(|&known| known == dtype);
+    code.map(|code| code as u8)
+        .ok_or_else(|| Diagnostic::invalid_argument(format!("BTF has no tensors of dtype {dtype:?}")))
+}
+
+/// The size of a tensor's record without its padding, in bytes.
+fn record_size(tensor: &HostTensor) -> Result<usize, Diagnostic> {
+    dtype_code(tensor)?;
+    let dense =
+        |metadata: &TensorMetadata| Ok::<_, Diagnostic>((metadata.shape.rank(), metadata.size_bytes()?));
+    let (numbers, bytes) = match tensor {
+        HostTensor::Coo(coo) => {
+            let (indices, values) = (dense(coo.indices().metadata())?, dense(coo.values().metadata())?);
+            (coo.shape().rank() + indices.0 + values.0, indices.1.saturating_add(values.1))
+        }
+        _ => dense(tensor.metadata())?,
+    };
+    // The rank and the codes come first.
+    Ok(bytes.saturating_add(8 * (2 + numbers)))
+}
+
+fn put_record(tensor: &HostTensor, accessor: &Accessor, put: &mut Put<'_>) -> Result<(), Diagnostic> {
+    /// About the number of bytes that are written at a time where all elements are the same.
+    const BLOCK_BYTES: usize = 1 << 16;
     let metadata = tensor.metadata();
-    let code = DTYPES.iter().position(|&dtype| dtype == metadata.dtype).ok_or_else(|| {
-        Diagnostic::invalid_argument(format!("BTF has no tensors of dtype {:?}", metadata.dtype))
-    })?;
     let layout = if matches!(tensor, HostTensor::Coo(_)) { Layout::Coo } else { Layout::Dense };
-    push_number(file, metadata.shape.rank());
-    file.extend([code as u8, layout.code(), 0, 0, 0, 0, 0, 0]);
+    put_number(metadata.shape.rank(), put)?;
+    put(&[dtype_code(tensor)?, layout.code(), 0, 0, 0, 0, 0, 0])?;
     match tensor {
-        HostTensor::Dense(dense) => push_dense(dense, accessor, file)?,
+        HostTensor::Dense(dense) => put_dense(dense, accessor, put)?,
         HostTensor::Scalar(scalar) => {
-            push_dims(scalar.shape(), file);
+            put_dims(scalar.shape(), put)?;
             let value = scalar.value_bytes()?;
-            let elements = metadata.size_bytes()? / element_size(metadata.dtype)?;
-            (0..elements).for_each(|_| file.extend(value));
+            let block = value.repeat(BLOCK_BYTES / element_size(metadata.dtype)?);
+            let mut left = metadata.size_bytes()?;
+            while left > 0 {
+                let part = &block[..left.min(block.len())];
+                put(part)?;
+                left -= part.len();
+            }
         }
         HostTensor::Coo(coo) => {
-            push_dims(coo.shape(), file);
-            push_dense(coo.indices(), accessor, file)?;
-            push_dense(coo.values(), accessor, file)?;
+            put_dims(coo.shape(), put)?;
+            put_dense(coo.indices(), accessor, put)?;
+            put_dense(coo.values(), accessor, put)?;
         }
         HostTensor::String(_) => {}
     }
     Ok(())
 }
 
-fn push_dense(tensor: &DenseHostTensor, accessor: &Accessor, file: &mut Vec<u8>) -> Result<(), Diagnostic> {
-    push_dims(tensor.shape(), file);
-    file.extend_from_slice(&elements::read(tensor.buffer(), accessor)?);
-    Ok(())
+fn put_dense(tensor: &DenseHostTensor, accessor: &Accessor, put: &mut Put<'_>) -> Result<(), Diagnostic> {
+    put_dims(tensor.shape(), put)?;
+    put(&elements::read(tensor.buffer(), accessor)?)
 }
 
-fn push_dims(shape: &TensorShape, file: &mut Vec<u8>) {
-    for &dim in shape.dims() {
-        push_number(file, dim);
-    }
+fn put_dims(shape: &TensorShape, put: &mut Put<'_>) -> Result<(), Diagnostic> {
+    shape.dims().iter().try_for_each(|&dim| put_number(dim, put))
 }
 
-fn push_number(file: &mut Vec<u8>, number: usize) {
-    file.extend((number as u64).to_le_bytes());
+fn put_number(number: usize, put: &mut Put<'_>) -> Result<(), Diagnostic> {
+    put(&(number as u64).to_le_bytes())
 }

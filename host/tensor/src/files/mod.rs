@@ -2,18 +2,21 @@
 //!
 //! Files are mapped into memory and read in place (but for `.npz`, which is packed): the tensors
 //! that a file hands out point into the map, are read-only, and keep it alive. A
-//! [`deep_copy`](crate::DenseHostTensor::deep_copy) of one can be written. Every number in a file is
-//! checked before it is used, and a bad one is an error that names the file and the place.
+//! [`deep_copy`](crate::DenseHostTensor::deep_copy) of one can be written, and so can the tensors of
+//! a file that [`read_file`] has read. Every number in a file is checked before it is used, and a bad
+//! one is an error that names the file and the place.
 
 pub mod btf;
 mod map;
 pub mod npy;
 pub mod npz;
+mod read;
 pub mod safetensors;
 
 pub use map::in_temporary_file;
+pub use read::read_file;
 
-use std::path::Path;
+use std::{fs::File, io::Write, path::Path};
 
 use tfrt_host::{DType, Diagnostic, ErrorCode, host_buffer::HostBuffer};
 
@@ -40,11 +43,15 @@ fn tensor_of(metadata: TensorMetadata, bytes: HostBuffer) -> Result<DenseHostTen
     DenseHostTensor::from_buffer(metadata, bytes)
 }
 
-/// Writes a whole file.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
-    std::fs::write(path, bytes).map_err(|error| {
-        Diagnostic::new(ErrorCode::Io, format!("failed to write file {}: {error}", path.display()))
-    })
+/// Writes a file that consists of these parts.
+fn write_file(path: &Path, parts: &[&[u8]]) -> Result<(), Diagnostic> {
+    let mut file = File::create(path).map_err(|error| not_written(path, &error))?;
+    parts.iter().try_for_each(|part| file.write_all(part)).map_err(|error| not_written(path, &error))
+}
+
+#[cold]
+fn not_written(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::new(ErrorCode::Io, format!("failed to write file {}: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -7,11 +7,13 @@
 
 mod strings;
 
+use std::io::{self, Read};
 use std::path::Path;
 
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
+use super::read::{Expected, read_expected};
 use super::{malformed, map, tensor_of, write_file};
 use crate::accessor::Accessor;
 use crate::dense::{DenseHostTensor, SharedAllocator};
@@ -53,6 +55,21 @@ const DTYPES: [(DType, &str); 14] = [
 pub fn read(path: impl AsRef<Path>, allocator: &SharedAllocator) -> Result<DenseHostTensor, Diagnostic> {
     let path = path.as_ref();
     read_buffer(&path.display().to_string(), &map::map_file(path)?, allocator)
+}
+
+/// Reads the file at `path`, of at most `max_bytes` bytes, into memory that may be changed: numbers
+/// or strings.
+///
+/// # Errors
+/// As [`read_file`](super::read_file) and [`read_tensor`].
+pub fn read_file(
+    path: impl AsRef<Path>,
+    max_bytes: u64,
+    allocator: &SharedAllocator,
+) -> Result<HostTensor, Diagnostic> {
+    let path = path.as_ref();
+    let buffer = read_expected(path, max_bytes, Expected::Npy, allocator)?;
+    read_tensor(&path.display().to_string(), &buffer, allocator)
 }
 
 /// As [`read`], for a file that is in memory already; `name` is what errors call it.
@@ -139,6 +156,19 @@ pub(super) fn declared_size(start: &[u8]) -> Result<usize, String> {
     let (header, elements_start) = split_header(start)?;
     let elements = Header::parse(header)?.size_bytes()?;
     elements_start.checked_add(elements).ok_or_else(|| "its size overflows".to_owned())
+}
+
+/// Reads the start of a stream, up to the elements. Returns it with the size that it declares. A
+/// start that is malformed is returned as far as it was read, and as the whole.
+pub(super) fn read_start(stream: &mut impl Read, max_bytes: u64) -> io::Result<(Vec<u8>, u64)> {
+    let mut start = Vec::new();
+    stream.take(PREFIX_SIZE as u64).read_to_end(&mut start)?;
+    if let Ok(header_end) = elements_start(&start) {
+        let rest = (header_end as u64).min(max_bytes).saturating_sub(start.len() as u64);
+        stream.take(rest).read_to_end(&mut start)?;
+    }
+    let size = declared_size(&start).unwrap_or(start.len());
+    Ok((start, size as u64))
 }
 
 /// The header's text and where the elements begin.
@@ -287,12 +317,17 @@ fn from_column_major(elements: &[u8], (size, dims): (usize, &[usize]), row_major
 /// # Errors
 /// InvalidArgument for a data type that NumPy does not have (bf16); DataRace while somebody writes.
 pub fn encode(tensor: &DenseHostTensor, accessor: &Accessor) -> Result<Vec<u8>, Diagnostic> {
+    let mut file = header_of(tensor, tensor.size_bytes())?;
+    file.extend_from_slice(&tensor.read_bytes(accessor)?);
+    Ok(file)
+}
+
+/// The start of the file of a tensor, with room for so many bytes behind it.
+fn header_of(tensor: &DenseHostTensor, room: usize) -> Result<Vec<u8>, Diagnostic> {
     let (_, descr) = DTYPES.iter().find(|(dtype, _)| *dtype == tensor.dtype()).ok_or_else(|| {
         Diagnostic::invalid_argument(format!(".npy has no arrays of dtype {:?}", tensor.dtype()))
     })?;
-    let mut file = header(descr, tensor.shape(), tensor.size_bytes())?;
-    file.extend_from_slice(&tensor.read_bytes(accessor)?);
-    Ok(file)
+    header(descr, tensor.shape(), room)
 }
 
 /// The start of a file, up to the elements, with room for those.
@@ -331,7 +366,8 @@ pub fn encode_tensor(
     }
 }
 
-/// Writes an `.npy` file of numbers or strings.
+/// Writes an `.npy` file of numbers or strings. Numbers go from the tensor to the file, without a
+/// copy in memory.
 ///
 /// # Errors
 /// As [`encode_tensor`]; Io.
@@ -341,5 +377,10 @@ pub fn write(
     accessor: &Accessor,
     allocator: &SharedAllocator,
 ) -> Result<(), Diagnostic> {
-    write_file(path.as_ref(), &encode_tensor(tensor, accessor, allocator)?)
+    let path = path.as_ref();
+    if let HostTensor::String(tensor) = tensor {
+        return write_file(path, &[&strings::encode(tensor)?]);
+    }
+    let tensor = tensor.to_dense(accessor, allocator)?;
+    write_file(path, &[&header_of(&tensor, 0)?, &tensor.read_bytes(accessor)?])
 }

@@ -11,7 +11,7 @@ use ::safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use tfrt_host::host_buffer::HostBuffer;
 use tfrt_host::{DType, Diagnostic, ErrorCode};
 
-use super::{malformed, map, tensor_of, write_file};
+use super::{malformed, map, tensor_of};
 use crate::accessor::Accessor;
 use crate::dense::{DenseHostTensor, SharedAllocator};
 use crate::elements;
@@ -223,7 +223,7 @@ fn order_texts(bytes: &mut [u8], texts: &BTreeMap<&str, &str>) -> Result<(), Dia
     Ok(())
 }
 
-/// Writes a safetensors file.
+/// Writes a safetensors file, without its bytes in memory.
 ///
 /// # Errors
 /// As [`encode`]; Io.
@@ -232,7 +232,7 @@ pub fn write(
     tensors: &[(&str, &DenseHostTensor)],
     accessor: &Accessor,
 ) -> Result<(), Diagnostic> {
-    write_file(path.as_ref(), &encode(tensors, accessor)?)
+    write_with(path.as_ref(), tensors, &[], accessor)
 }
 
 /// Writes the file that [`encode_with`] describes, without its bytes in memory.

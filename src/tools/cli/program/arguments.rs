@@ -106,7 +106,7 @@ impl Reader<'_> {
     fn parse(&self, text: &str, ty: &str) -> Result<AsyncValue, Failure> {
         let (text, ty) = (text.to_owned(), ty.to_owned());
         let (allocator, max_bytes) = (self.runtime.host().allocator().clone(), self.max_bytes);
-        self.ending.in_time(move || values::parse(&text, &ty, max_bytes, &allocator), || ())?
+        self.ending.in_time(move || values::parse(&text, &ty, max_bytes, &allocator), || false)?
     }
 }
 

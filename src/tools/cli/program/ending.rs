@@ -32,12 +32,13 @@ impl Ending {
     /// Waits for work of the last request, at most until its deadline, an interruption or the
     /// output's closure.
     ///
-    /// Work on devices does not observe deadlines. `stop` stops it where that is possible.
-    /// Elsewhere it is abandoned: the resources that it uses stay until the process ends.
+    /// Work on devices does not observe deadlines. `stop` stops it where that is possible, and returns
+    /// whether it may end now. Elsewhere it is abandoned: the resources that it uses stay until the
+    /// process ends.
     pub(super) fn in_time<T: Send + 'static>(
         &self,
         wait: impl FnOnce() -> T + Send + 'static,
-        stop: impl FnOnce(),
+        stop: impl FnOnce() -> bool,
     ) -> Result<T, Diagnostic> {
         /// The time in which the program itself observes its deadline.
         const GRACE: Duration = Duration::from_millis(100);
@@ -81,8 +82,8 @@ impl Ending {
                 ended => return ended.map_err(to_diagnostic),
             }
         }
-        stop();
-        waited.recv_timeout(PATIENCE).map_err(to_diagnostic)
+        let patience = if stop() { PATIENCE } else { Duration::ZERO };
+        waited.recv_timeout(patience).map_err(to_diagnostic)
     }
 
     /// Leaves the job's other ranks and drops the runtime, which waits for the devices if there is no
@@ -93,7 +94,8 @@ impl Ending {
             runtime.leave_world();
             drop(runtime);
         };
-        self.in_time(end, || ())
+        // What runs on devices still may come to its end.
+        self.in_time(end, || true)
     }
 }
 

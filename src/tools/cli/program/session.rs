@@ -103,6 +103,8 @@ pub(in crate::tools::cli) struct Session {
     files: Files,
     /// The model that the program was compiled from.
     pub(in crate::tools::cli) model: Option<Model>,
+    /// Whether the devices' work was stopped because the program ran out of time.
+    are_devices_stopped: Cell<bool>,
     /// Whether work of a request was still running when the wait for it ended.
     is_abandoned: Cell<bool>,
     /// Whether to show the program's progress.
@@ -184,6 +186,7 @@ impl Session {
             unseen: RefCell::default(),
             files,
             model,
+            are_devices_stopped: Cell::new(false),
             is_abandoned: Cell::new(false),
             progress: console.is_terminal,
             checker,
@@ -228,7 +231,7 @@ impl Session {
         let function = choose(&self.program, Some(name))?;
         let chains = arguments(&function, Vec::new(), &[], None, &self.reader())?;
         let request = self.request()?;
-        let results = self.program.call_in(&request, name, chains)?;
+        let results = self.call_in_time(&request, name, chains)?;
         self.settle();
         let mut errors = self.take_errors(&results);
         if self.is_interrupted() {
@@ -272,6 +275,13 @@ impl Session {
                 }
             });
         }
+        let weak = Arc::downgrade(&request);
+        self.runtime.host().on_output_failure(move |error| {
+            if let Some(request) = weak.upgrade() {
+                let message = format!("cannot write what the program prints: {error}");
+                request.cancel_with(Diagnostic::new(ErrorCode::Io, message));
+            }
+        });
         set_deadline(&request, self.ending.deadline)?;
         Ok(request)
     }
@@ -291,9 +301,32 @@ impl Session {
     /// that is an error beside the results.
     pub(in crate::tools::cli) fn call(&self) -> Result<Vec<AsyncValue>, Diagnostic> {
         let request = self.request()?;
-        let results = self.program.call_in(&request, &self.function, self.arguments.iter().cloned())?;
+        let results = self.call_in_time(&request, &self.function, self.arguments.clone())?;
         self.settle();
         Ok(results)
+    }
+
+    /// Calls a function and waits for its results. If the queue has no threads, the wait runs blocking
+    /// kernels, which do not observe the deadline, so it has a thread.
+    fn call_in_time(
+        &self,
+        request: &Arc<RequestContext>,
+        function: &str,
+        arguments: Vec<AsyncValue>,
+    ) -> Result<Vec<AsyncValue>, Diagnostic> {
+        if self.ending.deadline.is_none() || !self.runtime.host().work_queue().is_single_threaded() {
+            return self.program.call_in(request, function, arguments);
+        }
+        let (program, function, request) = (self.program.clone(), function.to_owned(), request.clone());
+        let call = move || {
+            let results = program.call_in(&request, &function, arguments);
+            // The receiver may end the process, so the runtime goes first.
+            drop((program, request));
+            results
+        };
+        let called = self.ending.in_time(call, || self.stop_devices());
+        self.is_abandoned.set(called.is_err());
+        called?
     }
 
     /// Waits for the work of the last request. If it does not end in time, that is one more error:
@@ -323,7 +356,18 @@ impl Session {
             drop(runtime);
             value
         };
-        self.ending.in_time(wait, || Devices::of(self.runtime.host()).abandon())
+        self.ending.in_time(wait, || self.stop_devices())
+    }
+
+    /// Stops the work of devices where that is possible. Returns whether the program may have any.
+    fn stop_devices(&self) -> bool {
+        Devices::of(self.runtime.host()).abandon();
+        self.are_devices_stopped.set(true);
+        let bef = self.program.file().bef();
+        let is_device = |kernel: usize| {
+            ["tfrt_cuda", "corert."].iter().any(|start| bef.kernel_name(kernel).starts_with(start))
+        };
+        (0..bef.kernel_count()).any(is_device)
     }
 
     /// Writes the timeline of the devices' memory, if the command line names a file for it.
@@ -355,15 +399,14 @@ impl Session {
     /// returned.
     pub(in crate::tools::cli) fn finish(mut self, results: Vec<AsyncValue>) -> Vec<Diagnostic> {
         let mut errors = self.noted.take();
-        let own = self.take_errors(&results);
+        let mut own = self.take_errors(&results);
         drop(results);
         self.arguments.clear();
         drop(self.close_cluster());
         errors.append(&mut self.noted.borrow_mut());
         self.await_devices();
         let failures = self.unseen.take();
-        // If the program failed, its own errors explain the failures of its device work.
-        let unseen = if own.is_empty() || self.is_abandoned.get() { failures } else { Vec::new() };
+        let unseen = self.unexplained(&mut own, failures);
         errors.extend(own.into_iter().chain(unseen));
         // A kernel that failed has touched nothing, so that it needs no order.
         let has_failed =
@@ -383,6 +426,19 @@ impl Session {
         }
         errors.extend(late);
         errors
+    }
+
+    /// Returns the failures of device work that the program's own errors do not explain. Work that the
+    /// deadline has stopped explains the first error.
+    fn unexplained(&self, own: &mut [Diagnostic], failures: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let Some(first) = own.first_mut().filter(|_| !self.is_abandoned.get()) else { return failures };
+        if self.are_devices_stopped.get() {
+            for stopped in failures {
+                first.notes.push(stopped.message);
+                first.notes.extend(stopped.notes.into_iter().next());
+            }
+        }
+        Vec::new()
     }
 
     /// Ends the connections to other tasks. Returns the traces of the tasks; errors become errors

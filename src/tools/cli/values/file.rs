@@ -2,11 +2,11 @@
 
 use std::{io, path::Path};
 
-use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, MappedFile, Value, host_buffer::HostBuffer};
+use tfrt_host::{AsyncValue, Diagnostic, ErrorCode, MappedFile, Value};
 use tfrt_models::image::{CHANNELS, Image};
 use tfrt_tensor::{
     DenseHostTensor, HostTensor,
-    files::{btf::BtfFile, npy, safetensors::SafeTensorsFile},
+    files::{btf::BtfFile, npy, read_file, safetensors::SafeTensorsFile},
 };
 
 use super::{Allocator, ME, wrong};
@@ -47,22 +47,52 @@ impl<'t> TensorFile<'t> {
         }
     }
 
-    /// Reads the tensor, from a file of at most `max_bytes` bytes.
+    /// Reads the tensor into memory that the program may change, from a file of at most `max_bytes`
+    /// bytes.
     pub(super) fn read(&self, max_bytes: u64, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
-        let open = |file: &str| open_input(file, max_bytes);
+        self.read_whole(max_bytes, allocator).map_err(|mut error| {
+            if error.code == ErrorCode::ResourceExhausted {
+                error.message.push_str("; raise --max-input-bytes to read it");
+            }
+            error
+        })
+    }
+
+    fn read_whole(&self, max_bytes: u64, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {
         match *self {
-            Self::Npy(file) => npy::read_tensor(file, &open(file)?, allocator),
-            Self::Btf(file, index) => BtfFile::from_buffer(file, open(file)?)?.tensor(index),
+            Self::Npy(file) => npy::read_file(file, max_bytes, allocator),
+            Self::Btf(file, index) => {
+                let bytes = read_file(file, max_bytes, allocator)?;
+                let file_bytes = bytes.len();
+                let tensor = BtfFile::from_buffer(file, bytes)?.tensor(index)?;
+                without_rest(tensor, file_bytes, allocator)
+            }
             Self::SafeTensors(file, part) => {
-                let opened = SafeTensorsFile::from_buffer(file, open(file)?)?;
+                let bytes = read_file(file, max_bytes, allocator)?;
+                let file_bytes = bytes.len();
+                let opened = SafeTensorsFile::from_buffer(file, bytes)?;
                 let name = match part {
                     Some(name) => name.to_owned(),
                     None => only_name(&opened)?,
                 };
-                Ok(opened.tensor(&name, allocator)?.into())
+                without_rest(opened.tensor(&name, allocator)?.into(), file_bytes, allocator)
             }
             Self::Image(file) => image_file(file, max_bytes.min(MAX_IMAGE_BYTES), allocator),
         }
+    }
+}
+
+/// Copies a tensor that is a small part of its file, so that the rest of the file leaves memory.
+fn without_rest(
+    tensor: HostTensor,
+    file_bytes: usize,
+    allocator: &Allocator,
+) -> Result<HostTensor, Diagnostic> {
+    match &tensor {
+        HostTensor::Dense(dense) if dense.size_bytes() < file_bytes / 2 => {
+            Ok(dense.deep_copy(&ME, allocator)?.into())
+        }
+        _ => Ok(tensor),
     }
 }
 
@@ -92,16 +122,6 @@ pub(in crate::tools::cli) fn file_bytes(file: &str) -> Result<Vec<u8>, Diagnosti
     let bytes = mapped.as_ref().to_vec();
     mapped.check()?;
     Ok(bytes)
-}
-
-fn open_input(file: &str, max_bytes: u64) -> Result<HostBuffer, Diagnostic> {
-    let opened = MappedFile::open_at_most(Path::new(file), max_bytes);
-    opened.map(HostBuffer::from_readonly).map_err(|mut error| {
-        if error.code == ErrorCode::ResourceExhausted {
-            error.message.push_str("; raise --max-input-bytes to read it");
-        }
-        error
-    })
 }
 
 fn image_file(file: &str, max_bytes: u64, allocator: &Allocator) -> Result<HostTensor, Diagnostic> {

@@ -19,7 +19,7 @@ pub(super) mod random;
 use std::{str::FromStr, sync::Arc};
 
 use serde_json::Value as Json;
-use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, Value, allocator::HostAllocator};
+use tfrt_host::{AsyncValue, Chain, DType, Diagnostic, ErrorCode, Value, allocator::HostAllocator};
 use tfrt_tensor::{
     Accessor, DenseHostTensor, Element, HostTensor, StringHostTensor, TensorShape, bf16, f16, with_element,
 };
@@ -50,7 +50,7 @@ fn wrong(message: impl Into<String>) -> Diagnostic {
 ///
 /// # Errors
 /// [`Failure::Usage`] if the text is malformed or values of the type cannot be written as text,
-/// [`Failure::Errors`] if a file cannot be read.
+/// [`Failure::Errors`] if a file cannot be read or there is no memory for the value.
 pub(super) fn parse(
     text: &str,
     ty: &str,
@@ -63,7 +63,10 @@ pub(super) fn parse(
         let file = TensorFile::parse(file)?;
         return Ok(AsyncValue::new(file.read(max_bytes, allocator)?));
     }
-    parse_text(text, ty, allocator).map_err(|error| Failure::Usage(error.message))
+    parse_text(text, ty, allocator).map_err(|error| match error.code {
+        ErrorCode::OutOfMemory | ErrorCode::ResourceExhausted => error.into(),
+        _ => Failure::Usage(error.message),
+    })
 }
 
 fn parse_text(text: &str, ty: &str, allocator: &Allocator) -> Result<AsyncValue, Diagnostic> {
