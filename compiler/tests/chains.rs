@@ -249,6 +249,79 @@ func @fill(%a: !t.cells, %ch: !tfrt.chain) -> !tfrt.chain {
 }
 
 #[test]
+fn disjoint_parts_of_an_operand_need_no_order() {
+    let mut kernels = KernelRegistry::new();
+    kernels.add("tfrt.new.chain", || Chain);
+    kernels.add("tfrt.constant.i64", || 0_i64);
+    kernels.add_mutable_type::<Cells>();
+    kernels.add("t.make", || Cells);
+    kernels.add("t.write", |_: Arg<'_, Cells>, _: Chain| Chain).mutates(&[0]);
+    for slice in ["tfrt_cuda.mem.slice", "tfrt_dist.bucket_part", "t.view"] {
+        kernels.add(slice, |_: Arg<'_, Cells>| Cells).reads(&[]).aliases(0, 0);
+    }
+    let slice = |_: Arg<'_, Cells>, _: i64, _: i64| Cells;
+    kernels.add("tfrt_dht.get_buffer_slice", slice).reads(&[]).aliases(0, 0);
+    let ops = operations(&kernels).unwrap();
+    let missing = |statements: &str| {
+        let text = format!(
+            "func @main(%a: !t.cells, %size: i64) {{
+               %ch0 = tfrt.new.chain
+               %b0 = tfrt.constant.i64 0
+               %b8 = tfrt.constant.i64 8
+               {statements}
+               tfrt.return
+             }}
+             func @fill(%a: !t.cells, %ch: !tfrt.chain) -> !tfrt.chain {{
+               %ch1 = t.write %a, %ch
+               tfrt.return %ch1 : !tfrt.chain
+             }}"
+        );
+        chains::check_function(&parse(&text, &ops), &ops, "main").len()
+    };
+    let slice = |value: &str, of: &str, offset: i64, size: i64| {
+        format!(
+            "{value} = \"tfrt_cuda.mem.slice\"({of}) {{offset = {offset} : i64, size = {size} : i64}} : \
+             (!t.cells) -> !t.cells\n"
+        )
+    };
+    let write = |value: &str| format!("t.write {value}, %ch0\n");
+    let writes = write("%l") + &write("%r");
+    let halves = |at: i64| slice("%l", "%a", 0, 8) + &slice("%r", "%a", at, 8);
+    assert_eq!(missing(&(halves(8) + &writes)), 0);
+    assert_eq!(missing(&(halves(7) + &writes)), 1);
+    // Parts of parts, and calls that write them.
+    let nested = halves(8) + &slice("%i", "%r", 4, 4) + &slice("%o", "%a", 8, 4);
+    assert_eq!(missing(&(nested.clone() + &write("%i") + &write("%o") + &write("%l"))), 0);
+    assert_eq!(missing(&(nested + &write("%i") + &write("%r"))), 1);
+    let call =
+        |value: &str| format!("tfrt.call @fill({value}, %ch0) : (!t.cells, !tfrt.chain) -> !tfrt.chain\n");
+    assert_eq!(missing(&(halves(8) + &call("%l") + &call("%r"))), 0);
+    assert_eq!(missing(&(halves(6) + &call("%l") + &call("%r"))), 1);
+    // The whole conflicts with each part, and parts that are not in order with it stay apart.
+    assert_eq!(missing(&(halves(8) + &writes + &write("%a"))), 2);
+    assert_eq!(missing(&(halves(8) + &slice("%m", "%a", 0, 8) + &writes + &write("%m"))), 1);
+    // What is not known may be the same.
+    let view = "%v = \"t.view\"(%l) : (!t.cells) -> !t.cells\n";
+    assert_eq!(missing(&(halves(8) + view + &write("%v") + &write("%r"))), 1);
+    let host = |size: &str| {
+        let slice = "\"tfrt_dht.get_buffer_slice\"(%a, ";
+        let ty = " : (!t.cells, i64, i64) -> !t.cells\n";
+        format!("%l = {slice}%b0, {size}){ty}%r = {slice}%b8, %b8){ty}{writes}")
+    };
+    assert_eq!(missing(&host("%b8")), 0);
+    assert_eq!(missing(&host("%size")), 1);
+    let bucket = |offset: i64| {
+        format!(
+            "%l = \"tfrt_dist.bucket_part\"(%a) {{offset = 0 : i64, shape = [2 : i64, 4 : i64]}} : (!t.cells) -> !t.cells
+             %r = \"tfrt_dist.bucket_part\"(%a) {{offset = {offset} : i64, shape = [2 : i64]}} : (!t.cells) -> !t.cells
+             {writes}"
+        )
+    };
+    assert_eq!(missing(&bucket(8)), 0);
+    assert_eq!(missing(&bucket(7)), 1);
+}
+
+#[test]
 fn iterations_of_loops_are_ordered() {
     let ops = ops();
     let text = |chain: &str| {

@@ -6,8 +6,9 @@ use tfrt_ir::{OpId, Type, ValueId};
 
 use super::{
     bodies::results_of,
-    effects::{EXTERNAL, Effects, Event, Positions, Purpose},
+    effects::{EXTERNAL, Effects, Event, Positions, Purpose, once},
     forms,
+    parts::Pieces,
 };
 use crate::plan::order::{Access, Class, Timeline};
 
@@ -58,16 +59,22 @@ pub(super) struct BodyTimeline {
     pub(super) timeline: Timeline,
     /// For each point.
     pub(super) roles: Vec<Role>,
+    /// What the classes of accesses are cut into.
+    pub(super) pieces: Pieces,
     points: HashMap<ValueId, usize>,
 }
 
 impl BodyTimeline {
     /// Builds the timeline of a body. `interfaces` are those of all bodies.
     pub(super) fn new(effects: &Effects<'_>, body: usize, interfaces: &[Interface]) -> BodyTimeline {
-        let mut builder =
-            BodyTimeline { timeline: Timeline::new(), roles: Vec::new(), points: HashMap::new() };
-        builder.add_arguments(effects, body, interfaces[body].takes);
         let block = effects.bodies.list()[body].block;
+        let mut builder = BodyTimeline {
+            timeline: Timeline::new(),
+            roles: Vec::new(),
+            pieces: Pieces::new(effects, block),
+            points: HashMap::new(),
+        };
+        builder.add_arguments(effects, body, interfaces[body].takes);
         let ops = effects.module.ops_in(block).enumerate();
         for (number, (op, data)) in ops {
             let group = number + 1;
@@ -76,7 +83,8 @@ impl BodyTimeline {
                 continue;
             }
             let after = if effects.is_strict(data) { builder.points_of(&data.operands) } else { Vec::new() };
-            let point = builder.push(Role::Kernel(op), group, after, effects.accesses_of(data), true);
+            let accesses = builder.split(effects.accesses_by_value(data));
+            let point = builder.push(Role::Kernel(op), group, after, accesses, true);
             // A kernel without effects on contents that gives no chain only waits for others.
             let accesses = &builder.timeline.point(point).accesses;
             let has_contents = accesses.iter().any(|access| access.class != EXTERNAL);
@@ -86,8 +94,19 @@ impl BodyTimeline {
             builder.points.extend(data.results.iter().map(|&result| (result, point)));
         }
         let group = effects.module.op_count(block) + 1;
-        builder.push(Role::Exit, group, Vec::new(), visible(effects, body), true);
+        let visible = builder.visible(effects, body);
+        builder.push(Role::Exit, group, Vec::new(), visible, true);
         builder
+    }
+
+    /// Accesses as those of pieces, each once.
+    fn split(&self, accesses: impl IntoIterator<Item = (Access, Option<ValueId>)>) -> Vec<Access> {
+        once(accesses.into_iter().flat_map(|(access, value)| self.pieces.split(access, value)))
+    }
+
+    /// Writes to all that others can see of a body's effects.
+    fn visible(&self, effects: &Effects<'_>, body: usize) -> Vec<Access> {
+        self.split(visible(effects, body).into_iter().map(|access| (access, None)))
     }
 
     fn push(
@@ -113,8 +132,10 @@ impl BodyTimeline {
         let is_chain = |value: ValueId| *effects.module.value_type(value) == chain;
         // A caller outside the module gives the function chains that everything may have to follow.
         let is_entry = !info.is_called && arguments.iter().any(|&argument| is_chain(argument));
-        let entry =
-            (takes || is_entry).then(|| self.push(Role::Entry, 0, Vec::new(), visible(effects, body), true));
+        let entry = (takes || is_entry).then(|| {
+            let visible = self.visible(effects, body);
+            self.push(Role::Entry, 0, Vec::new(), visible, true)
+        });
         for &argument in arguments {
             let point = match entry.filter(|_| is_entry && is_chain(argument)) {
                 Some(entry) => entry,
@@ -128,8 +149,15 @@ impl BodyTimeline {
         let data = effects.module.op(op);
         let events = effects.events(op);
         let gate = interface.takes.then(|| self.push(Role::Gate(op), group, Vec::new(), Vec::new(), false));
-        let events =
-            if interface.takes { join_events(events) } else { events.into_iter().map(one).collect() };
+        let events = if interface.takes {
+            join_events(events)
+        } else {
+            let one = |event: Event| {
+                let accesses = self.split([(event.access, event.value)]);
+                (event, accesses)
+            };
+            events.into_iter().map(one).collect()
+        };
         let mut inner: Vec<(usize, Positions)> = Vec::new();
         for (event, accesses) in events {
             let operands: Vec<ValueId> = event.waits_for.iter().map(|&index| data.operands[index]).collect();
@@ -156,11 +184,6 @@ impl BodyTimeline {
             self.points.insert(result, point);
         }
     }
-}
-
-fn one(event: Event) -> (Event, Vec<Access>) {
-    let accesses = vec![event.access];
-    (event, accesses)
 }
 
 /// All accesses of a call as one: it waits for what all wait for, and is told by what tells of all.

@@ -81,10 +81,11 @@ impl<'m> Checker<'m> {
         let none = vec![Interface::default(); self.effects.bodies.list().len()];
         let points = BodyTimeline::new(&self.effects, body, &none);
         let mut reported = BTreeSet::new();
-        for (earlier, later, class) in points.timeline.unordered() {
+        for (earlier, later, piece) in points.timeline.unordered() {
+            let class = points.pieces.class_of(piece);
             let site = |point: usize| {
                 let access =
-                    points.timeline.point(point).accesses.iter().find(|access| access.class == class)?;
+                    points.timeline.point(point).accesses.iter().find(|access| access.class == piece)?;
                 let (op, kernel) = match points.roles[point] {
                     Role::Kernel(op) => (op, op),
                     Role::Inner(op, kernel) => (op, kernel),

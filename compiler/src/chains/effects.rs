@@ -125,10 +125,23 @@ impl<'m> Effects<'m> {
         op.attr(NONSTRICT).is_none() && self.ops.get(&op.name).is_none_or(|definition| !definition.nonstrict)
     }
 
+    /// Returns the number of classes, whose numbers are less.
+    pub(super) fn class_count(&self) -> usize {
+        self.classes.first.len() + 1
+    }
+
     /// What an operation that runs no bodies reads and writes, each once.
     pub(super) fn accesses_of(&self, op: &Operation) -> Vec<Access> {
-        let mut found: BTreeMap<Class, bool> = BTreeMap::new();
-        let mut add = |class, is_write| *found.entry(class).or_default() |= is_write;
+        once(self.accesses_by_value(op).into_iter().map(|(access, _)| access))
+    }
+
+    /// The same, with the value through which it does, once for each value.
+    pub(super) fn accesses_by_value(&self, op: &Operation) -> Vec<(Access, Option<ValueId>)> {
+        let mut found: Vec<(Access, Option<ValueId>)> = Vec::new();
+        let mut add = |value: Option<ValueId>, is_write| {
+            let class = value.map_or(EXTERNAL, |value| self.class_of(value));
+            found.push((Access { class, is_write }, value));
+        };
         let definition = self.ops.get(&op.name);
         match definition.and_then(|definition| Some((definition, definition.effects.as_ref()?))) {
             Some((definition, effects)) => {
@@ -136,26 +149,26 @@ impl<'m> Effects<'m> {
                     let groups = positions.iter().filter_map(|&index| definition.operand_group(op, index));
                     groups.flatten().copied().collect()
                 };
-                of(&effects.reads).into_iter().for_each(|value| add(self.class_of(value), false));
-                of(&effects.mutates).into_iter().for_each(|value| add(self.class_of(value), true));
+                of(&effects.reads).into_iter().for_each(|value| add(Some(value), false));
+                of(&effects.mutates).into_iter().for_each(|value| add(Some(value), true));
                 if effects.side_effecting && can_be_ordered(definition) {
-                    add(EXTERNAL, true);
+                    add(None, true);
                 }
             }
             None if definition.is_some() => {}
             // Nothing is known of it.
-            None => add(EXTERNAL, true),
+            None => add(None, true),
         }
         if self.purpose == Purpose::Insert
             && self.calls_unknown_bodies(op)
             && definition.is_none_or(can_be_ordered)
         {
-            add(EXTERNAL, true);
+            add(None, true);
             let mutable = op.operands.iter().filter(|&&operand| self.has_contents(operand));
-            mutable.for_each(|&operand| add(self.class_of(operand), true));
+            mutable.for_each(|&operand| add(Some(operand), true));
         }
-        let accesses = found.into_iter().map(|(class, is_write)| Access { class, is_write });
-        accesses.filter(|access| self.counts(access.class)).collect()
+        found.retain(|(access, _)| self.counts(access.class));
+        found
     }
 
     fn calls_unknown_bodies(&self, op: &Operation) -> bool {
@@ -310,6 +323,7 @@ impl<'m> Effects<'m> {
             let operands = 0..if is_strict { data.operands.len() } else { 0 };
             let event = |access| Event {
                 access,
+                value: None,
                 waits_for: operands.clone().collect(),
                 told_by: (0..data.results.len()).collect(),
                 kernel: op,
@@ -334,11 +348,12 @@ impl<'m> Effects<'m> {
         kernel: OpId,
     ) -> Option<Event> {
         let data = self.module.op(op);
-        let class = match access.place {
-            Place::External => EXTERNAL,
-            Place::Argument(index) => self.class_of(*data.operands.get(invocation.operand_of(index))?),
-            Place::Result(index) => self.class_of(*data.results.get(index)?),
+        let value = match access.place {
+            Place::External => None,
+            Place::Argument(index) => Some(*data.operands.get(invocation.operand_of(index))?),
+            Place::Result(index) => Some(*data.results.get(index)?),
         };
+        let class = value.map_or(EXTERNAL, |value| self.class_of(value));
         let flow = &self.summaries[callee].flow;
         let mut waits_for = access.waits_for.clone();
         let mut told_by = access.told_by.clone();
@@ -369,8 +384,17 @@ impl<'m> Effects<'m> {
             waits_for = (0..data.operands.len()).collect();
         }
         told_by.retain(|&result| result < result_count);
-        Some(Event { access: Access { class, is_write: access.is_write }, waits_for, told_by, kernel })
+        Some(Event { access: Access { class, is_write: access.is_write }, value, waits_for, told_by, kernel })
     }
+}
+
+/// Accesses of each class once, in the order of the classes.
+pub(super) fn once(accesses: impl IntoIterator<Item = Access>) -> Vec<Access> {
+    let mut found: BTreeMap<Class, bool> = BTreeMap::new();
+    for access in accesses {
+        *found.entry(access.class).or_default() |= access.is_write;
+    }
+    found.into_iter().map(|(class, is_write)| Access { class, is_write }).collect()
 }
 
 /// Whether chains can order calls of an operation.
@@ -395,6 +419,8 @@ fn lasting(mut kept: Positions, stays: impl Fn(&Positions, usize) -> bool) -> Po
 pub(super) struct Event {
     /// What it accesses.
     pub(super) access: Access,
+    /// The operand or result of the call through which it does.
+    pub(super) value: Option<ValueId>,
     /// The operands that it waits for.
     pub(super) waits_for: Positions,
     /// The results that are available only after it.

@@ -10,6 +10,7 @@ mod check;
 mod effects;
 mod forms;
 mod insert;
+mod parts;
 mod strip;
 mod text;
 mod write;
