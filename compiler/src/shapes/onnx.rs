@@ -149,6 +149,9 @@ fn slice(call: &Call<'_>) -> Inferred {
         let bounds = [&starts, &ends, &steps].map(|list| list.get(index).copied().flatten());
         result[place] = match (dims[place], bounds) {
             (Some(dim), [Some(start), Some(end), Some(step)]) => {
+                // Steps back from before the first element begin at it.
+                let least = i64::try_from(dim).map_or(i64::MIN, |dim| -dim);
+                let start = if step < 0 { start.max(least) } else { start };
                 strided_count(dim, Some(start), Some(end), step)
             }
             _ => None,

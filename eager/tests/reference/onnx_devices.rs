@@ -111,6 +111,11 @@ fn shapes_and_paddings() {
             ),
             format!("onnx.Pad {{}} {}; i64[2] 2 1; {one}", tensor(dtype, &[0], 2)),
             format!("onnx.Slice {{}} {}; i64[1] 0; i64[1] 9", tensor(dtype, &[0, 3], 2)),
+            format!("onnx.Slice {{}} {x}; i64[1] -9; i64[1] -99; i64[1] 1; i64[1] -1"),
+            // More axes than one move has.
+            format!("tf.Tile {{}} {}; i64[4] 2 3 2 2", tensor(dtype, &[2, 3, 2, 2], 1)),
+            format!("tf.Tile {{}} {}; i64[5] 2 1 3 2 0", tensor(dtype, &[2, 3, 2, 2, 2], 1)),
+            format!("tf.Tile {{}} {}; i64[5] 2 2 1 2 2", tensor(dtype, &[2, 1, 3, 2, 2], 1)),
         ] {
             compared.check(&call, 1);
         }

@@ -100,13 +100,14 @@ fn recurrent_networks() {
 #[test]
 fn windows_over_planes() {
     let mut compared = Comparison::new();
-    let shapes: [(&[usize], &str); 6] = [
+    let shapes: [(&[usize], &str); 7] = [
         (&[2, 2, 7], "kernel_shape=li:3"),
         (&[2, 2, 7], "kernel_shape=li:2 strides=li:3 pads=li:1,1 ceil_mode=i:1"),
         (&[1, 2, 5, 6], "kernel_shape=li:2,3 dilations=li:2,1 strides=li:1,2 pads=li:1,0,0,2"),
         (&[1, 2, 5, 6], "kernel_shape=li:3,3 auto_pad=s:SAME_LOWER strides=li:2,2"),
         (&[1, 1, 4, 3, 5], "kernel_shape=li:2,2,3 pads=li:0,1,1,1,0,1 strides=li:1,2,2"),
         (&[1, 0, 4], "kernel_shape=li:2"),
+        (&[1, 2, 2], "kernel_shape=li:3 strides=li:3 ceil_mode=i:1"),
     ];
     for dtype in FLOATS.iter().chain(&["i8", "ui8"]) {
         for (number, (dims, attrs)) in shapes.into_iter().enumerate() {

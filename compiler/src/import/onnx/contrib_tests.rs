@@ -35,17 +35,17 @@ fn computed(call: NodeProto, constants: &[TensorProto]) -> DenseHostTensor {
     graph.constant(last.operands[0]).unwrap().dense().unwrap().clone()
 }
 
-fn elements<T: Element>(tensor: &DenseHostTensor) -> Vec<T> {
+pub(super) fn elements<T: Element>(tensor: &DenseHostTensor) -> Vec<T> {
     tensor.read::<T>(&ME).unwrap().to_vec()
 }
 
 /// Floats of a shape.
-fn tensor(name: &str, dims: &[i64], numbers: &[f32]) -> TensorProto {
+pub(super) fn tensor(name: &str, dims: &[i64], numbers: &[f32]) -> TensorProto {
     TensorProto { dims: dims.to_vec(), ..floats(name, numbers) }
 }
 
 /// Integers of a shape and of the data type of this number.
-fn integers(name: &str, data_type: i32, dims: &[i64], elements: &[i32]) -> TensorProto {
+pub(super) fn integers(name: &str, data_type: i32, dims: &[i64], elements: &[i32]) -> TensorProto {
     TensorProto { data_type, float_data: vec![], int32_data: elements.to_vec(), ..tensor(name, dims, &[]) }
 }
 

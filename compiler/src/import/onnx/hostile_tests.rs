@@ -228,20 +228,43 @@ fn files_with_changed_bytes_are_errors_or_imported() {
     assert!(imported > 0, "every file is refused, so that nothing is tested");
 }
 
-#[test]
-fn a_function_that_calls_itself_is_an_error() {
-    let call = NodeProto { domain: "my".to_owned(), ..node("Again", &["x"], &["y"]) };
-    let function = FunctionProto {
-        name: "Again".to_owned(),
+/// A call of a model's own function.
+fn call(name: &str, input: &str, output: &str) -> NodeProto {
+    NodeProto { domain: "my".to_owned(), ..node(name, &[input], &[output]) }
+}
+
+/// Returns what is wrong with a model that calls the first of some functions.
+fn errors_of_functions(functions: impl IntoIterator<Item = (String, Vec<NodeProto>)>) -> String {
+    let function = |(name, node)| FunctionProto {
+        name,
         domain: "my".to_owned(),
         input: vec!["x".to_owned()],
         output: vec!["y".to_owned()],
-        node: vec![call.clone()],
+        node,
         ..FunctionProto::default()
     };
-    let made = ModelProto { functions: vec![function], ..model(graph_of(vec![call], vec![])) };
+    let functions: Vec<_> = functions.into_iter().map(function).collect();
+    let first = call(&functions[0].name, "x", "y");
+    let made = ModelProto { functions, ..model(graph_of(vec![first], vec![])) };
     let evaluator = Evaluator::new(&host()).unwrap();
-    let errors =
-        read_bytes("in.onnx", &made.encode_to_vec(), &ImportOptions::default(), &evaluator).unwrap_err();
-    assert!(errors.to_string().contains("nest deeper than"), "{errors}");
+    let imported = read_bytes("in.onnx", &made.encode_to_vec(), &ImportOptions::default(), &evaluator);
+    imported.unwrap_err().to_string()
+}
+
+#[test]
+fn a_function_that_calls_itself_is_an_error() {
+    let errors = errors_of_functions([("Again".to_owned(), vec![call("Again", "x", "y")])]);
+    assert!(errors.contains("nest deeper than"), "{errors}");
+}
+
+/// Each function calls the next one twice, so that the nodes double from one to the next.
+#[test]
+fn functions_that_stand_for_too_many_nodes_are_an_error() {
+    let twice = |at: usize| {
+        let next = format!("F{}", at + 1);
+        (format!("F{at}"), vec![call(&next, "x", "a"), call(&next, "a", "y")])
+    };
+    let last = ("F31".to_owned(), vec![node("Relu", &["x"], &["y"])]);
+    let errors = errors_of_functions((0..31).map(twice).chain([last]));
+    assert!(errors.contains("stand for more than"), "{errors}");
 }

@@ -7,11 +7,14 @@
 
 #[cfg(test)]
 mod contrib_tests;
+mod declared;
 mod describe;
 #[cfg(test)]
 mod hostile_tests;
 mod narrow;
 mod node;
+#[cfg(test)]
+mod op_tests;
 mod ops;
 mod order;
 #[cfg(test)]
@@ -40,6 +43,7 @@ use tfrt_ir::{
 use tfrt_tensor::{HostTensor, SharedAllocator};
 
 use self::{
+    declared::Declared,
     narrow::Narrow,
     node::{ImportError, Imported, Node},
     proto::{
@@ -63,6 +67,9 @@ pub const MIN_OPSET: i64 = 6;
 pub const MAX_OPSET: i64 = 27;
 /// How deep subgraphs and calls of functions may nest.
 const MAX_DEPTH: usize = 64;
+/// How many nodes the calls of a model's functions may stand for. Functions that call the next one
+/// twice would double them.
+const MAX_INLINED_NODES: usize = 200_000;
 
 /// The error behind those of single nodes.
 const INCOMPLETE: &str = "the model cannot be imported";
@@ -123,8 +130,7 @@ fn open(path: &Path, evaluator: &Evaluator) -> Result<(String, ModelProto, Tenso
         path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned();
     let mapped = MappedFile::open(path).map_err(|error: HostDiagnostic| file_error(&file, error.message))?;
     let model = decode(&file, Bytes::from_owner(mapped))?;
-    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let tensors = TensorReader::new(Some(folder), evaluator.allocator().clone());
+    let tensors = TensorReader::new(Some(path), evaluator.allocator().clone());
     Ok((file, model, tensors))
 }
 
@@ -165,9 +171,11 @@ struct Importer<'g> {
     location: Location,
     scope: Scope,
     depth: usize,
+    /// The nodes of all functions that were imported in the place of their calls.
+    inlined_count: usize,
     function_count: usize,
-    /// The number of dimensions that files declare of values between nodes.
-    declared_ranks: HashMap<String, usize>,
+    /// What the file declares of values between nodes.
+    declared: Declared,
     /// Values whose elements stand for those of a narrow type.
     narrow: HashMap<ValueId, &'static Narrow>,
     diagnostics: Diagnostics,
@@ -206,8 +214,9 @@ impl<'g> Importer<'g> {
             block,
             scope: Scope::default(),
             depth: 0,
+            inlined_count: 0,
             function_count: 0,
-            declared_ranks: HashMap::new(),
+            declared: Declared::default(),
             narrow: HashMap::new(),
             diagnostics: Diagnostics::new(),
             unknown: Vec::new(),
@@ -225,6 +234,7 @@ impl<'g> Importer<'g> {
             return Err(self.diagnostics);
         }
         let imported = self.import_main(&graph).and_then(|()| self.remove_sequences());
+        self.warn_of_disagreement();
         if let Err(ImportError(message)) = imported {
             self.error(message);
         }
@@ -365,55 +375,6 @@ impl<'g> Importer<'g> {
         }
     }
 
-    /// The declared type of a value; `None` for types that are no tensors and where none is
-    /// declared.
-    fn declared(&self, info: &ValueInfoProto) -> Imported<Option<TensorType>> {
-        let Some(TypeValue::Tensor(ty)) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref()) else {
-            return Ok(None);
-        };
-        let dtype = tensor::dtype(ty.elem_type).map_err(|message| format!("'{}': {message}", info.name))?;
-        let dims = ty.shape.as_ref().map(|shape| {
-            let extent = |dim: &proto::DimensionProto| match &dim.value {
-                Some(proto::DimensionValue::Value(extent)) => u64::try_from(*extent).ok(),
-                Some(proto::DimensionValue::Parameter(name)) => self.options.dimensions.get(name).copied(),
-                None => None,
-            };
-            shape.dim.iter().map(extent).collect()
-        });
-        Ok(Some(TensorType { dtype, dims }))
-    }
-
-    /// Warns where the declared type of an output and the inferred one disagree.
-    fn compare_declared(&mut self, info: &ValueInfoProto, inferred: &TensorType) {
-        if let Ok(Some(declared)) = self.declared(info)
-            && declared.merge(inferred).is_none()
-        {
-            self.warn(format!("'{}' is declared as {declared}, but its type is {inferred}", info.name));
-        }
-    }
-
-    fn note_declared_ranks(&mut self, proto: &GraphProto) {
-        for info in proto.value_info.iter().chain(&proto.output) {
-            if let Some(TypeValue::Tensor(ty)) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref())
-                && let Some(shape) = &ty.shape
-            {
-                self.declared_ranks.insert(info.name.clone(), shape.dim.len());
-            }
-        }
-    }
-
-    /// Believes the number of dimensions that the file declares where inference does not find it.
-    /// Extents are not believed: exporters declare those of an example.
-    fn take_declared_rank(&mut self, name: &str, value: ValueId) {
-        if let Some(&rank) = self.declared_ranks.get(name)
-            && let Some(ty) = self.graph.tensor_type(value)
-            && ty.rank().is_none()
-        {
-            let ty = TensorType::ranked(ty.dtype, vec![None; rank]);
-            self.graph.module.set_value_type(value, ty.to_ir());
-        }
-    }
-
     /// Imports constants and nodes of a graph into the current block, and gives its outputs.
     fn import_body(&mut self, proto: &GraphProto) -> Imported {
         for tensor in &proto.initializer {
@@ -433,7 +394,7 @@ impl<'g> Importer<'g> {
             let value = self.builder().add_constant(&name, dense);
             self.scope.define(&name, value);
         }
-        self.note_declared_ranks(proto);
+        self.note_declared(proto);
         self.import_nodes(&proto.node, None)?;
         let outer = Location::file(self.file.as_str(), 0, 0);
         self.location = outer;
@@ -477,7 +438,7 @@ impl<'g> Importer<'g> {
             match self.import_node(node) {
                 Ok(values) => {
                     for (name, value) in node.output.iter().zip(values) {
-                        self.take_declared_rank(name, value);
+                        self.compare_with_declared(name, value);
                         self.scope.define(name, value);
                     }
                 }
@@ -520,6 +481,11 @@ impl<'g> Importer<'g> {
         if self.depth > MAX_DEPTH {
             return Err(format!("calls of functions nest deeper than {MAX_DEPTH}").into());
         }
+        self.inlined_count += function.node.len();
+        if self.inlined_count > MAX_INLINED_NODES {
+            let message = format!("the model's functions stand for more than {MAX_INLINED_NODES} nodes");
+            return Err(message.into());
+        }
         let mut attributes: HashMap<_, _> = function
             .attribute_proto
             .iter()
@@ -534,11 +500,14 @@ impl<'g> Importer<'g> {
             }
         }
         let scope = std::mem::replace(&mut self.scope, scope);
+        // The function's values have names of their own.
+        let declared = self.declared.set_aside();
         let location = self.location.clone();
         let own = opsets(&function.opset_import);
         let opsets = if own.is_empty() { None } else { Some(std::mem::replace(&mut self.opsets, own)) };
         let imported = self.import_nodes(&function.node, Some(&attributes));
         let inner = std::mem::replace(&mut self.scope, scope);
+        self.declared.bring_back(declared);
         if let Some(opsets) = opsets {
             self.opsets = opsets;
         }

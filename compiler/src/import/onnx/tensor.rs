@@ -22,8 +22,8 @@ static READ: Accessor = Accessor::new("the ONNX importer");
 
 /// Reads constant tensors, and the files beside the model that hold the elements of some.
 pub(super) struct TensorReader {
-    /// The model's folder, if it is in one.
-    folder: Option<PathBuf>,
+    /// The model's folder, if it is in one, and that of the file which the model is a link to.
+    folders: Option<[PathBuf; 2]>,
     allocator: SharedAllocator,
     files: HashMap<String, HostBuffer>,
 }
@@ -56,9 +56,14 @@ pub(super) fn dtype(number: i32) -> Result<DType, String> {
 }
 
 impl TensorReader {
-    /// A reader for a model in `folder`, or in memory.
-    pub(super) fn new(folder: Option<PathBuf>, allocator: SharedAllocator) -> Self {
-        Self { folder, allocator, files: HashMap::new() }
+    /// A reader for the model in a file, or for one in memory.
+    pub(super) fn new(model: Option<&Path>, allocator: SharedAllocator) -> Self {
+        let folder = |file: &Path| file.parent().map(Path::to_owned).unwrap_or_default();
+        let folders = model.map(|file| {
+            let real = file.canonicalize();
+            [folder(file), real.map_or_else(|_| folder(file), |real| folder(&real))]
+        });
+        Self { folders, allocator, files: HashMap::new() }
     }
 
     /// The tensor. Its elements stay where they are if they are aligned.
@@ -149,19 +154,25 @@ impl TensorReader {
         Ok(buffer)
     }
 
-    /// The path of a file, which must be in the model's folder or below it.
+    /// The path of a file, which must be in the model's folder or below it. Where the model is a link,
+    /// as in the cache of Hugging Face, the file may also be one to a file beside the model's own.
     fn inside(&self, location: &str) -> Result<PathBuf, String> {
         let outside = || format!("external data at '{location}' lies outside of the model's folder");
         let relative = Path::new(location);
         if !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(outside());
         }
-        let folder = self.folder.as_ref().ok_or("a model in memory cannot have external data")?;
+        let [folder, real_folder] =
+            self.folders.as_ref().ok_or("a model in memory cannot have external data")?;
         let path = folder.join(relative);
         let cannot = |error| format!("cannot open external data at '{location}': {error}");
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let (real, folder) = (path.canonicalize().map_err(cannot)?, folder.canonicalize().map_err(cannot)?);
-        if real.starts_with(&folder) { Ok(path) } else { Err(outside()) }
+        if !real.starts_with(&folder) && !real.starts_with(real_folder) {
+            return Err(outside());
+        }
+        // A pipe might never be written.
+        if real.is_file() { Ok(real) } else { Err(format!("external data at '{location}' is not a file")) }
     }
 }
 

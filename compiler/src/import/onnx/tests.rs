@@ -189,9 +189,10 @@ fn external_data_stays_in_the_folder() {
             ..floats("b", &[])
         }
     };
-    let run = |location| {
-        import_in(&folder, &model(graph_of(vec![node("Add", &["x", "b"], &["y"])], vec![external(location)])))
+    let run_in = |folder: &Path, location: &str| {
+        import_in(folder, &model(graph_of(vec![node("Add", &["x", "b"], &["y"])], vec![external(location)])))
     };
+    let run = |location| run_in(&folder, location);
     run("data").unwrap();
     for outside in ["../secret", "/etc/passwd", "a/../../secret"] {
         let errors = run(outside).unwrap_err();
@@ -203,6 +204,22 @@ fn external_data_stays_in_the_folder() {
         let errors = run("link").unwrap_err();
         assert!(errors.contains("lies outside of the model's folder"), "{errors}");
     }
+    // In the cache of Hugging Face, the model and its data are links to files in another folder.
+    #[cfg(unix)]
+    {
+        let [files, links] = ["files", "links"].map(|name| outer.path().join(name));
+        for folder in [&files, &links] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::copy(folder.join("data"), files.join("b")).unwrap();
+        for (link, file) in [("model.onnx", "a"), ("data", "b")] {
+            std::os::unix::fs::symlink(files.join(file), links.join(link)).unwrap();
+        }
+        run_in(&links, "data").unwrap();
+    }
+    fs::create_dir(folder.join("no_file")).unwrap();
+    let errors = run("no_file").unwrap_err();
+    assert!(errors.contains("external data at 'no_file' is not a file"), "{errors}");
 }
 
 #[test]

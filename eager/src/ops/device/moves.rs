@@ -3,7 +3,7 @@
 //! value.
 
 use tfrt_host::{AsyncValue, DType, Diagnostic};
-use tfrt_launch::{Band as MatrixBand, Gather, GatherNd, OneHot};
+use tfrt_launch::{Band as MatrixBand, Gather, GatherNd, Move, OneHot};
 use tfrt_tensor::{DenseHostTensor, HostTensor, TensorMetadata, TensorShape};
 
 use super::{
@@ -24,12 +24,12 @@ use crate::{
         concat::Joined,
         constant::{fill_shape, one_hot_shape},
         gather::{GatherNdShape, GatherShape, batch_dims},
-        layout::{broadcast_to, mirror_pad, tile},
+        layout::{broadcast_to, mirror_pad, tiled},
         moves::{MovePlan, Moved},
         scatter::ignores_bad_indices,
         shape::numbers,
         slice::{reverse, reversed_parts, roll, slice, sliced, split, split_sizes, strided_slice, unpack},
-        support::{axis_of, int_attr, integer, integer_within, invalid, product},
+        support::{axis_of, int_attr, integer, integer_within, invalid, product, vector},
     },
     registry::wrong_count,
 };
@@ -45,6 +45,28 @@ fn planned(call: &DeviceCall<'_>, at: usize, plan: MovePlan) -> Queued {
         results.tensors.push(AsyncValue::new(moved(call, x, &moves, &dims)?));
     }
     Ok(results)
+}
+
+/// The most repeated dimensions that every move can take: two axes for each, and one for the
+/// dimensions before them.
+const MAX_REPEATED: usize = 2;
+
+/// Repeats the first argument along its dimensions, in several moves if it has too many axes for
+/// one.
+fn repeated(call: &DeviceCall<'_>) -> Queued {
+    let (mut x, multiples) = (call.tensor(0)?.clone(), vector(call.host(1)?, "multiples")?);
+    let whole = tiled(x.shape().dims(), &multiples)?;
+    if whole.boxes().iter().all(|part| Move::new(part.starts, &part.axes).is_ok()) {
+        return Ok(moved(call, &x, &whole, whole.dims())?.into());
+    }
+    let axes: Vec<usize> = (0..multiples.len()).filter(|&axis| multiples[axis] != 1).collect();
+    for axes in axes.chunks(MAX_REPEATED) {
+        let mut some = vec![1; multiples.len()];
+        axes.iter().for_each(|&axis| some[axis] = multiples[axis]);
+        let moves = tiled(x.shape().dims(), &some)?;
+        x = moved(call, &x, &moves, moves.dims())?;
+    }
+    Ok(x.into())
 }
 
 fn strided_slice_gradient(call: &DeviceCall<'_>) -> Queued {
@@ -335,7 +357,7 @@ pub(super) fn register(ops: &mut OpRegistry) {
     ops.extend("tf.ReverseV2").device_with(|call| planned(call, 0, reverse), host(&[1]));
     ops.extend("tf.ReverseSequence").device_with(reverse_sequence, host(&[1]));
     ops.extend("tf.Roll").device_with(|call| planned(call, 0, roll), host(&[1, 2]));
-    ops.extend("tf.Tile").device_with(|call| planned(call, 0, tile), host(&[1]));
+    ops.extend("tf.Tile").device_with(repeated, host(&[1]));
     ops.extend("tf.BroadcastTo").device_with(|call| planned(call, 0, broadcast_to), host(&[1]));
     ops.extend("tf.MirrorPad").device_with(|call| planned(call, 0, mirror_pad), host(&[1]));
     ops.extend("tf.SpaceToBatchND").device_with(|call| rearranged(call, space_to_batch), host(&[1, 2]));

@@ -96,7 +96,8 @@ fn chosen(dim: usize, (start, end, step): (i64, i64, i64)) -> Result<Axis, Diagn
     let extent = dim as i64;
     let from_front = |place: i64| if place < 0 { place.saturating_add(extent) } else { place };
     let (least, most) = if step > 0 { (0, extent) } else { (-1, extent - 1) };
-    let (start, end) = (from_front(start).clamp(least, most), from_front(end).clamp(least, most));
+    // A start before the first element is that element, if there is any.
+    let (start, end) = (from_front(start).max(0).min(most), from_front(end).clamp(least, most));
     let span = if step > 0 { end - start } else { start - end };
     let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs()) as usize;
     Ok(Axis::Steps { start: start.max(0) as usize, step: step as isize, count })
@@ -219,6 +220,7 @@ mod tests {
         assert_eq!(steps((1, i64::MAX, 2)), Some((1, 2, 2)));
         assert_eq!(steps((-1, i64::MIN, -2)), Some((4, -2, 3)));
         assert_eq!(steps((9, 2, 1)), Some((5, 1, 0)));
+        assert_eq!(steps((-9, i64::MIN, -1)), Some((0, -1, 1)));
         assert_eq!(steps((0, 5, 0)), None);
     }
 }

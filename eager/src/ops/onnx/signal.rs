@@ -39,7 +39,11 @@ fn window(call: &CpuCall<'_>, weights: [f64; 3]) -> Computed {
     let size = integer_within(size, "size", 1)?;
     let period = if flag(call.attrs, "periodic", true)? { size } else { size.saturating_sub(1) };
     let value = move |i: i64| {
-        let angle = TAU * i as f64 / period.max(1) as f64;
+        if period == 0 {
+            // The only sample of a symmetric window is its middle.
+            return 1.0;
+        }
+        let angle = TAU * i as f64 / period as f64;
         weights[0] - weights[1] * angle.cos() + weights[2] * (2.0 * angle).cos()
     };
     Ok(tensor(call, &[size], (0..size).map(value))?.into())

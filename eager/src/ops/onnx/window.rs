@@ -350,13 +350,14 @@ fn place(axis: &mut Axis, auto_pad: &str, rounding: Rounding) -> Result<(), Diag
             }
             let padded = input.checked_add(axis.pads[0]).and_then(|sum| sum.checked_add(axis.pads[1]));
             let room = padded.and_then(|padded| padded.checked_sub(covered)).ok_or_else(too_large)?;
-            if room < 0 {
-                0
-            } else if rounding == Rounding::Up {
-                let output = room / stride + 1 + i64::from(room % stride != 0);
+            if rounding == Rounding::Up {
+                // The quotient is rounded towards zero, and so it is rounded up where it is negative.
+                let output = (room / stride + 1 + i64::from(room > 0 && room % stride != 0)).max(0);
                 // A window that would begin in the padding after the input does not count.
                 let last = (output - 1).checked_mul(stride).ok_or_else(too_large)?;
                 output - i64::from(last >= input + axis.pads[0])
+            } else if room < 0 {
+                0
             } else {
                 room / stride + 1
             }
@@ -403,6 +404,9 @@ mod tests {
             (axis(5, 3, 1, 1, [0, 0]), "NOTSET", Rounding::Down, 3),
             (axis(4, 3, 2, 1, [0, 0]), "NOTSET", Rounding::Up, 2),
             (axis(2, 1, 2, 1, [0, 0]), "NOTSET", Rounding::Up, 1),
+            (axis(2, 3, 3, 1, [0, 0]), "NOTSET", Rounding::Up, 1),
+            (axis(2, 3, 1, 1, [0, 0]), "NOTSET", Rounding::Up, 0),
+            (axis(2, 9, 3, 1, [0, 0]), "NOTSET", Rounding::Up, 0),
             (axis(5, 3, 2, 1, [0, 0]), "SAME_UPPER", Rounding::Down, 3),
             (axis(2, 3, 1, 1, [0, 0]), "VALID", Rounding::Down, 0),
             (axis(5, 2, 1, 1, [-1, -1]), "NOTSET", Rounding::Down, 2),

@@ -25,6 +25,7 @@ fn convolution(node: &mut Node<'_, '_>) -> Imported {
             format!("input and filter have {} and {} dimensions", dims.len(), filter_dims.len()).into()
         );
     }
+    check_kernel(node, filter)?;
     let kernel = filter_dims[2..].iter().map(|dim| i64::try_from((*dim)?).ok()).collect::<Option<Vec<_>>>();
     let window = Window::new(node, x, kernel.ok_or("the filter's shape is not known")?)?;
     let group = node.int_or("group", 1)?;
@@ -44,6 +45,18 @@ fn convolution(node: &mut Node<'_, '_>) -> Imported {
         return Ok(vec![image_convolution(node, (x, filter, bias), &window, group)?]);
     }
     Ok(vec![row_convolution(node, (x, filter, bias), window, group)?])
+}
+
+/// Checks that the attribute `kernel_shape` says what the filter's shape does.
+fn check_kernel(node: &Node<'_, '_>, filter: ValueId) -> Imported<()> {
+    let (Some(kernel), ty) = (node.ints("kernel_shape")?, node.ty(filter)?) else { return Ok(()) };
+    let spatial = ty.dims.as_deref().and_then(|dims| dims.get(2..)).unwrap_or_default();
+    let is_same =
+        |(&dim, &extent): (&Option<u64>, &i64)| dim.is_none_or(|dim| i64::try_from(dim) == Ok(extent));
+    match spatial.len() == kernel.len() && spatial.iter().zip(&kernel).all(is_same) {
+        true => Ok(()),
+        false => Err(ImportError(format!("attribute 'kernel_shape' is {kernel:?}, but the filter is {ty}"))),
+    }
 }
 
 /// A convolution of rows, which are images of height one.
@@ -199,6 +212,7 @@ fn transposed_convolution(node: &mut Node<'_, '_>) -> Imported {
         "strides",
     ])?;
     let spatial = node.rank(node.input(1)?)?.saturating_sub(2);
+    check_kernel(node, node.input(1)?)?;
     if let Some(shape) = node.ints("output_shape")?
         && shape.len() > spatial
     {

@@ -196,6 +196,9 @@ fn inferred(dims: &[Option<i64>]) -> Option<Vec<i64>> {
 fn depth_to_space(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     let ([batch, channels, height, width], block) = blocks(node, x)?;
+    if block == 1 {
+        return Ok(vec![x]);
+    }
     let channels = channels.ok_or("the number of channels is not known")?;
     if channels % (block * block) != 0 {
         return Err(format!("{channels} channels do not divide into blocks of {block} x {block}").into());
@@ -232,6 +235,9 @@ fn depth_to_space(node: &mut Node<'_, '_>) -> Imported {
 fn space_to_depth(node: &mut Node<'_, '_>) -> Imported {
     let x = node.input(0)?;
     let ([batch, channels, height, width], block) = blocks(node, x)?;
+    if block == 1 {
+        return Ok(vec![x]);
+    }
     let over = |dim: Option<i64>| match dim {
         Some(dim) if dim % block != 0 => {
             Err(ImportError(format!("an extent of {dim} does not divide into blocks of {block}")))

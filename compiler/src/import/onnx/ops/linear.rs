@@ -1,9 +1,10 @@
 //! Matrix products.
 
+use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
 
 use super::Family;
-use crate::import::onnx::node::{Imported, Node};
+use crate::import::onnx::node::{Imported, Node, type_attribute};
 
 pub(super) const OPS: Family = &[("Det", det), ("Einsum", einsum), ("Gemm", gemm), ("MatMul", mat_mul)];
 
@@ -20,11 +21,34 @@ fn gemm(node: &mut Node<'_, '_>) -> Imported {
         ("transpose_b", Attribute::Bool(node.flag("transB")?)),
     ];
     let (alpha, beta) = (node.float_or("alpha", 1.0)?, node.float_or("beta", 1.0)?);
-    let product = node.op("tf.MatMul", &[a, b], &flags)?;
+    let product = product(node, "tf.MatMul", [a, b], &flags)?;
     let product = scaled(node, product, alpha)?;
     let Some(c) = node.optional(2) else { return Ok(vec![product]) };
     let c = scaled(node, c, beta)?;
     Ok(vec![node.op("tf.AddV2", &[product, c], &[])?])
+}
+
+/// A product of matrices. The low bits of integers are the same with and without a sign, and only
+/// signed ones have products of 32 and 64 bits.
+fn product(
+    node: &mut Node<'_, '_>,
+    op: &str,
+    factors: [ValueId; 2],
+    flags: &[(&str, Attribute)],
+) -> Imported<ValueId> {
+    let dtype = node.dtype(factors[0])?;
+    let signed = match dtype {
+        DType::UI32 => DType::I32,
+        DType::UI64 => DType::I64,
+        _ => return node.op(op, &factors, flags),
+    };
+    let mut as_bits = |value: ValueId, dtype: DType| -> Imported<ValueId> {
+        node.op("tf.Bitcast", &[value], &[("type", type_attribute(dtype))])
+    };
+    let [a, b] = factors;
+    let (a, b) = (as_bits(a, signed)?, as_bits(b, signed)?);
+    let result = node.op(op, &[a, b], flags)?;
+    node.op("tf.Bitcast", &[result], &[("type", type_attribute(dtype))])
 }
 
 fn scaled(node: &mut Node<'_, '_>, value: ValueId, by: f32) -> Imported<ValueId> {
@@ -51,7 +75,7 @@ fn mat_mul(node: &mut Node<'_, '_>) -> Imported {
     }
     let is_plain = [rank_a, rank_b].iter().all(|rank| rank.is_some_and(|rank| rank.max(2) == 2));
     let op = if is_plain { "tf.MatMul" } else { "tf.BatchMatMulV2" };
-    let mut product = node.op(op, &[a, b], &[])?;
+    let mut product = product(node, op, [a, b], &[])?;
     if is_column {
         product = node.op("tf.Squeeze", &[product], &[("squeeze_dims", super::super::node::ints(&[-1]))])?;
     }

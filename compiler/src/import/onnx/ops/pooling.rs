@@ -20,7 +20,10 @@ pub(super) const OPS: Family = &[
 
 /// The window of a pooling node over an input.
 fn pooling_window(node: &Node<'_, '_>, x: ValueId) -> Imported<Window> {
-    Window::new(node, x, node.ints("kernel_shape")?.ok_or("attribute 'kernel_shape' is missing")?)
+    let kernel = node.ints("kernel_shape")?.ok_or("attribute 'kernel_shape' is missing")?;
+    let window = Window::new(node, x, kernel)?;
+    window.check_fits(&node.dims(x)?[2..])?;
+    Ok(window)
 }
 
 /// The window as TensorFlow's ops have it, if they can.

@@ -16,19 +16,19 @@ pub(super) const OPS: Family = &[
         })
     }),
     ("ReduceL2", |node| {
-        reduce(node, 18, |node, x, by| {
+        reduce_as_floats(node, |node, x, by| {
             let x = node.op("tf.Square", &[x], &[])?;
             let sum = by.apply(node, "tf.Sum", x)?;
             node.op("tf.Sqrt", &[sum], &[])
         })
     }),
     ("ReduceLogSum", |node| {
-        reduce(node, 18, |node, x, by| {
+        reduce_as_floats(node, |node, x, by| {
             let sum = by.apply(node, "tf.Sum", x)?;
             node.op("tf.Log", &[sum], &[])
         })
     }),
-    ("ReduceLogSumExp", |node| reduce(node, 18, log_sum_exp)),
+    ("ReduceLogSumExp", |node| reduce_as_floats(node, log_sum_exp)),
     ("ReduceMax", |node| reduce(node, 18, |node, x, by| by.apply_ordered(node, "tf.Max", x))),
     ("ReduceMean", |node| reduce(node, 18, |node, x, by| by.apply(node, "tf.Mean", x))),
     ("ReduceMin", |node| reduce(node, 18, |node, x, by| by.apply_ordered(node, "tf.Min", x))),
@@ -63,14 +63,34 @@ impl Reduction {
     }
 }
 
-/// Reduces the first input. The axes are an attribute before operator set `since`; where none are
-/// given, all are meant, or none if the node says so.
-fn reduce(
-    node: &mut Node<'_, '_>,
-    since: i64,
-    compute: fn(&mut Node<'_, '_>, ValueId, &Reduction) -> Imported<ValueId>,
-) -> Imported {
-    let (x, keeps) = (node.input(0)?, node.int_or("keepdims", 1)? != 0);
+/// Computes a reduction from its operand.
+type Compute = fn(&mut Node<'_, '_>, ValueId, &Reduction) -> Imported<ValueId>;
+
+/// Reduces the first input. The axes are an attribute before operator set `since`.
+fn reduce(node: &mut Node<'_, '_>, since: i64, compute: Compute) -> Imported {
+    let x = node.input(0)?;
+    let by = reduction(node, since, x)?;
+    Ok(vec![compute(node, x, &by)?])
+}
+
+/// Reduces the first input. Integers are reduced as `f64`, as roots and logarithms need, and the
+/// result is cast back.
+fn reduce_as_floats(node: &mut Node<'_, '_>, compute: Compute) -> Imported {
+    let x = node.input(0)?;
+    let by = reduction(node, 18, x)?;
+    let dtype = node.dtype(x)?;
+    let x = match dtype {
+        DType::I32 | DType::I64 | DType::UI32 | DType::UI64 => node.cast(x, DType::F64)?,
+        _ => x,
+    };
+    let result = compute(node, x, &by)?;
+    Ok(vec![node.cast(result, dtype)?])
+}
+
+/// The axes of a node that reduces `x`: where none are given, all are meant, or none if the node
+/// says so.
+fn reduction(node: &mut Node<'_, '_>, since: i64, x: ValueId) -> Imported<Reduction> {
+    let keeps = node.int_or("keepdims", 1)? != 0;
     let computed = if node.opset >= since { node.optional(1) } else { None };
     let known = match computed {
         Some(axes) => node.integers(axes),
@@ -86,10 +106,31 @@ fn reduce(
             node.add_integers(&(0..rank as i64).collect::<Vec<_>>())?
         }
         (Some(axes), _) => node.add_integers(&axes)?,
-        (None, Some(axes)) => axes,
+        (None, Some(axes)) if node.flag("noop_with_empty_axes")? => axes,
+        (None, Some(axes)) => all_if_empty(node, axes, x)?,
         (None, None) => return Err("the axes are missing".into()),
     };
-    Ok(vec![compute(node, x, &Reduction { axes, keeps })?])
+    Ok(Reduction { axes, keeps })
+}
+
+/// Axes that the model computes, or all axes of `x` if there turn out to be none.
+fn all_if_empty(node: &mut Node<'_, '_>, axes: ValueId, x: ValueId) -> Imported<ValueId> {
+    if node.ty(axes)?.static_dims().is_some_and(|dims| dims != [0]) {
+        return Ok(axes);
+    }
+    let dtype = node.dtype(axes)?;
+    let rank = match node.ty(x)?.rank() {
+        Some(rank) => node.add_integer(rank as i64)?,
+        None => node.op("tf.Rank", &[x], &[])?,
+    };
+    let rank = node.cast(rank, dtype)?;
+    let count = node.op("tf.Size", &[axes], &[("out_type", type_attribute(dtype))])?;
+    let (zero, one) = (node.add_number_like(axes, 0.0)?, node.add_number_like(axes, 1.0)?);
+    let is_empty = node.op("tf.Equal", &[count, zero], &[])?;
+    let limit = node.op("tf.SelectV2", &[is_empty, rank, zero], &[])?;
+    let all = node.op("tf.Range", &[zero, limit, one], &[])?;
+    let axis = node.add_integer(0)?;
+    node.op("tf.ConcatV2", &[axes, all, axis], &[])
 }
 
 /// `log(sum(exp(x)))`, with the greatest element taken out so that nothing overflows.

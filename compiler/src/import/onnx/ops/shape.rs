@@ -2,9 +2,12 @@
 
 use tfrt_host::DType;
 use tfrt_ir::{Attribute, ValueId};
+use tfrt_tensor::Accessor;
 
 use super::Family;
 use crate::import::onnx::node::{Imported, Node, ints, type_attribute};
+
+static ME: Accessor = Accessor::new("import of ONNX shapes");
 
 pub(super) const OPS: Family = &[
     ("Cast", cast),
@@ -55,7 +58,15 @@ fn cast_to(node: &mut Node<'_, '_>, x: ValueId, to: DType) -> Imported<ValueId> 
             let numbers = node.op("tf.StringToNumber", &[x], &[("out_type", type_attribute(DType::F64))])?;
             node.cast(numbers, to)
         }
-        (_, DType::String) => node.op("tf.AsString", &[x], &[("shortest", Attribute::Bool(true))]),
+        // Truth values are written as numbers, as in ONNX Runtime.
+        (DType::I1, DType::String) => {
+            let numbers = node.cast(x, DType::I32)?;
+            node.op("tf.AsString", &[numbers], &[])
+        }
+        (DType::F16 | DType::BF16 | DType::F32 | DType::F64, DType::String) => {
+            node.op("tf.AsString", &[x], &[("shortest", Attribute::Bool(true))])
+        }
+        (_, DType::String) => node.op("tf.AsString", &[x], &[]),
         _ => node.cast(x, to),
     }
 }
@@ -171,7 +182,34 @@ fn range(node: &mut Node<'_, '_>) -> Imported {
         // Some models give vectors of one element.
         operands.push(if node.ty(x)?.rank() == Some(1) { node.reshape(x, &[])? } else { x });
     }
-    Ok(vec![node.op("tf.Range", &operands, &[])?])
+    let [start, limit, delta] = operands[..] else { return Err("the op takes 3 inputs".into()) };
+    let limit = reached_limit(node, start, limit, delta)?;
+    Ok(vec![node.op("tf.Range", &[start, limit, delta], &[])?])
+}
+
+/// The limit of a range, or its start if the steps lead away from the limit: TensorFlow's op refuses
+/// such ranges, which are empty in ONNX.
+fn reached_limit(
+    node: &mut Node<'_, '_>,
+    start: ValueId,
+    limit: ValueId,
+    delta: ValueId,
+) -> Imported<ValueId> {
+    let zero = node.add_number_like(delta, 0.0)?;
+    let is_down = node.op("tf.Less", &[delta, zero], &[])?;
+    let known = node.constant(is_down).and_then(|constant| {
+        let elements = constant.dense().ok()?.read::<bool>(&ME).ok()?;
+        elements.first().copied()
+    });
+    match known {
+        Some(true) => node.op("tf.Minimum", &[limit, start], &[]),
+        Some(false) => node.op("tf.Maximum", &[limit, start], &[]),
+        None => {
+            let down = node.op("tf.Minimum", &[limit, start], &[])?;
+            let up = node.op("tf.Maximum", &[limit, start], &[])?;
+            node.op("tf.SelectV2", &[is_down, down, up], &[])
+        }
+    }
 }
 
 fn reshape(node: &mut Node<'_, '_>) -> Imported {
@@ -266,11 +304,7 @@ fn slice(node: &mut Node<'_, '_>) -> Imported {
         return Err("starts, ends, axes and steps have different lengths".into());
     }
     let Some(rank) = node.ty(x)?.rank() else {
-        let mut operands = vec![Some(x)];
-        for bounds in [&starts, &ends, &axes, &steps] {
-            operands.push(Some(node.add_integers(bounds)?));
-        }
-        return node.onnx_ops("onnx.Slice", &operands, &[], 1);
+        return onnx_slice(node, x, [&starts, &ends, &axes, &steps]);
     };
     let (mut begin, mut end, mut stride) = (vec![0; rank], vec![0; rank], vec![1; rank]);
     let (mut begin_mask, mut end_mask) = ((1i64 << rank) - 1, (1i64 << rank) - 1);
@@ -279,9 +313,16 @@ fn slice(node: &mut Node<'_, '_>) -> Imported {
         (begin[axis], end[axis], stride[axis]) = (starts[index], ends[index], steps[index]);
         begin_mask &= !(1 << axis);
         end_mask &= !(1 << axis);
+        let extent = node.dims(x)?[axis].and_then(|extent| i64::try_from(extent).ok());
+        // Steps back from before the first element begin at it, and take nothing in TensorFlow.
+        if stride[axis] < 0 && begin[axis] < -1 {
+            let Some(extent) = extent else {
+                return onnx_slice(node, x, [&starts, &ends, &axes, &steps]);
+            };
+            begin[axis] = begin[axis].max(-extent);
+        }
         // From the end to the very beginning has no index in TensorFlow: it is an end that is
         // masked.
-        let extent = node.dims(x)?[axis].and_then(|extent| i64::try_from(extent).ok());
         let is_before_first = end[axis] < 0 && extent.is_some_and(|extent| end[axis] < -extent);
         if stride[axis] < 0 && (is_before_first || end[axis] <= i64::from(i32::MIN)) {
             end_mask |= 1 << axis;
@@ -292,6 +333,15 @@ fn slice(node: &mut Node<'_, '_>) -> Imported {
     let stride = node.add_integers(&stride)?;
     let masks = [("begin_mask", Attribute::i64(begin_mask)), ("end_mask", Attribute::i64(end_mask))];
     Ok(vec![node.op("tf.StridedSlice", &[x, begin, end, stride], &masks)?])
+}
+
+/// A slice by the op that has the bounds of ONNX: starts, ends, axes and steps.
+fn onnx_slice(node: &mut Node<'_, '_>, x: ValueId, bounds: [&[i64]; 4]) -> Imported {
+    let mut operands = vec![Some(x)];
+    for numbers in bounds {
+        operands.push(Some(node.add_integers(numbers)?));
+    }
+    node.onnx_ops("onnx.Slice", &operands, &[], 1)
 }
 
 /// A slice whose bounds the model computes.
@@ -309,10 +359,11 @@ fn split(node: &mut Node<'_, '_>) -> Imported {
         true => node.ints("split")?.map(|sizes| node.add_integers(&sizes)).transpose()?,
         false => node.optional(1),
     };
-    let extent = match node.ty(x)?.dims {
-        Some(dims) => dims[node.axis(axis, dims.len())?],
-        None => None,
+    let place = match node.ty(x)?.rank() {
+        Some(rank) => Some(node.axis(axis, rank)?),
+        None => usize::try_from(axis).ok(),
     };
+    let extent = node.ty(x)?.dims.zip(place).and_then(|(dims, place)| dims[place]);
     let axis_value = node.add_integer(axis)?;
     let count = ("num_split", Attribute::i64(parts as i64));
     let sizes = match (sizes, extent) {
@@ -323,9 +374,31 @@ fn split(node: &mut Node<'_, '_>) -> Imported {
                 (0..parts as u64).map(|part| extent.saturating_sub(part * each).min(each) as i64).collect();
             node.add_integers(&sizes)?
         }
+        (None, None)
+            if let Some(place) = place
+                && node.opset >= 18 =>
+        {
+            computed_sizes(node, x, place, parts)?
+        }
         (None, _) => return node.ops("tf.Split", &[axis_value, x], &[count], parts),
     };
     node.ops("tf.SplitV", &[x, sizes, axis_value], &[count], parts)
+}
+
+/// The sizes of the parts of a dimension whose extent is not known: all are equal but those at the
+/// end, which have what is left.
+fn computed_sizes(node: &mut Node<'_, '_>, x: ValueId, axis: usize, parts: usize) -> Imported<ValueId> {
+    let shape = shape_of(node, x)?;
+    let extent = extents(node, shape, axis, axis + 1)?;
+    let (count, more) = (node.add_integer(parts as i64)?, node.add_integer(parts as i64 - 1)?);
+    let sum = node.op("tf.AddV2", &[extent, more], &[])?;
+    let each = node.op("tf.FloorDiv", &[sum, count], &[])?;
+    let numbers = node.add_integers(&(0..parts as i64).collect::<Vec<_>>())?;
+    let starts = node.op("tf.Mul", &[numbers, each], &[])?;
+    let left = node.op("tf.Sub", &[extent, starts], &[])?;
+    let zero = node.add_integer(0)?;
+    let left = node.op("tf.Maximum", &[left, zero], &[])?;
+    node.op("tf.Minimum", &[left, each], &[])
 }
 
 /// Axes that the model computes, in operator sets that give them by an input.

@@ -99,6 +99,30 @@ impl Window {
         (0..self.kernel.len()).all(|axis| is_exact(axis).unwrap_or(self.strides[axis] == 1))
     }
 
+    /// Checks that the number of windows over an input of these spatial extents is not negative, as
+    /// far as they are known. Where it is 0 the result is empty, as in ONNX Runtime.
+    pub(super) fn check_fits(&self, dims: &[Option<u64>]) -> Imported<()> {
+        let Some(pads) = &self.pads else { return Ok(()) };
+        for (axis, &[before, after]) in pads.iter().enumerate() {
+            let Some(extent) = dims[axis].and_then(|extent| i64::try_from(extent).ok()) else { continue };
+            let covered = (self.kernel[axis] - 1)
+                .checked_mul(self.dilations[axis])
+                .and_then(|reach| reach.checked_add(1))
+                .ok_or("the window is too large")?;
+            let padded = extent.saturating_add(before).saturating_add(after);
+            let stride = self.strides[axis];
+            let beyond = if self.has_ceil_mode { stride.saturating_mul(2) - 1 } else { stride };
+            if extent > 0 && covered.saturating_sub(padded) > beyond {
+                let message = format!(
+                    "a window over {covered} elements does not fit {padded} padded ones of dimension {}",
+                    axis + 2
+                );
+                return Err(ImportError(message));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether TensorFlow's ops on images have such windows: with known padding that does not crop,
     /// and rounded down.
     pub(super) fn is_for_images(&self) -> bool {

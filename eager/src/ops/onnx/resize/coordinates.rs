@@ -253,8 +253,9 @@ impl Axis {
         Some(match transformation {
             Transformation::HalfPixel => rounded(rounded((x + 0.5) / scale) - 0.5),
             Transformation::HalfPixelSymmetric => {
-                let adjustment = self.output as f64 / output;
-                input / 2.0 * (1.0 - adjustment) + (x + 0.5) / scale - 0.5
+                let adjustment = rounded(self.output as f64 / output);
+                let offset = rounded(input / 2.0 * rounded(1.0 - adjustment));
+                rounded(offset + rounded(rounded((x + 0.5) / scale) - 0.5))
             }
             Transformation::PytorchHalfPixel if output == 1.0 => -0.5,
             Transformation::PytorchHalfPixel => rounded(rounded((x + 0.5) / scale) - 0.5),

@@ -129,8 +129,10 @@ fn classify(node: &mut Node<'_, '_>) -> Imported {
         let is_first = node.op("tf.Greater", &[decisions, zero], &[])?;
         let is_second = node.op("tf.LogicalNot", &[is_first], &[])?;
         let label = labels.of_two(node, is_second)?;
-        let second = node.op("tf.Neg", &[decisions], &[])?;
-        let both = beside(node, &[decisions, second])?;
+        let negated = node.op("tf.Neg", &[decisions], &[])?;
+        // ONNX Runtime and the reference give the first class the negated decision, although it is
+        // chosen where the decision is positive.
+        let both = beside(node, &[negated, decisions])?;
         return Ok(vec![label, transformed(node, both, &transform)?]);
     }
     let label = labels_by_vote(node, decisions, &labels)?;
