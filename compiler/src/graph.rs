@@ -6,7 +6,7 @@ use std::{
 };
 
 use tfrt_ir::{Attribute, Module, OpId, ValueDef, ValueId};
-use tfrt_tensor::HostTensor;
+use tfrt_tensor::{HostTensor, files::in_temporary_file};
 
 use crate::TensorType;
 
@@ -33,11 +33,16 @@ pub struct Constants {
 
 impl Constants {
     /// Adds a constant. `name` is what the model calls it, or empty. Its elements become read-only,
-    /// which tells ops that they may keep what they compute from them.
+    /// which tells ops that they may keep what they compute from them. Many elements that are not in
+    /// the model's file move to a temporary file, if one can be had.
     pub fn add(&mut self, name: &str, mut tensor: HostTensor) -> ConstantId {
         if let HostTensor::Dense(dense) = &mut tensor {
             // Elements that somebody else can access stay as they are.
-            dense.make_readonly();
+            if dense.make_readonly()
+                && let Ok(Some(moved)) = in_temporary_file(dense)
+            {
+                *dense = moved;
+            }
         }
         self.tensors.push((name.to_owned(), tensor));
         ConstantId(self.tensors.len() - 1)

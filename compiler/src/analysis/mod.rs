@@ -31,7 +31,7 @@ pub struct OpUse {
 pub struct Summary {
     /// The ops by name, without constants.
     pub ops: BTreeMap<String, OpUse>,
-    /// The number of elements of the constants that it uses.
+    /// The number of elements of the constants that its ops take.
     pub parameter_count: u64,
     /// The bytes of these constants.
     pub parameter_bytes: u64,
@@ -46,7 +46,9 @@ impl Summary {
         let mut seen = std::collections::HashSet::new();
         for op in ops(graph) {
             if let Some(id) = graph.constant_id(op) {
-                if let Some(tensor) = graph.constants.tensor(id).filter(|_| seen.insert(id)) {
+                // An importer leaves behind what it computed others from.
+                let is_used = graph.module.op(op).results.iter().any(|&result| graph.module.has_uses(result));
+                if let Some(tensor) = graph.constants.tensor(id).filter(|_| is_used && seen.insert(id)) {
                     let metadata = tensor.metadata();
                     summary.parameter_count += metadata.shape.num_elements().unwrap_or(0) as u64;
                     summary.parameter_bytes += metadata.size_bytes().unwrap_or(0) as u64;
