@@ -57,7 +57,7 @@ fn read_at_most(mut source: impl Read, max_text: u64, max_bef: u64) -> io::Resul
 }
 
 /// Calls `write` with the path of a temporary file beside `path`, and renames that file to `path`
-/// if it succeeds. Devices and pipes such as `/dev/stdout` are written directly, and links are
+/// if it succeeds. The file keeps its permissions, or has those of a new one. Devices and pipes such as `/dev/stdout` are written directly, and links are
 /// followed.
 ///
 /// # Errors
@@ -71,7 +71,12 @@ pub(crate) fn replace_file<E: From<io::Error>>(
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let temporary = temporary_name(&target);
-    let written = write(&temporary).and_then(|()| Ok(fs::rename(&temporary, &target)?));
+    // Some writers make files that only the user can read.
+    let permissions = fs::metadata(&target).or_else(|_| File::create(&temporary)?.metadata())?.permissions();
+    let written = write(&temporary).and_then(|()| {
+        fs::set_permissions(&temporary, permissions)?;
+        Ok(fs::rename(&temporary, &target)?)
+    });
     if written.is_err() {
         // The error of the write is the one to report.
         let _ = fs::remove_file(&temporary);
@@ -151,6 +156,25 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         replace_file(Path::new("/dev/null"), |device| fs::write(device, "gone")).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_those_of_the_old_file_or_of_a_new_one() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("file"), folder.path().join("other"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let private = |temporary: &Path| {
+            fs::write(temporary, "private")?;
+            fs::set_permissions(temporary, fs::Permissions::from_mode(0o600))
+        };
+        fs::write(&other, "").unwrap();
+        replace_file(&file, private).unwrap();
+        assert_eq!(mode(&file), mode(&other));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        replace_file(&file, private).unwrap();
+        assert_eq!(mode(&file), 0o640);
     }
 
     #[cfg(feature = "full")]

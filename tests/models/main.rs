@@ -287,6 +287,47 @@ fn random_inputs_are_the_same_for_the_same_seed() {
 }
 
 #[test]
+fn renamed_weights_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [program, weights, moved] =
+        ["model.bef", "model.safetensors", "moved"].map(|name| folder.path().join(name));
+    let text = |path: &PathBuf| path.to_str().expect("a path").to_owned();
+    output(&["compile", &text(&model()), "-o", &text(&program)]);
+    let run = ["run", &text(&program), "-i", "x=random(1)"].map(str::to_owned);
+    let run: Vec<&str> = run.iter().map(String::as_str).collect();
+    let expected = output(&run);
+    fs::rename(&weights, &moved).expect("renamed");
+    assert_eq!(output(&[&run[..], &["--weights", &text(&moved)]].concat()), expected);
+    let missing = errors(&[&run[..], &["--weights", &text(&weights)]].concat(), 1);
+    assert!(missing.contains("model.safetensors"), "{missing}");
+    // The shapes of a program are what it was compiled for.
+    let shape = errors(&[&run[..], &["--input-shape", "batch=2"]].concat(), 2);
+    assert!(shape.contains("--input-shape is for models"), "{shape}");
+}
+
+#[test]
+fn a_model_is_not_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("model.onnx");
+    fs::copy(model(), &copy).expect("a copy");
+    let copy = copy.to_str().expect("a path");
+    let refused = errors(&["compile", copy, "-o", copy], 2);
+    assert!(refused.contains("write FILE.bef or FILE.mlir"), "{refused}");
+    output(&["compile", copy, "--stop-after=import", "-o", &format!("{copy}.txt")]);
+}
+
+#[test]
+fn shapes_that_a_model_leaves_open_are_those_of_its_inputs() {
+    let open = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/models/open_rank.onnx");
+    let open = open.to_str().expect("a path");
+    for input in ["x=1x2x2xf32=[1,2,3,4]", "1x2x2xf32=[1,2,3,4]"] {
+        assert_eq!(output(&["run", open, "-i", input]), "y: 1x4xf32 = [1, 2, 3, 4]\n");
+    }
+    let unknown = errors(&["run", open, "-i", "x=random(1)"], 1);
+    assert!(unknown.contains("node 'flat'"), "{unknown}");
+}
+
+#[test]
 fn changed_weights_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let [program, weights] = ["model.bef", "model.safetensors"].map(|name| folder.path().join(name));

@@ -33,6 +33,7 @@ def main():
     onnx.save(model, os.path.join(FOLDER, "layer.onnx"))
     write_unsupported()
     write_determinant()
+    write_open_rank()
 
 
 def write_unsupported():
@@ -61,6 +62,18 @@ def write_determinant():
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, os.path.join(FOLDER, "determinant.onnx"))
+
+
+def write_open_rank():
+    """A model that does not say how many dimensions its input has."""
+    graph = helper.make_graph(
+        [helper.make_node("Flatten", ["x"], ["y"], name="flat")],
+        "open_rank",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, os.path.join(FOLDER, "open_rank.onnx"))
 
 
 if __name__ == "__main__":

@@ -78,7 +78,8 @@ fn weight(name: Attr<str>, cx: &ExecutionContext) -> Result<HostTensor, Diagnost
         Ok(weights) => weights.tensor(name.0, cx),
         Err(error) if error.code == ErrorCode::NotFound => Err(Diagnostic::new(
             ErrorCode::FailedPrecondition,
-            "the program was compiled from a model, and its weights are not loaded",
+            "the program was compiled from a model, and its weights are not loaded: they are in the \
+             .safetensors file that was written with it",
         )),
         Err(error) => Err(error),
     }

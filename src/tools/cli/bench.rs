@@ -17,11 +17,14 @@ use tfrt_host::{
 };
 
 use super::{
-    Failure, calibrate, file_error, print_json,
+    Failure, calibrate, file_error, flame, print_json,
     profile::Profile,
     program::{MissingInputs, ProgramArgs, Session, duration},
 };
-use crate::{Console, Errors, files::replace_file};
+use crate::{
+    Console, Errors,
+    files::{check_output_path, replace_file},
+};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -49,9 +52,12 @@ pub(super) struct Args {
     /// Trace a few more calls and print the time that each kernel and op takes
     #[arg(long)]
     profile: bool,
+    /// Trace a few more calls and draw a flame graph of their time as an SVG picture in FILE
+    #[arg(long, value_name = "FILE")]
+    flame_graph: Option<PathBuf>,
     /// Measure the time of each op of a model in host memory, and write it to the file that
     /// --output names, for 'tfrt compile --explain --costs'
-    #[arg(long, requires = "output", conflicts_with_all = ["concurrency", "profile"])]
+    #[arg(long, requires = "output", conflicts_with_all = ["concurrency", "profile", "flame_graph"])]
     calibrate: bool,
     /// Write the times of ops to FILE
     #[arg(short, long, value_name = "FILE", requires = "calibrate")]
@@ -74,6 +80,9 @@ const HOST: &str = "host";
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
+    if let Some(file) = &args.flame_graph {
+        check_output_path(file).map_err(|error| file_error("write", file, error))?;
+    }
     let start = Instant::now();
     let mut session = Session::new(&args.program, &[], None, MissingInputs::Random, false, console)?;
     session.progress = false;
@@ -87,8 +96,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
         1 => measure(args, &session, console)?,
         _ => measure_concurrently(args, &session)?,
     };
-    let is_profiled = args.profile && !session.is_interrupted();
-    let profile = if is_profiled { Some(profile(&session)?) } else { None };
+    let profile = if session.is_interrupted() { None } else { profile(args, &session)? };
     if let Some(file) = args.output.as_ref().filter(|_| !session.is_interrupted()) {
         calibrate(&session, file)?;
     }
@@ -111,9 +119,18 @@ pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {
     if is_interrupted { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// Traces a few calls.
-fn profile(session: &Session) -> Result<Profile, Failure> {
-    trace(session, PROFILED_CALLS).map(|trace| Profile::new(&trace, PROFILED_CALLS))
+/// Traces a few calls if the user asks for their profile or for a picture of it, which is written.
+fn profile(args: &Args, session: &Session) -> Result<Option<Profile>, Failure> {
+    if !args.profile && args.flame_graph.is_none() {
+        return Ok(None);
+    }
+    let trace = trace(session, PROFILED_CALLS)?;
+    if let Some(file) = &args.flame_graph {
+        let picture = flame::draw(&trace, PROFILED_CALLS);
+        replace_file(file, |temporary| std::fs::write(temporary, picture))
+            .map_err(|error| file_error("write", file, error))?;
+    }
+    Ok(args.profile.then(|| Profile::new(&trace, PROFILED_CALLS)))
 }
 
 fn trace(session: &Session, calls: u32) -> Result<Trace, Failure> {

@@ -1,6 +1,7 @@
 //! `tfrt compile`: a model as a program and its weights.
 
 use std::{
+    ffi::OsStr,
     io::{self, Write as _},
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -211,9 +212,18 @@ fn output_files(args: &Args) -> Result<Option<(&Path, PathBuf)>, Failure> {
     if args.stop_after.is_some() {
         return Ok(None);
     }
+    let is_program =
+        |extension: &OsStr| ["bef", "mlir"].iter().any(|own| extension.eq_ignore_ascii_case(own));
+    if !program.extension().is_some_and(is_program) {
+        let message = format!("'{}' is no name of a program: write FILE.bef or FILE.mlir", program.display());
+        return Err(Failure::Usage(message));
+    }
     let weights = program.with_extension("safetensors");
-    if weights == program {
-        return Err(Failure::Usage("the weights would overwrite the program; name it otherwise".to_owned()));
+    let real = |file: &Path| file.canonicalize().ok();
+    if let Some(model) = real(&args.model)
+        && [real(program), real(&weights)].contains(&Some(model))
+    {
+        return Err(Failure::Usage("the program would overwrite the model; name it otherwise".to_owned()));
     }
     check(&weights)?;
     Ok(Some((program, weights)))

@@ -11,6 +11,7 @@ mod classes;
 mod compile;
 mod devices;
 mod explain;
+mod flame;
 mod graph;
 mod host_ops;
 mod inspect;

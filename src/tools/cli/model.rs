@@ -4,14 +4,20 @@
 use std::{ops::ControlFlow, path::Path, time::Duration};
 
 use tfrt_compiler::{
-    CompileOptions, CompiledModel, Observer, PASSES, Stage, Target, TensorType,
-    import::{ImportOptions, tensorflow},
+    CompileOptions, CompiledModel, Evaluator, Observer, PASSES, Stage, Target, TensorType,
+    import::{ImportOptions, onnx::describe_file, tensorflow},
     lower::{SIGNATURE, cuda::CudaOptions},
 };
 use tfrt_host::{AsyncValue, Diagnostic};
 use tfrt_models::kernels::{ModelSignature, ModelWeights};
 
-use super::{Failure, file_error, host_ops, model_inputs::ImageArgs, progress::Spinner, weights};
+use super::{
+    Failure, file_error, host_ops,
+    model_inputs::{ImageArgs, given_shape},
+    program::named,
+    progress::Spinner,
+    weights,
+};
 use crate::{Console, Errors, Program, Runtime, devices::kernel_generator};
 
 /// What the user says of a model's inputs and outputs.
@@ -105,6 +111,12 @@ impl ModelArgs {
 impl ModelArgs {
     /// Refuses options that a program which is compiled already cannot follow.
     pub(super) fn check_program(&self, path: &Path) -> Result<(), Failure> {
+        if !self.import.input_shapes.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--input-shape is for models, and {} is a program; give inputs of the shape with -i, or compile it with --input-shape",
+                path.display()
+            )));
+        }
         if self.graph {
             return Err(Failure::Usage(format!(
                 "--graph compiles a model, and {} is a program; 'tfrt compile --target cuda' makes one that launches a graph",
@@ -140,20 +152,26 @@ fn is_graph(path: &Path) -> bool {
 pub(super) fn open(
     path: &Path,
     args: &ModelArgs,
-    inputs: impl Iterator<Item = String>,
+    inputs: &[String],
     outputs: &[String],
     runtime: &Runtime,
     console: &mut Console,
 ) -> Result<(Program, Model), Failure> {
     let mut options = runtime.adapted(&args.options()?);
-    options.import.given.extend(inputs);
+    options.import.given.extend(inputs.iter().filter_map(|text| named(text)).map(str::to_owned));
     if is_graph(path) {
         let named = outputs.iter().filter(|name| !options.import.outputs.contains(name)).cloned();
         let named: Vec<_> = named.collect();
         options.import.outputs.extend(named);
     }
     let mut proceed = |_: &str, _: Stage<'_>| ControlFlow::Continue(());
-    let compiled = compile_observed(path, &options, runtime, console, &mut proceed)?;
+    let compiled = match compile_observed(path, &options, runtime, console, &mut proceed) {
+        // Some ops can only be imported once shapes are known.
+        Err(error) => with_given_shapes(path, &options, inputs, runtime)
+            .and_then(|options| compile_observed(path, &options, runtime, console, &mut proceed).ok())
+            .ok_or(error)?,
+        Ok(compiled) => compiled,
+    };
     let compiled = compiled.ok_or_else(|| Diagnostic::internal("the compilation was stopped"))?;
     report_compilation(&compiled, args, console);
     if args.verbose {
@@ -163,6 +181,31 @@ pub(super) fn open(
     let signature = signature_of(&program)?.unwrap_or_default();
     let weights = ModelWeights::of_compiled(compiled.weights, runtime.host().allocator());
     Ok((program, Model { signature, weights: Some(weights) }))
+}
+
+/// Returns the options with the shapes of the values that the caller gives, if that sets the shape of
+/// another input.
+fn with_given_shapes(
+    path: &Path,
+    options: &CompileOptions,
+    inputs: &[String],
+    runtime: &Runtime,
+) -> Option<CompileOptions> {
+    let evaluator = Evaluator::new(runtime.host()).ok()?;
+    // The outcome of the import is told anyway.
+    let described = describe_file(path, &evaluator).ok()?;
+    let mut unnamed = described.inputs.iter().map(|(name, _)| name);
+    let mut with_shapes = options.clone();
+    for text in inputs {
+        let (name, value) = match named(text) {
+            Some(name) => (name, text.get(name.len() + 1..)?),
+            None => (unnamed.next()?.as_str(), text.as_str()),
+        };
+        let Some(dims) = given_shape(value, runtime.host().allocator()) else { continue };
+        let shapes = &mut with_shapes.import.input_shapes;
+        shapes.entry(name.to_owned()).or_insert_with(|| dims.into_iter().map(Some).collect());
+    }
+    (with_shapes.import.input_shapes.len() > options.import.input_shapes.len()).then_some(with_shapes)
 }
 
 /// Compiles a model and shows the progress on terminals.
@@ -201,20 +244,23 @@ pub(super) fn report_compilation(compiled: &CompiledModel, args: &ModelArgs, con
     }
 }
 
-/// The model that a program was compiled from, if it was. Its weights are in the file of the same
-/// name beside it.
+/// The model that a program was compiled from, if it was. Its weights are in `file`, or in the file
+/// of the same name beside it.
 ///
 /// # Errors
-/// A weight file that belongs to another program, or whose weights have changed.
+/// A weight file that is named and does not exist, belongs to another program, or whose weights have
+/// changed.
 pub(super) fn of_program(
     program: &Program,
     path: &Path,
+    file: Option<&Path>,
     verify_weights: bool,
     runtime: &Runtime,
 ) -> Result<Option<Model>, Failure> {
     let Some(signature) = signature_of(program)? else { return Ok(None) };
-    let file = path.with_extension("safetensors");
-    if !file.exists() {
+    let is_named = file.is_some();
+    let file = file.map_or_else(|| path.with_extension("safetensors"), Path::to_owned);
+    if !is_named && !file.exists() {
         return Ok(Some(Model { signature, weights: None }));
     }
     let bytes = std::fs::read(path).map_err(|error| file_error("read", path, error))?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tfrt_compiler::TensorType;
 use tfrt_host::{AsyncValue, DType, Diagnostic, allocator::HostAllocator};
 use tfrt_models::image::{CHANNELS, Image, Preparation};
-use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, StringHostTensor, TensorShape};
+use tfrt_tensor::{Accessor, DenseHostTensor, HostTensor, StringHostTensor, TensorShape, files::npy};
 
 use super::{Failure, values};
 use crate::Console;
@@ -26,13 +26,13 @@ const CROP: usize = 224;
 #[derive(clap::Args)]
 pub(super) struct ImageArgs {
     /// Subtract this mean from the channels of pictures, in numbers from 0 to 1 [default:
-    /// ImageNet's, 0.485,0.456,0.406]
-    #[arg(long, value_name = "R,G,B", value_delimiter = ',', num_args = 3)]
-    mean: Option<Vec<f32>>,
+    /// ImageNet's, 0.485,0.456,0.406; models that take bytes get the pixels as they are]
+    #[arg(long, value_name = "R,G,B", value_parser = triple)]
+    mean: Option<[f32; CHANNELS]>,
     /// Divide the channels of pictures by this standard deviation [default: ImageNet's,
     /// 0.229,0.224,0.225]
-    #[arg(long, value_name = "R,G,B", value_delimiter = ',', num_args = 3)]
-    std: Option<Vec<f32>>,
+    #[arg(long, value_name = "R,G,B", value_parser = triple)]
+    std: Option<[f32; CHANNELS]>,
     /// Order of a picture's dimensions [default: as the model's input has its three channels]
     #[arg(long, value_enum, value_name = "LAYOUT")]
     layout: Option<ImageLayout>,
@@ -43,6 +43,14 @@ pub(super) struct ImageArgs {
 enum ImageLayout {
     Nchw,
     Nhwc,
+}
+
+/// Parses one number for each channel.
+fn triple(text: &str) -> Result<[f32; CHANNELS], String> {
+    let numbers = text.split(',').map(|number| number.trim().parse::<f32>());
+    let numbers: Vec<f32> =
+        numbers.collect::<Result<_, _>>().map_err(|_| "write three numbers: R,G,B".to_owned())?;
+    numbers.try_into().map_err(|numbers: Vec<f32>| format!("{} numbers, not R,G,B", numbers.len()))
 }
 
 type Allocator = Arc<dyn HostAllocator>;
@@ -82,6 +90,15 @@ pub(super) fn parse(
     Ok(AsyncValue::new(HostTensor::from(tensor)))
 }
 
+/// Returns the shape of an input that is given as a text, if it is a tensor in full or a `.npy` file.
+pub(super) fn given_shape(text: &str, allocator: &Allocator) -> Option<Vec<u64>> {
+    let dims = |shape: &TensorShape| shape.dims().iter().map(|&dim| dim as u64).collect();
+    match text.strip_prefix('@') {
+        Some(file) => npy::read(file, allocator).ok().map(|tensor| dims(tensor.shape())),
+        None => TensorType::parse(text.split_once('=')?.0)?.dims?.into_iter().collect(),
+    }
+}
+
 /// A picture as a tensor of a model's input type.
 fn image_tensor(
     pixels: &DenseHostTensor,
@@ -113,10 +130,11 @@ fn image_tensor(
         }
         (None, None) => CROP,
     };
-    let triple = |given: &Option<Vec<f32>>, default: [f32; CHANNELS]| {
-        given.as_deref().and_then(|given| given.try_into().ok()).unwrap_or(default)
+    let takes_bytes = ty.dtype == DType::UI8;
+    let (mean, std) = match takes_bytes {
+        true => ([0.0; CHANNELS], [1.0 / 255.0; CHANNELS]),
+        false => (args.mean.unwrap_or(MEAN), args.std.unwrap_or(STD)),
     };
-    let (mean, std) = (triple(&args.mean, MEAN), triple(&args.std, STD));
     let preparation = Preparation {
         side: (crop * SIDE).div_ceil(CROP).max(crop),
         crop,
@@ -124,8 +142,13 @@ fn image_tensor(
         mean: mean.map(|mean| mean * 255.0),
         deviation: std.map(|deviation| deviation * 255.0),
     };
+    let numbers = match takes_bytes {
+        true => "pixels as they are".to_owned(),
+        false => format!("mean {mean:?}, std {std:?}"),
+    };
+    let order = if layout == ImageLayout::Nchw { "NCHW" } else { "NHWC" };
     console.complain(format_args!(
-        "picture: shorter side scaled to {}, {crop} x {crop} cut from the middle, mean {mean:?}, std {std:?}, {layout:?}",
+        "picture: shorter side scaled to {}, {crop} x {crop} cut from the middle, {numbers}, {order}",
         preparation.side
     ));
     let &[rows, columns, _] = pixels.shape().dims() else {
@@ -143,7 +166,12 @@ fn image_tensor(
             ([1, CHANNELS, crop, crop], planes.collect())
         }
     };
-    values::random::of_numbers(ty.dtype, TensorShape::new(&shape)?, &numbers, allocator)
+    let shape = TensorShape::new(&shape)?;
+    if takes_bytes {
+        let pixels: Vec<u8> = numbers.iter().map(|number| number.round() as u8).collect();
+        return DenseHostTensor::from_slice(shape, &pixels, allocator);
+    }
+    values::random::of_numbers(ty.dtype, shape, &numbers, allocator)
 }
 
 /// Random numbers for an input of this type, the same for the same seed: floating-point ones from
@@ -156,4 +184,17 @@ pub(super) fn random(ty: &TensorType, seed: u64, allocator: &Allocator) -> Resul
     let dims = dims.iter().map(|dim| usize::try_from(dim.unwrap_or(1)).unwrap_or(usize::MAX));
     let shape = TensorShape::new(&dims.collect::<Vec<_>>())?;
     Ok(AsyncValue::new(HostTensor::from(values::random::tensor(ty.dtype, shape, seed, allocator)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_for_each_channel_is_asked_for() {
+        assert_eq!(triple("0.5, 1,2e-1"), Ok([0.5, 1.0, 0.2]));
+        for wrong in ["0.5", "1,2,3,4", "1,2,x", ""] {
+            assert!(triple(wrong).is_err(), "{wrong}");
+        }
+    }
 }

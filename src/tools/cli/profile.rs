@@ -39,10 +39,11 @@ impl Profile {
     pub(super) fn new(trace: &Trace, calls: u32) -> Self {
         let [mut rows, mut device]: [HashMap<&str, Row>; 2] = Default::default();
         for track in &trace.tracks {
-            for (event, time) in self_times(&track.events) {
+            let spans = nested(&track.events).into_iter();
+            for Span { event, own_ns, .. } in spans.filter(|span| span.event.category != "function") {
                 let table = if event.category == DEVICE { &mut device } else { &mut rows };
                 let row = table.entry(&event.name).or_default();
-                row.time += time;
+                row.time += Duration::from_nanos(own_ns);
                 row.count += u64::from(event.category != "blocks");
             }
         }
@@ -129,27 +130,35 @@ fn longest_first(rows: impl Iterator<Item = (String, Row)>) -> Vec<(String, Row)
     rows
 }
 
-/// Returns the spans of one thread within functions, each with its duration without that of the
-/// spans within it.
-fn self_times(events: &[Event]) -> Vec<(&Event, Duration)> {
+/// A span of a thread or of a stream.
+pub(super) struct Span<'a> {
+    pub(super) event: &'a Event,
+    /// The place of the span that it is in, which comes before.
+    pub(super) outer: Option<usize>,
+    /// Its duration without that of the spans within it.
+    pub(super) own_ns: u64,
+}
+
+/// Returns the spans of one thread or stream by their beginnings.
+pub(super) fn nested(events: &[Event]) -> Vec<Span<'_>> {
     // Spans nest. Of two that begin at once the inner one ended, and was recorded, first.
-    let mut spans: Vec<_> = events.iter().rev().filter(|event| event.duration_ns.is_some()).collect();
-    spans.sort_by_key(|event| (event.start_ns, Reverse(event.end_ns())));
-    let mut times: Vec<(&Event, u64)> = Vec::with_capacity(spans.len());
+    let mut sorted: Vec<_> = events.iter().rev().filter(|event| event.duration_ns.is_some()).collect();
+    sorted.sort_by_key(|event| (event.start_ns, Reverse(event.end_ns())));
+    let mut spans: Vec<Span<'_>> = Vec::with_capacity(sorted.len());
     let mut open: Vec<usize> = Vec::new();
-    for event in spans {
-        while open.last().is_some_and(|&outer| times[outer].0.end_ns() <= event.start_ns) {
+    for event in sorted {
+        while open.last().is_some_and(|&outer| spans[outer].event.end_ns() <= event.start_ns) {
             open.pop();
         }
-        let duration_ns = event.duration_ns.unwrap_or_default();
-        if let Some(&outer) = open.last() {
-            times[outer].1 = times[outer].1.saturating_sub(duration_ns);
+        let own_ns = event.duration_ns.unwrap_or_default();
+        let outer = open.last().copied();
+        if let Some(outer) = outer {
+            spans[outer].own_ns = spans[outer].own_ns.saturating_sub(own_ns);
         }
-        open.push(times.len());
-        times.push((event, duration_ns));
+        open.push(spans.len());
+        spans.push(Span { event, outer, own_ns });
     }
-    let listed = times.into_iter().filter(|(event, _)| event.category != "function");
-    listed.map(|(event, time_ns)| (event, Duration::from_nanos(time_ns))).collect()
+    spans
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ func @signature() -> !tfrt_model.signature {
 // A program without its weights says so.
 // CHECK-LABEL: --- Running 'missing_weight'
 func @missing_weight() -> !t.tensor {
-  // CHECK: 'missing_weight' returned <<error: the program was compiled from a model, and its weights are not loaded>>
+  // CHECK: 'missing_weight' returned <<error: the program was compiled from a model, and its weights are not loaded: they are in the .safetensors file that was written with it>>
   // expected-error @+1 {{runtime error: the program was compiled from a model, and its weights are not loaded}}
   %w = "tfrt_model.weight"() { name = "w" } : () -> !t.tensor
   tfrt.return %w : !t.tensor

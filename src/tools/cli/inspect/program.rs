@@ -57,7 +57,7 @@ struct Compiled {
 impl Compiled {
     fn of(module: &Module, bef: &[u8], path: &Path, runtime: &Runtime) -> Result<Option<Self>, Failure> {
         let program = runtime.load(&path.to_string_lossy(), bef.to_vec())?;
-        let Some(model) = model::of_program(&program, path, false, runtime)? else { return Ok(None) };
+        let Some(model) = model::of_program(&program, path, None, false, runtime)? else { return Ok(None) };
         let mut ops = BTreeMap::new();
         // The setup function calls ops to place the weights, which is no part of the model.
         let functions = module.functions().filter(|function| function.name() != SETUP);

@@ -59,7 +59,7 @@ pub(super) struct ProgramArgs {
     /// Read the program's data files from DIR
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
-    /// Read the network's weights from a safetensors FILE
+    /// Read the network's or the compiled model's weights from a safetensors FILE
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
     /// Read the names of the classes from FILE, one per line
@@ -105,8 +105,9 @@ fn open_program(
     console: &mut Console,
 ) -> Result<(Program, Option<Model>), Failure> {
     if model::is_model(&args.program) {
-        let inputs = args.inputs.iter().filter_map(|text| named(text)).map(str::to_owned);
-        let (program, model) = model::open(&args.program, &args.model, inputs, outputs, runtime, console)?;
+        refuse_stream(&args.program)?;
+        let (program, model) =
+            model::open(&args.program, &args.model, &args.inputs, outputs, runtime, console)?;
         return Ok((program, Some(model)));
     }
     args.model.check_program(&args.program)?;
@@ -118,7 +119,8 @@ fn open_program(
     };
     let bytes = args.model.verbose.then(|| bef.bytes().to_vec());
     let program = runtime.link(bef)?;
-    let model = model::of_program(&program, &args.program, args.model.verify_weights, runtime)?;
+    let weights = args.weights.as_deref();
+    let model = model::of_program(&program, &args.program, weights, args.model.verify_weights, runtime)?;
     if let Some(bytes) = bytes.filter(|_| model.is_some()) {
         host_ops::report(&bytes, runtime, console)?;
     }
@@ -145,12 +147,22 @@ fn is_stream(path: &Path) -> bool {
     path == Path::new("-") || fs::metadata(path).is_ok_and(is_pipe)
 }
 
+/// Checks that a model is a file or a folder. A model is read in place, and a pipe may never come to
+/// its end.
+fn refuse_stream(model: &Path) -> Result<(), Diagnostic> {
+    if !is_stream(model) {
+        return Ok(());
+    }
+    let message = format!("'{}' is a model, which must be a file or a folder, not a stream", model.display());
+    Err(Diagnostic::invalid_argument(message))
+}
+
 /// Reads a stream, at most until the run ends.
 fn read_stream(path: &Path, ending: &Ending, console: &mut Console) -> Result<Vec<u8>, Failure> {
     let path = path.to_owned();
     let mut source = Console::new(std::io::empty(), console.output.clone(), console.error.clone());
     mem::swap(&mut source.input, &mut console.input);
-    let bytes = ending.in_time(move || source.read(path), || ());
+    let bytes = ending.in_time(move || source.read(path), || false);
     Ok(bytes?.map_err(|message| Diagnostic::new(ErrorCode::Io, message))?)
 }
 
