@@ -173,12 +173,12 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: FUSE_PRODUCTS,
-        summary: "Fuse matrix products with their bias and an activation, for all but device programs",
+        summary: "Fuse matrix products with their bias and an activation, for host memory",
         run: fuse_product::run,
     },
     Pass {
         name: FUSE_DEVICE_PRODUCTS,
-        summary: "Fuse matrix products with their bias and an activation, for device programs",
+        summary: "Fuse matrix products with their bias and an activation, for devices",
         run: fuse_product::run_for_devices,
     },
     Pass {
@@ -236,8 +236,8 @@ impl PassOptions {
             // In a device program they are a kernel in either case, which may be generated.
             END_CONVOLUTIONS => !self.for_devices,
             FOLD_FILLS => self.for_devices,
-            FUSE_PRODUCTS => !self.for_devices,
-            FUSE_DEVICE_PRODUCTS => self.for_devices,
+            FUSE_PRODUCTS => !self.runs_on_devices(),
+            FUSE_DEVICE_PRODUCTS => self.runs_on_devices(),
             LAY_OUT_FILTERS => self.runs_on_devices(),
             FUSE_QUANTIZED => !self.runs_on_devices(),
             WIDEN_TO_F32 => !self.runs_on_devices() && self.narrow.is_none(),

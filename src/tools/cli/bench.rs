@@ -76,7 +76,7 @@ const PROFILED_CALLS: u32 = 10;
 /// The calls that are traced for the times of ops.
 const CALIBRATION_CALLS: u32 = 30;
 /// What was measured, as the times of ops name it.
-const HOST: &str = "host";
+pub(super) const HOST: &str = "host";
 
 /// Runs the command.
 pub(super) fn run(args: &Args, console: &mut Console) -> Result<(), Failure> {

@@ -21,7 +21,11 @@ use tfrt_compiler::{
 };
 use tfrt_host::{Diagnostic, ErrorCode};
 
-use super::{Failure, bench::readable, file_error};
+use super::{
+    Failure,
+    bench::{HOST, readable},
+    file_error,
+};
 use crate::{
     Errors,
     devices::kernel_generator,
@@ -30,6 +34,8 @@ use crate::{
 
 /// The most buffers that are listed at the peak.
 const MAX_PEAK_BUFFERS: usize = 8;
+/// The machine that times of this host tell something of.
+const CPU: &str = "cpu";
 /// The most ops that are listed on the critical path.
 const MAX_PATH_OPS: usize = 5;
 
@@ -124,8 +130,20 @@ impl ExplainArgs {
     }
 
     /// The times of ops that the user names.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or times of another machine than the one to predict for.
     pub(super) fn costs(&self) -> Result<Option<Costs>, Diagnostic> {
-        self.costs.as_deref().map(read_costs).transpose()
+        let Some(file) = &self.costs else { return Ok(None) };
+        let costs = read_costs(file)?;
+        if costs.device() == HOST && self.predict_for.name != CPU {
+            return Err(Diagnostic::invalid_argument(format!(
+                "'{}' has times of this host, which tell nothing of the device '{}'; add --predict-for {CPU}",
+                file.display(),
+                self.predict_for.name
+            )));
+        }
+        Ok(Some(costs))
     }
 
     fn write_timelines(&self, problem: &Problem, plan: &Plan) -> Result<(), Failure> {
