@@ -142,14 +142,20 @@ fn a_convolution_ends_with_steps() {
     assert_eq!(model.text(ops[0], "steps"), "Sigmoid x0; Mul x0 s0");
 }
 
-#[test]
-fn a_product_with_a_constant_is_a_convolution() {
+/// A batched product by one matrix, with a bias and a residual.
+fn product_with_residual() -> (Model, ValueId) {
     let mut model = Model::new(&[&[2, 5, 8], &[2, 5, 3]]);
     let (x, residual) = (model.inputs[0], model.inputs[1]);
     let (matrix, bias) = (model.floats(&[8, 3]), model.floats(&[3]));
     let product = model.op("tf.BatchMatMulV2", &[x, matrix]);
     let sum = model.op("tf.AddV2", &[product, bias]);
     let total = model.op("tf.AddV2", &[residual, sum]);
+    (model, total)
+}
+
+#[test]
+fn a_product_with_a_constant_is_a_convolution() {
+    let (mut model, total) = product_with_residual();
     let ops = model.finish(&[total]);
     let names = model.names(&ops);
     assert_eq!(names.iter().filter(|name| *name == "tfrt.FusedConv2D").count(), 1, "{names:?}");
@@ -161,12 +167,7 @@ fn a_product_with_a_constant_is_a_convolution() {
 
 #[test]
 fn devices_multiply_and_add_the_residual() {
-    let mut model = Model::new(&[&[2, 5, 8], &[2, 5, 3]]);
-    let (x, residual) = (model.inputs[0], model.inputs[1]);
-    let (matrix, bias) = (model.floats(&[8, 3]), model.floats(&[3]));
-    let product = model.op("tf.BatchMatMulV2", &[x, matrix]);
-    let sum = model.op("tf.AddV2", &[product, bias]);
-    let total = model.op("tf.AddV2", &[residual, sum]);
+    let (mut model, total) = product_with_residual();
     let ops = model.finish_for_devices(&[total]);
     assert_eq!(model.names(&ops), ["tf.Reshape", "tf._FusedMatMul", "tf.Reshape", "tf.AddV2"]);
 }

@@ -202,9 +202,10 @@ impl MappedFile {
     }
 
     fn map_all(file: &File) -> io::Result<Mmap> {
-        // SAFETY: the map is only read. A temporary file has no name and its only handle is closed
-        // after this, so nobody changes it. That a file which was opened by its name does not
-        // change is a documented requirement of this type, as for every reader of mapped files.
+        // SAFETY: the map is only read, so it is valid as long as nobody changes the file. A temporary
+        // file has no name, and `temporary` closes its only handle. A file with a name must not be
+        // changed while it is mapped: this type documents that requirement, and any reader of mapped
+        // files has it.
         unsafe { Mmap::map(file) }
     }
 

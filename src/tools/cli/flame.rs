@@ -12,7 +12,7 @@ use super::{bench::readable, profile::nested};
 const WIDTH: f64 = 1200.0;
 const ROW: f64 = 18.0;
 const LETTER: f64 = 6.6;
-/// Narrower boxes are left out, and so is what is below them.
+/// Boxes that are narrower are left out, with the boxes below them.
 const MIN_WIDTH: f64 = 0.3;
 const COLORS: [&str; 6] = ["#e8a33d", "#e07b39", "#d9603b", "#eabf5f", "#cf7a4b", "#f0b27a"];
 
@@ -31,7 +31,8 @@ impl Frame {
     }
 }
 
-/// Draws the flame graph of so many calls. Boxes say what they are while the pointer is above them.
+/// Draws a flame graph. Times and counts are divided by `calls`, the number of traced calls. A box shows
+/// its name and time when the pointer is on it.
 pub(super) fn draw(trace: &Trace, calls: u32) -> String {
     let root = frames(trace);
     let height = ROW * root.depth() as f64 + 2.0;

@@ -52,9 +52,14 @@ impl<T: ConvElement> PackedFilter<T> {
         Ok(Self { minimal: MinimalFilter::new(extents, filter)?, ..packed })
     }
 
-    /// Lays out a filter of one pixel, or returns `None` unless [`new`](Self::new) would keep it in 16
-    /// bits. It has so many input and output channels, and is transposed if the elements of an output
-    /// channel are adjacent.
+    /// Lays out a filter of one pixel in 16 bits. Returns `None` if [`new`](Self::new) would not keep the
+    /// filter in 16 bits.
+    ///
+    /// `depth` is the number of input channels and `cols` the number of output channels. The filter is
+    /// `depth` × `cols`, or `cols` × `depth` if it is transposed.
+    ///
+    /// # Errors
+    /// Length if the filter does not have `depth` · `cols` elements; TooLarge.
     pub fn in_halves(
         [depth, cols]: [usize; 2],
         filter: &[T],

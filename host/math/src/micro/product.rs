@@ -81,18 +81,21 @@ impl<E: MicroElement> RowProduct<'_, E> {
             while first < self.panels.end {
                 let group = self.group(part, first);
                 first = group.end;
-                // Panels that are widened for one tile alone are not stored meanwhile.
-                let halves = packed.halves(part, group.clone()).filter(|_| rows <= ROWS);
-                // SAFETY: the caller promises valid pointers, the segments are the part's rows, and the
-                // elements those of the group. This processor supports both kernels. That of halves
-                // takes whole panels, as there are, and as many rows.
-                unsafe {
-                    if let Some((elements, kernel)) = halves {
-                        self.multiply_group((part, group), elements, &segments, kernel);
-                    } else {
-                        let elements = packed.wide(part, group.clone(), &mut memory);
-                        self.multiply_group((part, group), elements, &segments, E::micro().row_tile);
-                    }
+                // A single tile reads each panel once, so it widens the panels in registers. Several
+                // tiles share panels that are widened in memory.
+                if let Some((elements, kernel)) = packed.halves(part, group.clone()).filter(|_| rows <= ROWS)
+                {
+                    // SAFETY: the caller promises valid pointers, and `segments` are the part's rows.
+                    // `halves` returns the group's elements and the kernel that was chosen for this
+                    // processor when the matrix was packed, and only if all panels have all columns.
+                    // There are at most `ROWS` rows. The kernel computes such tiles.
+                    unsafe { self.multiply_group((part, group), elements, &segments, kernel) };
+                } else {
+                    let elements = packed.wide(part, group.clone(), &mut memory);
+                    // SAFETY: the caller promises valid pointers, and `segments` are the part's rows.
+                    // `wide` returns the group's elements. `E::micro` returns the kernels of this
+                    // processor, whose row tile computes up to `most_rows` rows of any panel.
+                    unsafe { self.multiply_group((part, group), elements, &segments, E::micro().row_tile) };
                 }
             }
         }
@@ -185,9 +188,10 @@ impl<E: MicroElement> RowProduct<'_, E> {
     /// Computes a group of panels of one part, whose elements are given, for all rows.
     ///
     /// # Safety
-    /// As for [`run`](Self::run). The segments are the part's rows, and the elements those of the panels
-    /// in the form that the kernel reads. This processor supports the kernel, which computes tiles with
-    /// as many rows and vectors as the group has.
+    /// As for [`run`](Self::run). `segments` are the part's rows. `elements` are those of the panels, one
+    /// panel after the other, in the form that the kernel reads. This processor supports the kernel. The
+    /// kernel computes tiles of the panels' numbers of vectors, and of up to `most_rows` rows or as many
+    /// as the product has, whichever is less.
     unsafe fn multiply_group<P>(
         &self,
         (part, panels): (usize, Range<usize>),
@@ -230,12 +234,12 @@ impl<E: MicroElement> RowProduct<'_, E> {
                     ahead_step,
                     store: Store { offsets, part: cols % micro.lanes, ..store },
                 };
-                // SAFETY: the caller promises a kernel that this processor supports. `even_tiles` gives at
-                // most `most_rows` rows, and `group` put only panels together for which that is the
-                // limit. The segments are those of this part: the caller promises a pointer for each
-                // row, and the panel of the part has a row for each of their elements. Output and
-                // residual have the panel's columns at each offset, as the caller promises, and
-                // `part` excludes the lanes of the last vector beyond these.
+                // SAFETY: the caller promises a kernel that this processor supports for tiles of this
+                // size: `even_tiles` gives at most `most_rows` of the product's rows. The caller also
+                // promises that the segments have a pointer for each row, and that this panel, one of the equal parts of
+                // `elements`, has a row for each element of the segments. Output and residual have the
+                // panel's columns at each offset, as the caller promises, and `part` excludes the lanes
+                // of the last vector beyond these.
                 unsafe { kernel(rows.len(), cols.div_ceil(micro.lanes), &tile) };
                 step += 1;
             }

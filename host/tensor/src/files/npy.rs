@@ -322,15 +322,16 @@ pub fn encode(tensor: &DenseHostTensor, accessor: &Accessor) -> Result<Vec<u8>, 
     Ok(file)
 }
 
-/// The start of the file of a tensor, with room for so many bytes behind it.
-fn header_of(tensor: &DenseHostTensor, room: usize) -> Result<Vec<u8>, Diagnostic> {
+/// Returns the header of a tensor's file. The vector has capacity for `room_bytes` more bytes.
+fn header_of(tensor: &DenseHostTensor, room_bytes: usize) -> Result<Vec<u8>, Diagnostic> {
     let (_, descr) = DTYPES.iter().find(|(dtype, _)| *dtype == tensor.dtype()).ok_or_else(|| {
         Diagnostic::invalid_argument(format!(".npy has no arrays of dtype {:?}", tensor.dtype()))
     })?;
-    header(descr, tensor.shape(), room)
+    header(descr, tensor.shape(), room_bytes)
 }
 
-/// The start of a file, up to the elements, with room for those.
+/// Returns the header of a file: what precedes the elements. The vector has capacity for `size_bytes`
+/// bytes of elements.
 fn header(descr: &str, shape: &TensorShape, size_bytes: usize) -> Result<Vec<u8>, Diagnostic> {
     let dims: Vec<String> = shape.dims().iter().map(usize::to_string).collect();
     // A tuple of one element needs its comma.
